@@ -1,0 +1,74 @@
+"""tokbench: compare and benchmark tokenizers.
+
+>>> import tokbench
+>>> tokenizer = tokbench.load("utf8_bytes")
+>>> tokenizer.encode("né")
+[110, 195, 169]
+
+The names below are the public interface; they are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tokbench.corpus.source import CorpusSpec as CorpusSpec
+    from tokbench.corpus.source import Document as Document
+    from tokbench.errors import BackendError as BackendError
+    from tokbench.errors import BackendUnavailable as BackendUnavailable
+    from tokbench.errors import InputError as InputError
+    from tokbench.errors import TokbenchError as TokbenchError
+    from tokbench.hookspecs import hookimpl as hookimpl
+    from tokbench.metrics.contract import Measured as Measured
+    from tokbench.metrics.contract import MetricSpec as MetricSpec
+    from tokbench.metrics.contract import ValueSpec as ValueSpec
+    from tokbench.paths import LocalPath as LocalPath
+    from tokbench.protocol import BackendSpec as BackendSpec
+    from tokbench.protocol import Encoded as Encoded
+    from tokbench.protocol import Offsets as Offsets
+    from tokbench.protocol import Options as Options
+    from tokbench.protocol import Tokenizer as Tokenizer
+    from tokbench.protocol import TrainProgress as TrainProgress
+    from tokbench.report.contract import ReporterSpec as ReporterSpec
+    from tokbench.results import Cell as Cell
+    from tokbench.results import Results as Results
+    from tokbench.run.api import load as load
+    from tokbench.run.api import run as run
+
+_HOMES = {
+    "BackendError": "errors",
+    "BackendSpec": "protocol",
+    "BackendUnavailable": "errors",
+    "Cell": "results",
+    "CorpusSpec": "corpus.source",
+    "Document": "corpus.source",
+    "Encoded": "protocol",
+    "InputError": "errors",
+    "LocalPath": "paths",
+    "Measured": "metrics.contract",
+    "MetricSpec": "metrics.contract",
+    "Offsets": "protocol",
+    "Options": "protocol",
+    "ReporterSpec": "report.contract",
+    "Results": "results",
+    "TokbenchError": "errors",
+    "Tokenizer": "protocol",
+    "TrainProgress": "protocol",
+    "ValueSpec": "metrics.contract",
+    "hookimpl": "hookspecs",
+    "load": "run.api",
+    "run": "run.api",
+}
+
+__version__ = "0.1.0"
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the names of _HOMES are strings
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        msg = f"module 'tokbench' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(f"tokbench.{home}"), name)

@@ -1,0 +1,126 @@
+"""A corpus of a run: a source, what it holds, and its parts for training and for evaluation."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard, shards
+from tokbench.corpus.source import Document, Source
+from tokbench.errors import InputError
+
+__all__ = ["Corpus", "Survey", "fingerprint"]
+
+
+def fingerprint(text: str) -> int:
+    """64 bits of a text: what tells one document from another.
+
+    >>> fingerprint("a")
+    4681665781835383343
+    """
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "big")
+
+
+@dataclass
+class Survey:
+    """What one pass over a corpus finds.
+
+    Attributes:
+        sha256: digest over group, key and text of all documents, in order.
+        documents, bytes: totals of the whole corpus, both parts.
+        groups: documents in the evaluated part, by group, in order of appearance.
+        evaluated: by group, the fingerprints (uint64) of the documents in the evaluated part.
+        trained: the fingerprints of the documents that training may see.
+    """
+
+    sha256: str = ""
+    documents: int = 0
+    bytes: int = 0
+    groups: dict[str, int] = field(default_factory=dict)
+    evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
+    trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+
+class Corpus:
+    """A source under its name in a run.
+
+    With ``holdout`` a share of the documents is kept from training, and only that share is evaluated;
+    without, all are used for both. Which side a document falls on is decided by a hash of its text (of
+    its key in a parallel corpus, so that translations stay together), so it never changes, and copies
+    of one text never fall on both sides.
+    """
+
+    def __init__(self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False) -> None:
+        self.name = name
+        self.source = source
+        self.holdout = holdout
+        self.parallel = parallel
+
+    def evaluation(self) -> Iterator[Document]:
+        """The documents that are measured."""
+        return (document for document in self.source.documents() if not self.holdout or self._held_out(document))
+
+    def training(self) -> Iterator[Document]:
+        """The documents that training sees."""
+        return (document for document in self.source.documents() if not self.holdout or not self._held_out(document))
+
+    def shards(self) -> Iterator[Shard]:
+        """The evaluated part in shards."""
+        return shards(self.name, self.evaluation(), by_key=self.parallel)
+
+    def survey(self) -> Survey:
+        """Read everything once.
+
+        Raises:
+            InputError: unreadable, empty, an empty part, or parallel groups of different length.
+        """
+        found = Survey()
+        digest = hashlib.sha256()
+        evaluated: dict[str, list[int]] = {}
+        trained: list[int] = []
+        keys: dict[str, list[str]] = {}
+        for document in self.source.documents():
+            data = f"{document.group}\0{document.key}\0{document.text}\0".encode()
+            digest.update(data)
+            found.documents += 1
+            found.bytes += len(document.text.encode())
+            mark = fingerprint(document.text)
+            held = bool(self.holdout) and self._held_out(document)
+            if held or not self.holdout:
+                evaluated.setdefault(document.group, []).append(mark)
+            if not held:
+                trained.append(mark)
+            if self.parallel:
+                keys.setdefault(document.group, []).append(document.key)
+        self._check(found.documents, evaluated, trained, keys)
+        found.sha256 = digest.hexdigest()
+        found.groups = {group: len(marks) for group, marks in evaluated.items()}
+        found.evaluated = {group: np.array(marks, dtype=np.uint64) for group, marks in evaluated.items()}
+        found.trained = np.array(trained, dtype=np.uint64)
+        return found
+
+    def _held_out(self, document: Document) -> bool:
+        return fingerprint(document.key if self.parallel else document.text) < self.holdout * 2**64
+
+    def _check(
+        self, documents: int, evaluated: dict[str, list[int]], trained: list[int], keys: dict[str, list[str]]
+    ) -> None:
+        if not documents:
+            msg = f"corpus {self.name!r} is empty: its files hold no text"
+            raise InputError(msg)
+        if not evaluated or not trained:
+            part = "held-out" if not evaluated else "training"
+            msg = f"corpus {self.name!r}: no document fell into the {part} part of holdout: {self.holdout}"
+            raise InputError(msg)
+        first, *others = keys or [""]
+        for group in others:
+            if keys[group] != keys[first]:
+                msg = (
+                    f"corpus {self.name!r} is not parallel: group {group!r} has {len(keys[group])} documents, "
+                    f"{first!r} has {len(keys[first])}, or their line numbers differ; remove 'parallel: true'"
+                )
+                raise InputError(msg)

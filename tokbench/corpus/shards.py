@@ -1,0 +1,92 @@
+"""Shards: batches of documents of one group, with what is counted on the text once for all tokenizers."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.source import Document
+from tokbench.corpus.words import Unit, Words, find_words
+
+__all__ = ["BUCKETS", "SHARD_CHARS", "Shard", "shards"]
+
+SHARD_CHARS: Final = 1 << 20
+"""A shard is closed when it has this many characters, so that memory does not grow with the corpus."""
+
+BUCKETS: Final = 32
+"""Documents fall by hash into this many groups, over which the jackknife goes."""
+
+
+class Shard:
+    """Documents of one group.
+
+    Attributes:
+        corpus, group: where they come from.
+        first: how many documents of the group came before.
+        texts, keys, origins: one entry a document.
+        n_chars, n_bytes: int64[d], code points and UTF-8 bytes of each document.
+        buckets: int64[d], the jackknife group of each document, from its key where keys are shared by
+            translations, else from its text.
+    """
+
+    def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
+        self.corpus = corpus
+        self.group = group
+        self.first = first
+        self.texts = [document.text for document in documents]
+        self.keys = [document.key for document in documents]
+        self.origins = [document.origin for document in documents]
+        encoded = [text.encode("utf-8") for text in self.texts]
+        hashed = [key.encode("utf-8") for key in self.keys] if by_key else encoded
+        self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
+        self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
+        self.buckets = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents)) % BUCKETS
+        self._words: dict[Unit, Words] = {}
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @cached_property
+    def byte_offsets(self) -> NDArray[np.int64]:
+        """int64[d + 1], where each document begins when their bytes are laid end to end."""
+        return np.concatenate([[0], np.cumsum(self.n_bytes)])
+
+    def words(self, unit: Unit) -> Words:
+        """The words of the shard, found once."""
+        if unit not in self._words:
+            self._words[unit] = find_words(self.texts, unit)
+        return self._words[unit]
+
+    def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:
+        """float64[BUCKETS], the sums over each jackknife group of one value a document."""
+        return np.bincount(self.buckets, weights=values, minlength=BUCKETS)
+
+
+def shards(
+    corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS
+) -> Iterator[Shard]:
+    """Cut a stream of documents into shards, group by group, in the order in which they fill."""
+    open_: dict[str, list[Document]] = {}
+    chars: dict[str, int] = {}
+    first: dict[str, int] = {}
+
+    def close(group: str) -> Shard:
+        batch = open_.pop(group)
+        start = first.get(group, 0)
+        first[group] = start + len(batch)
+        chars[group] = 0
+        return Shard(corpus, group, start, batch, by_key=by_key)
+
+    for document in documents:
+        group = document.group
+        open_.setdefault(group, []).append(document)
+        chars[group] = chars.get(group, 0) + len(document.text) + 1
+        if chars[group] >= size:
+            yield close(group)
+    for group in list(open_):
+        yield close(group)

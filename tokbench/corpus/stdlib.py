@@ -1,0 +1,63 @@
+"""The source ``python``: the running interpreter's standard library, real code on every machine."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field
+
+from tokbench.corpus.source import Document
+from tokbench.errors import InputError, did_you_mean
+from tokbench.protocol import Options
+
+__all__ = ["StdlibOptions", "StdlibSource"]
+
+_NOT_LIBRARY = frozenset({"site-packages", "test", "tests", "idle_test", "__pycache__", "lib2to3"})
+
+
+class StdlibOptions(Options):
+    """Options of ``source: python``."""
+
+    packages: tuple[str, ...] = Field(
+        default=(), description="top-level modules and packages to take, such as [json, asyncio]; default: all"
+    )
+
+
+class StdlibSource:
+    """One document a source file, without the library's own tests; group ``python``."""
+
+    licence = "PSF-2.0"
+
+    def __init__(self, options: StdlibOptions) -> None:
+        self._root = Path(sysconfig.get_path("stdlib"))
+        known = {path.stem for path in self._root.glob("*.py")}
+        known |= {path.parent.name for path in self._root.glob("*/__init__.py")}
+        for name in options.packages:
+            if name not in known:
+                msg = f"the standard library of Python {sys.version.split()[0]} has no {name!r}; "
+                raise InputError(msg + did_you_mean(name, known))
+        self._packages = frozenset(options.packages)
+
+    def documents(self) -> Iterator[Document]:
+        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        for path in sorted(self._root.rglob("*.py")):
+            inside = path.relative_to(self._root)
+            if _NOT_LIBRARY.intersection(inside.parts):
+                continue
+            if self._packages and inside.parts[0].removesuffix(".py") not in self._packages:
+                continue
+            text = _source_text(path)
+            if text:
+                yield Document(text, "python", inside.as_posix(), f"{inside.as_posix()}:1")
+
+
+def _source_text(path: Path) -> str:
+    """A source file in the encoding that it declares (a few are not UTF-8), line ends as they are."""
+    data = path.read_bytes()
+    with path.open("rb") as file:
+        encoding, _ = tokenize.detect_encoding(file.readline)
+    return data.decode(encoding)

@@ -1,0 +1,105 @@
+"""Everything tokbench raises on purpose.
+
+::
+
+    TokbenchError
+    ├── InputError           what the user gave is refused, before anything is measured (exit code 2)
+    ├── BackendUnavailable   a tokenizer cannot be had here: no library, no network
+    ├── BackendError         a tokenizer did not load, train, encode or decode
+    ├── ContractError        a plugin broke a sentence of the contract
+    └── ResultsError         a results file cannot be read
+
+Messages say what happened, where, and what to type next.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "BackendError",
+    "BackendUnavailable",
+    "ContractError",
+    "InputError",
+    "Problem",
+    "ResultsError",
+    "TokbenchError",
+    "did_you_mean",
+    "one_line",
+]
+
+
+class TokbenchError(Exception):
+    """The root of the tree."""
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One thing wrong with the input.
+
+    Attributes:
+        where: ``file:line:column`` or the name of a file; empty where there is no such place.
+        message: what is wrong, and what to type instead.
+
+    >>> print(Problem("run.yaml:3:5", "unknown key 'metric'; did you mean 'metrics'?"))
+    run.yaml:3:5: unknown key 'metric'; did you mean 'metrics'?
+    """
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.where else self.message
+
+
+class InputError(TokbenchError):
+    """The input is refused; ``problems`` lists all that is wrong with it, in reading order."""
+
+    def __init__(self, problems: Sequence[Problem] | str) -> None:
+        if isinstance(problems, str):
+            problems = [Problem("", problems)]
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class BackendUnavailable(TokbenchError):  # noqa: N818 - a state of the machine, not a fault
+    """A tokenizer cannot be had on this machine; the message is the reason and the remedy."""
+
+
+class BackendError(TokbenchError):
+    """A tokenizer did not load, train, encode or decode."""
+
+
+class ContractError(TokbenchError):
+    """A plugin broke a sentence of the contract in :mod:`tokbench.protocol`."""
+
+
+class ResultsError(TokbenchError):
+    """A results file cannot be read."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error message about an unknown name.
+
+    >>> did_you_mean("tiktokn", ["tiktoken", "sentencepiece"])
+    "did you mean 'tiktoken'?"
+    >>> did_you_mean("xyz", ["tiktoken", "sentencepiece"])
+    'known: sentencepiece, tiktoken'
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return "known: " + ", ".join(names) if names else "none are known"
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as one line: its type unless it is ours, and its message without line breaks.
+
+    >>> one_line(ValueError("bad\\n  thing"))
+    'ValueError: bad thing'
+    """
+    text = " ".join(str(error).split()) or "no message"
+    return text if isinstance(error, TokbenchError) else f"{type(error).__name__}: {text}"

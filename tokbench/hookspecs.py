@@ -1,0 +1,46 @@
+"""The hooks of tokbench, all of them.
+
+A plugin is a module (or any object) named by an entry point of the group ``tokbench``. It marks its
+functions with ``tokbench.hookimpl``; each is handed a ``register`` function and calls it once for
+every thing it brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from tokbench.corpus.source import CorpusSpec
+    from tokbench.metrics.contract import MetricSpec
+    from tokbench.protocol import BackendSpec
+    from tokbench.report.contract import ReporterSpec
+
+__all__ = ["GROUP", "hookimpl", "hookspec"]
+
+GROUP = "tokbench"
+
+hookspec = pluggy.HookspecMarker(GROUP)
+hookimpl = pluggy.HookimplMarker(GROUP)
+
+
+@hookspec
+def register_backends(register: Callable[[BackendSpec], None]) -> None:
+    """Bring tokenizer backends: ``register(BackendSpec(...))`` for each."""
+
+
+@hookspec
+def register_metrics(register: Callable[[MetricSpec], None]) -> None:
+    """Bring metric families: ``register(MetricSpec(...))`` for each."""
+
+
+@hookspec
+def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
+    """Bring corpus sources: ``register(CorpusSpec(...))`` for each."""
+
+
+@hookspec
+def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
+    """Bring report formats: ``register(ReporterSpec(...))`` for each."""

@@ -1,0 +1,33 @@
+"""Paths as they are written in a configuration file."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ValidationInfo
+
+__all__ = ["LocalPath"]
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def _expand(match: re.Match[str]) -> str:
+    value = os.environ.get(match[1])
+    if not value:
+        msg = f"the environment variable {match[1]} is not set; set it with: export {match[1]}=..."
+        raise ValueError(msg)
+    return value
+
+
+def _resolve(value: Any, info: ValidationInfo) -> Any:
+    if not isinstance(value, str):
+        return value
+    base = (info.context or {}).get("base", Path())
+    return Path(base, Path(_VARIABLE.sub(_expand, value)).expanduser())
+
+
+LocalPath = Annotated[Path, BeforeValidator(_resolve)]
+"""A path relative to the configuration file's folder; ``${NAME}`` is an environment variable."""

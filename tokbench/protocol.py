@@ -1,0 +1,207 @@
+"""What a tokenizer is to tokbench: the file a plugin author reads.
+
+A backend plugin registers a :class:`BackendSpec`. Its ``load`` or ``train`` returns a
+:class:`Tokenizer`: three members are enough. Everything else is a *capability*, a small protocol
+of its own; a metric names those it needs, and says so in a cell where one is missing.
+
+The contract, in sentences:
+
+1. ``encode`` returns the ids of ordinary text: it adds no special token and recognises none.
+2. Every id is in ``range(vocab_size)``.
+3. ``encode`` is deterministic, and a batch gives the ids of its documents one by one.
+4. ``decode`` returns text; what cannot be text becomes U+FFFD.
+5. ``b"".join(map(token_bytes, ids))`` are the bytes of ``decode(ids)``, but for ``dummy_prefix``
+   at the very start.
+6. ``encode_with_offsets`` counts UTF-8 bytes of the text that was given, not of a normalized one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "BackendSpec",
+    "DecodesBatch",
+    "Encoded",
+    "EncodesBatch",
+    "EncodesWithOffsets",
+    "HasDummyPrefix",
+    "HasTokenBytes",
+    "HasUnknown",
+    "Offsets",
+    "Options",
+    "Saves",
+    "Tokenizer",
+    "TrainProgress",
+]
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """One configured or trained tokenizer.
+
+    >>> class Letters:
+    ...     vocab_size = 128
+    ...
+    ...     def encode(self, text: str, /) -> list[int]:
+    ...         return [ord(c) for c in text]
+    ...
+    ...     def decode(self, ids, /) -> str:
+    ...         return "".join(map(chr, ids))
+    >>> isinstance(Letters(), Tokenizer)
+    True
+    """
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids; every id is in ``range(vocab_size)``."""
+
+    def encode(self, text: str, /) -> Sequence[int]:
+        """The ids of ordinary text."""
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids, with U+FFFD for what is not text."""
+
+
+class Encoded(NamedTuple):
+    """The ids of several documents in two flat arrays: the hot path of everything that is measured.
+
+    Attributes:
+        ids: uint32[n], the ids of all documents, one after the other.
+        offsets: int64[d + 1]; document ``k`` has ``ids[offsets[k]:offsets[k + 1]]``.
+    """
+
+    ids: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+
+
+class Offsets(NamedTuple):
+    """The ids of one document and where each token ends.
+
+    Attributes:
+        ids: the ids, as ``encode`` gives them.
+        ends: for each id, how many UTF-8 bytes of the text lie before the token's end; never falling.
+    """
+
+    ids: Sequence[int]
+    ends: Sequence[int]
+
+
+@runtime_checkable
+class EncodesBatch(Protocol):
+    """Capability: encodes many documents straight into arrays, on one thread."""
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, equal to those of ``encode`` one by one."""
+
+
+@runtime_checkable
+class DecodesBatch(Protocol):
+    """Capability: decodes many documents from arrays, on one thread."""
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        """The texts of all documents, equal to those of ``decode`` one by one."""
+
+
+@runtime_checkable
+class HasTokenBytes(Protocol):
+    """Capability: says which bytes an id stands for."""
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one id; empty for an id that stands for no text (special, unused, unknown)."""
+
+
+@runtime_checkable
+class HasDummyPrefix(Protocol):
+    """Capability: some bytes stand before every text inside the model and are dropped by ``decode``."""
+
+    @property
+    def dummy_prefix(self) -> bytes:
+        """SentencePiece's ``b" "``, or ``b""``."""
+
+
+@runtime_checkable
+class EncodesWithOffsets(Protocol):
+    """Capability: says where in the text each token ends, even where the text is normalized."""
+
+    def encode_with_offsets(self, text: str, /) -> Offsets:
+        """The ids of one text and the byte positions at which they end."""
+
+
+@runtime_checkable
+class HasUnknown(Protocol):
+    """Capability: has an id for what it does not know."""
+
+    @property
+    def unk_id(self) -> int | None:
+        """That id; ``None`` where this vocabulary has none."""
+
+
+@runtime_checkable
+class Saves(Protocol):
+    """Capability: can be written to one file, from which the backend's ``load`` gets it back."""
+
+    @property
+    def file_suffix(self) -> str:
+        """What the file's name ends in, such as ``.tiktoken``."""
+
+    def save(self, path: Path, /) -> None:
+        """Write the artefact to ``path``."""
+
+
+class Options(BaseModel):
+    """Base of every options class: unknown keys are refused, values are checked, nothing changes later.
+
+    A field is one key in the configuration file; its type, default and description are what the
+    user is told. Paths typed :data:`tokbench.LocalPath` are relative to the configuration file.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+TrainProgress = Callable[[int, int], None]
+"""Called by a trainer with (steps done, steps in all), as often as it likes."""
+
+Load = Callable[[Any], Tokenizer]
+Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendSpec:
+    """What a plugin registers for one backend.
+
+    Attributes:
+        name: the word after ``backend:`` in a configuration.
+        summary: one line for ``tokbench list``.
+        load: ``load(options) -> Tokenizer``, or ``None`` where there is nothing to load.
+        load_options: the options class of ``load``.
+        train: ``train(documents, vocab_size, options, progress) -> Tokenizer``, or ``None``. The
+            documents can be gone through once.
+        train_options: the options class of ``train``.
+        min_vocab_size: the smallest ``vocab_size`` that training accepts.
+        requires: distributions that must be installed; the backend is listed as unavailable without them.
+        install: what to type to get them.
+
+    Raises (by ``load`` and ``train``):
+        BackendUnavailable: not to be had on this machine, for example with no network.
+        BackendError: the file is damaged, the text does not suffice, …
+    """
+
+    name: str
+    summary: str
+    load: Load | None = None
+    load_options: type[Options] = Options
+    train: Train | None = None
+    train_options: type[Options] = Options
+    min_vocab_size: int = 1
+    requires: tuple[str, ...] = ()
+    install: str = ""

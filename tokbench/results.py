@@ -1,0 +1,160 @@
+"""What a run leaves behind: cells, and all that is needed to read them.
+
+``results.json`` is this model, written out. A report is a pure function of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tokbench.errors import ResultsError, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["COLUMNS", "SCHEMA", "WHOLE", "Cell", "Results", "Status", "TokenizerState"]
+
+SCHEMA = "tokbench-results/1"
+WHOLE = "*"
+"""The group that is the whole corpus."""
+
+
+class Status(StrEnum):
+    """Why a cell has a value, or has none."""
+
+    OK = "ok"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    NOT_APPLICABLE = "not_applicable"
+
+
+class TokenizerState(StrEnum):
+    """What became of a tokenizer that the configuration names."""
+
+    READY = "ready"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number: tokenizer x corpus x group x metric.
+
+    Attributes:
+        tokenizer, corpus, group, metric: which number; group ``*`` is the whole corpus.
+        value: the number, ``None`` unless ``status`` is ``ok``; never NaN.
+        unit: its unit, in which the definition of a word is named where words are counted.
+        ci_low, ci_high: its 95 % interval, ``None`` where there is none.
+        n: how many documents (for speed: rounds) it rests on.
+        status, reason: why there is no value.
+        in_sample: share of the documents that this tokenizer was trained on; ``None`` if that is unknown.
+    """
+
+    tokenizer: str
+    corpus: str
+    group: str
+    metric: str
+    value: float | None = None
+    unit: str = ""
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n: int = 0
+    status: Status = Status.OK
+    reason: str = ""
+    in_sample: float | None = None
+
+
+COLUMNS = tuple(Cell.__dataclass_fields__)
+"""The columns of ``results.csv``, in order."""
+
+
+@dataclass(kw_only=True)
+class Results:
+    """All that one run found out.
+
+    Attributes:
+        name: the run's name.
+        created: when it began, ISO 8601, UTC.
+        config: the configuration, as read, and its sha256.
+        environment: machine, interpreter, versions.
+        plugins: every entry point: name, distribution, version, state, reason.
+        corpora: by name: sha256, size, licence, groups.
+        tokenizers: by name: backend, options, state, reason, size, hashes, training.
+        metrics: by cell id: family, unit, direction, formula, definition.
+        cells: the numbers.
+        losses: texts that did not come back, the first of each tokenizer, corpus and group.
+        notes: what a reader of the numbers must know, such as a warning about noise.
+        states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
+        seconds: how long the run took.
+    """
+
+    name: str
+    created: str = ""
+    config: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+    plugins: list[dict[str, str]] = field(default_factory=list)
+    corpora: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tokenizers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    metrics: dict[str, dict[str, str]] = field(default_factory=dict)
+    cells: list[Cell] = field(default_factory=list)
+    losses: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    states: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The cells as a tidy table, one row a cell, with the columns of ``results.csv``."""
+        import pandas as pd
+
+        return pd.DataFrame([_row(cell) for cell in self.cells], columns=list(COLUMNS))
+
+    @property
+    def failed(self) -> bool:
+        """Whether any cell failed or ran out of time."""
+        return any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
+
+    def to_json(self) -> str:
+        """The text of ``results.json``."""
+        body = {"schema": SCHEMA} | {name: getattr(self, name) for name in self.__dataclass_fields__}
+        body["cells"] = [_row(cell) for cell in self.cells]
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+    @classmethod
+    def read(cls, path: Path) -> Results:
+        """Read a ``results.json``.
+
+        Raises:
+            ResultsError: no such file, not JSON, or of a schema this version does not know.
+        """
+        try:
+            body = json.loads(path.read_text(encoding="utf-8"))
+            schema = body.pop("schema", None)
+        except (OSError, ValueError, AttributeError) as error:
+            msg = f"{path}: not a results file: {one_line(error)}"
+            raise ResultsError(msg) from error
+        if schema != SCHEMA:
+            msg = f"{path}: schema {schema!r}, but this version of tokbench reads {SCHEMA!r}"
+            raise ResultsError(msg)
+        cells = [Cell(**{**row, "status": Status(row["status"])}) for row in body.pop("cells")]
+        return cls(cells=cells, **body)
+
+
+def _row(cell: Cell) -> dict[str, Any]:
+    return {name: getattr(cell, name) for name in COLUMNS}
+
+
+def by_key(cells: list[Cell], metric: str) -> Mapping[tuple[str, str, str], Cell]:
+    """The cells of one metric by (tokenizer, corpus, group)."""
+    return {(c.tokenizer, c.corpus, c.group): c for c in cells if c.metric == metric}
+
+
+def groups_of(results: Results, corpus: str) -> Iterator[str]:
+    """The groups of a corpus, in the order of its source; the whole corpus is not among them."""
+    yield from results.corpora[corpus].get("groups", {})

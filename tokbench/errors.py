@@ -96,9 +96,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception as one line: its type unless it is ours, and its message without line breaks.
+    r"""An exception as one line: its type unless it is ours, and its message without line breaks.
 
-    >>> one_line(ValueError("bad\\n  thing"))
+    >>> one_line(ValueError("bad\n  thing"))
     'ValueError: bad thing'
     """
     text = " ".join(str(error).split()) or "no message"

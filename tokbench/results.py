@@ -82,13 +82,19 @@ class Results:
         name: the run's name.
         created: when it began, ISO 8601, UTC.
         config: the configuration, as read, and its sha256.
-        environment: machine, interpreter, versions.
-        plugins: every entry point: name, distribution, version, state, reason.
-        corpora: by name: sha256, size, licence, groups.
-        tokenizers: by name: backend, options, state, reason, size, hashes, training.
-        metrics: by cell id: family, unit, direction, formula, definition.
+        environment: machine, interpreter, versions: plain names to plain values.
+        plugins: every entry point: ``name, distribution, version, state, reason``.
+        corpora: by name: ``source, options, licence, sha256, documents, bytes, holdout, parallel``
+            and ``groups``, the number of evaluated documents by group.
+        tokenizers: by name: ``backend, distribution, options, optional, state, reason, vocab_size,
+            load_s, train, artefact, sha256, notes``; ``train`` is ``None`` or ``corpora, documents,
+            bytes, vocab_size, seconds``; ``sha256`` holds those of files and of the vocabulary.
+        metrics: by the metric's id: ``family, unit, direction, formula, definition``; direction is
+            ``higher`` or ``lower`` (is better) or ``none``.
         cells: the numbers.
-        losses: texts that did not come back, the first of each tokenizer, corpus and group.
+        losses: for each tokenizer, corpus and group with texts that did not come back: ``tokenizer, corpus,
+            group, documents`` (how many), and of the first: ``origin, position`` (characters), ``expected,
+            got`` (what stands there, with a little context before).
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.

@@ -72,14 +72,14 @@ def cut(text: str, how: Cut) -> Iterator[tuple[int, str]]:
             if stripped:
                 yield number, stripped
     else:
-        line, start = 1, 0
+        number, start = 1, 0
         for gap in [*_PARAGRAPH_BREAK.finditer(text), None]:
             end = gap.start() if gap else len(text)
             paragraph = text[start:end].removesuffix("\n").removesuffix("\r")
             if paragraph.strip():
-                yield line, paragraph
+                yield number, paragraph
             if gap:
-                line += text.count("\n", start, gap.end())
+                number += text.count("\n", start, gap.end())
                 start = gap.end()
 
 

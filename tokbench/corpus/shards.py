@@ -64,12 +64,10 @@ class Shard:
 
     def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:
         """float64[BUCKETS], the sums over each jackknife group of one value a document."""
-        return np.bincount(self.buckets, weights=values, minlength=BUCKETS)
+        return np.bincount(self.buckets, weights=values, minlength=BUCKETS).astype(np.float64)
 
 
-def shards(
-    corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS
-) -> Iterator[Shard]:
+def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS) -> Iterator[Shard]:
     """Cut a stream of documents into shards, group by group, in the order in which they fill."""
     open_: dict[str, list[Document]] = {}
     chars: dict[str, int] = {}

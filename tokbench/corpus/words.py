@@ -40,6 +40,9 @@ _PATTERNS: Final[dict[Unit, str]] = {
     "character": r"[\p{L}\p{N}]\p{M}*",
 }
 
+# The last code points that take one, two and three bytes in UTF-8.
+_LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
+
 # ISO 639-1 and 639-3 codes.
 _UNSPACED = frozenset("th tha lo lao km khm my mya bo bod dz dzo zh zho cmn yue wuu nan lzh ja jpn".split())
 _KOREAN = frozenset({"ko", "kor"})
@@ -106,5 +109,5 @@ def _byte_positions(text: str) -> NDArray[np.int64] | None:
     if text.isascii():
         return None
     points = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
-    widths = 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF)
+    widths = 1 + np.searchsorted(_LAST_OF_WIDTH, points)
     return np.concatenate([[0], np.cumsum(widths)])

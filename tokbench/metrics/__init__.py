@@ -1,1 +1,1 @@
-
+"""Metrics: one small module a family; ``contract`` says what a metric is."""

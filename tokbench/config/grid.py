@@ -1,0 +1,55 @@
+"""One entry with lists of values -> several tokenizers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tokbench.config.model import TokenizerEntry
+
+__all__ = ["Variant", "expand"]
+
+
+class Variant(NamedTuple):
+    """One tokenizer of an entry.
+
+    Attributes:
+        name: the entry's name, and a suffix for every value that varies.
+        options: the backend's options, those of the grid included.
+        vocab_size: the size to train at; ``None`` if it is not trained.
+    """
+
+    name: str
+    options: dict[str, Any]
+    vocab_size: int | None
+
+
+def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:
+    """All combinations of the sizes and of the options under ``grid``, in the order they are written.
+
+    >>> entry = TokenizerEntry.model_validate(
+    ...     {
+    ...         "backend": "sentencepiece",
+    ...         "train": {"corpus": "sample", "vocab_size": (1024, 4096)},
+    ...         "grid": {"byte_fallback": (True, False)},
+    ...     }
+    ... )
+    >>> [variant.name for variant in expand("spm", entry)]
+    ['spm-1024-byte_fallback', 'spm-1024-no-byte_fallback', 'spm-4096-byte_fallback', 'spm-4096-no-byte_fallback']
+    """
+    sizes: tuple[int | None, ...] = entry.train.sizes if entry.train else (None,)
+    for size in sizes:
+        for values in itertools.product(*entry.grid.values()):
+            chosen = dict(zip(entry.grid, values, strict=True))
+            suffixes = [str(size)] if len(sizes) > 1 else []
+            suffixes += [_suffix(option, value) for option, value in chosen.items()]
+            yield Variant("-".join([name, *suffixes]), entry.options | chosen, size)
+
+
+def _suffix(option: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return option if value else f"no-{option}"
+    text = str(value)
+    # A word like 'unigram' speaks for itself; a number or a long pattern does not.
+    return text if isinstance(value, str) and text.isidentifier() else f"{option}={text}"[:40]

@@ -1,0 +1,112 @@
+"""The shape of a configuration file, before any plugin is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from tokbench.config.strict_yaml import Located
+from tokbench.errors import Problem
+from tokbench.protocol import Options
+
+__all__ = ["Config", "CorpusEntry", "MetricEntry", "Name", "Report", "Shell", "TokenizerEntry", "Train"]
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
+"""A name that is safe as a file name: letters, digits and ``. _ + -``."""
+
+_ONE_OR_MORE = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else (value,))
+
+
+class Report(Options):
+    """What is written besides ``results.json``."""
+
+    formats: tuple[str, ...] = Field(default=("html", "md", "csv"), description="report formats, by name")
+
+
+class Shell(Options):
+    """The top level of the file; its entries are looked at one by one."""
+
+    schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of this file's shape")
+    name: Name = Field(description="name of the run, and of its folder")
+    corpora: dict[Name, Any] = Field(min_length=1, description="texts, by name")
+    tokenizers: dict[Name, Any] = Field(min_length=1, description="tokenizers under comparison, by name")
+    metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
+    report: Report = Field(default_factory=Report, description="which reports to write")
+
+
+class _Entry(BaseModel):
+    """An entry whose further keys belong to a plugin."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", frozen=True)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The plugin's keys."""
+        return dict(self.model_extra or {})
+
+
+class CorpusEntry(_Entry):
+    """One corpus; further keys are options of its source."""
+
+    source: str = Field(description="name of the corpus source")
+    holdout: float = Field(default=0.0, ge=0, lt=1, description="share kept from training; only it is evaluated")
+    parallel: bool = Field(default=False, description="the groups are translations, document by document")
+
+
+class Train(Options):
+    """How a tokenizer is trained."""
+
+    corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(
+        min_length=1, description="the corpus to train on, or a list of them"
+    )
+    vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] = Field(
+        min_length=1, description="size of the vocabulary; a list makes one tokenizer of each size"
+    )
+
+
+class TokenizerEntry(_Entry):
+    """One tokenizer, or several; further keys are options of its backend."""
+
+    backend: str = Field(description="name of the backend")
+    optional: bool = Field(default=False, description="where it cannot be had, the run goes on without it")
+    train: Train | None = Field(default=None, description="train it instead of loading it")
+    grid: dict[str, tuple[Any, ...]] = Field(
+        default_factory=dict, description="options with a list of values; makes one tokenizer of each combination"
+    )
+
+
+@dataclass
+class MetricEntry:
+    """A metric family and its options."""
+
+    name: str
+    options: dict[str, Any]
+    path: tuple[str | int, ...]
+
+
+@dataclass
+class Config:
+    """A configuration file, as far as it can be read without plugins.
+
+    Attributes:
+        located: the file's data and the places in it.
+        base: the folder from which relative paths start.
+        name: the run's name.
+        corpora, tokenizers, metrics: the entries that are well formed.
+        named: all names of corpora, those of malformed entries included.
+        formats: report formats.
+        problems: what is wrong so far.
+    """
+
+    located: Located
+    base: Path
+    name: str = ""
+    corpora: dict[str, CorpusEntry] = field(default_factory=dict)
+    tokenizers: dict[str, TokenizerEntry] = field(default_factory=dict)
+    metrics: list[MetricEntry] = field(default_factory=list)
+    named: frozenset[str] = frozenset()
+    formats: tuple[str, ...] = ()
+    problems: list[Problem] = field(default_factory=list)

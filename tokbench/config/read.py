@@ -1,0 +1,72 @@
+"""A file -> :class:`tokbench.config.model.Config`: all that can be said without plugins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from tokbench.config.model import Config, CorpusEntry, MetricEntry, Shell, TokenizerEntry
+from tokbench.config.strict_yaml import Located, read_yaml
+from tokbench.config.validate import validate
+from tokbench.errors import InputError, Problem
+
+__all__ = ["read_config"]
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read_config(path: Path) -> Config:
+    """Read a configuration file; what is wrong with its entries is in ``problems``.
+
+    Raises:
+        InputError: no such file, not UTF-8, not YAML, not a mapping.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise InputError([Problem(str(path), f"not UTF-8 at byte {error.start}")]) from error
+    located = read_yaml(text, str(path))
+    if not isinstance(located.data, dict):
+        raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
+    config = Config(located, path.parent.absolute(), problems=located.problems)
+    shell = validate(Shell, located.data, located, (), config.base, config.problems)
+    if shell:
+        config.name = shell.name
+        config.formats = shell.report.formats
+    # Entries are read even if the top level is wrong elsewhere, so that all problems are told at once.
+    config.corpora = _entries(CorpusEntry, "corpora", config)
+    config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
+    config.named = frozenset(_section(located, "corpora", dict))
+    config.metrics = _metrics(located, config.problems)
+    return config
+
+
+def _section(located: Located, key: str, kind: type) -> Any:
+    section = located.data.get(key)
+    return section if isinstance(section, kind) else kind()
+
+
+def _entries(model: type[M], key: str, config: Config) -> dict[str, M]:
+    entries = {}
+    for name, data in _section(config.located, key, dict).items():
+        entry = validate(model, data, config.located, (key, name), config.base, config.problems)
+        if entry is not None:
+            entries[name] = entry
+    return entries
+
+
+def _metrics(located: Located, problems: list[Problem]) -> list[MetricEntry]:
+    entries = []
+    for k, item in enumerate(_section(located, "metrics", list)):
+        if isinstance(item, str):
+            entries.append(MetricEntry(item, {}, ("metrics", k)))
+        elif isinstance(item, dict) and len(item) == 1:
+            [(name, options)] = item.items()
+            entries.append(MetricEntry(name, options or {}, ("metrics", k, name)))
+        else:
+            problems.append(Problem(located.where(("metrics", k)), "a metric is a name, or one name with its options"))
+    return entries

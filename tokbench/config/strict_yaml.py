@@ -1,0 +1,168 @@
+"""YAML without its traps, and where each value stands.
+
+Refused: keys given twice, anchors and aliases (so no alias bomb), tags, several documents, more than
+a megabyte or a hundred levels. Plain scalars follow the core schema of YAML 1.2: ``no`` is a string.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from tokbench.errors import InputError, Problem
+
+__all__ = ["MAX_BYTES", "Located", "read_yaml"]
+
+MAX_BYTES: Final = 1 << 20
+_MAX_DEPTH: Final = 100
+
+_WORDS: Final[dict[str, bool | None]] = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
+    word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")
+}
+_INT = re.compile(r"[-+]?[0-9]+")
+_BASED_INT = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+
+Path = tuple[str | int, ...]
+
+
+@dataclass
+class Located:
+    """A YAML document as plain data, with the place of every key and value.
+
+    Attributes:
+        name: the file's name, for messages.
+        data: dicts, lists, strings, numbers, booleans, ``None``.
+        keys: by path, the place (line, column) of a mapping's key.
+        values: by path, the place of a value.
+        problems: what was refused while reading.
+    """
+
+    name: str
+    data: Any = None
+    keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    values: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def where(self, path: Path, *, key: bool = False) -> str:
+        """``file:line:column`` of a value, or of its key; of the nearest thing around it if there is no such."""
+        if key and path in self.keys:
+            line, column = self.keys[path]
+            return f"{self.name}:{line}:{column}"
+        while path and path not in self.values:
+            path = path[:-1]
+        line, column = self.values.get(path, (1, 1))
+        return f"{self.name}:{line}:{column}"
+
+
+def read_yaml(text: str, name: str) -> Located:
+    r"""Read one YAML document.
+
+    Raises:
+        InputError: too large, or not YAML. What else is refused is in ``problems``.
+
+    >>> located = read_yaml("a: 1\nb: [yes, true]\na: 2\n", "run.yaml")
+    >>> located.data
+    {'a': 1, 'b': ['yes', True]}
+    >>> print(*located.problems)
+    run.yaml:3:1: key 'a' is given twice (first at line 1)
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise InputError([Problem(name, f"larger than {MAX_BYTES:,} bytes: not a configuration")])
+    located = Located(name)
+    try:
+        _Reader(located, yaml.parse(text, Loader=yaml.SafeLoader)).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        raise InputError([Problem(place, f"not YAML: {error.problem or error.context}")]) from error
+    except yaml.YAMLError as error:
+        raise InputError([Problem(name, f"not YAML: {' '.join(str(error).split())}")]) from error
+    return located
+
+
+class _Reader:
+    """Builds the data from parser events, so that an alias is refused before anything is multiplied."""
+
+    def __init__(self, located: Located, events: Iterator[yaml.Event]) -> None:
+        self._located = located
+        self._events = events
+
+    def document(self) -> None:
+        next(self._events)  # stream start
+        event = next(self._events)
+        if isinstance(event, yaml.StreamEndEvent):
+            self._refuse(event, "the file is empty")
+            return
+        self._located.data = self._value((), next(self._events))
+        next(self._events)  # document end
+        event = next(self._events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            self._refuse(event, "a second document begins here; one file is one run")
+
+    def _refuse(self, event: yaml.Event, message: str) -> None:
+        line, column = _place(event)
+        self._located.problems.append(Problem(f"{self._located.name}:{line}:{column}", message))
+
+    def _value(self, path: Path, event: yaml.Event) -> Any:
+        self._located.values[path] = _place(event)
+        if len(path) > _MAX_DEPTH:
+            problem = f"nested deeper than {_MAX_DEPTH} levels"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)  # type: ignore[arg-type]
+        if isinstance(event, yaml.AliasEvent):
+            self._refuse(event, f"alias *{event.anchor}: anchors and aliases are refused; write the value out")
+            return None
+        if anchor := getattr(event, "anchor", None):
+            self._refuse(event, f"anchor &{anchor}: anchors and aliases are refused; write the value out")
+        if tag := getattr(event, "tag", None):
+            self._refuse(event, f"tag {tag}: tags are refused; a configuration is plain data")
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(path)
+        assert isinstance(event, yaml.ScalarEvent)
+        return _scalar(event.value) if event.style is None else event.value
+
+    def _mapping(self, path: Path) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key = event.value if isinstance(event, yaml.ScalarEvent) else None
+            if key is None:
+                self._refuse(event, "a key must be a plain word")
+                self._value((*path, "?"), event)
+                self._value((*path, "?"), next(self._events))
+                continue
+            if key in mapping:
+                line, _ = self._located.keys[*path, key]
+                self._refuse(event, f"key {key!r} is given twice (first at line {line})")
+                self._value((*path, "?"), next(self._events))
+                continue
+            self._located.keys[*path, key] = _place(event)
+            mapping[key] = self._value((*path, key), next(self._events))
+        return mapping
+
+    def _sequence(self, path: Path) -> list[Any]:
+        sequence: list[Any] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            sequence.append(self._value((*path, len(sequence)), event))
+        return sequence
+
+
+def _place(event: yaml.Event) -> tuple[int, int]:
+    """Line and column as a person counts them."""
+    mark: Any = event.start_mark
+    return mark.line + 1, mark.column + 1
+
+
+def _scalar(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        return int(text)
+    if _BASED_INT.fullmatch(text):
+        return int(text, 0)
+    return float(text) if _FLOAT.fullmatch(text) else text

@@ -1,0 +1,88 @@
+"""The family ``compression``: how much text a token holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+from tokbench.protocol import Options
+
+__all__ = ["SPEC"]
+
+
+class Compression:
+    """Sums of tokens, bytes and characters."""
+
+    def __init__(self, _: Options) -> None: ...
+
+    def map(self, view: View) -> Sums:
+        """The sums of one shard."""
+        return Sums.of(view.shard, tokens=view.tokens, bytes=view.shard.n_bytes, characters=view.shard.n_chars)
+
+    def merge(self, one: Sums, other: Sums) -> Sums:
+        """The sums of both."""
+        return one + other
+
+    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
+        """Counts and ratios of sums."""
+        return {
+            "tokens": state.total("tokens"),
+            "bytes": state.total("bytes"),
+            "chars": state.total("characters"),
+            "compression_ratio": state.ratio("bytes", "tokens"),
+            "chars_per_token": state.ratio("characters", "tokens"),
+        }
+
+    def raw(self, state: Sums) -> Any:
+        """The sums."""
+        return state.raw()
+
+
+SPEC: Final = MetricSpec(
+    name="compression",
+    summary="bytes and characters per token",
+    text=Compression,
+    values=(
+        ValueSpec(
+            id="compression_ratio",
+            unit="bytes/token",
+            direction="higher",
+            formula="Σ bytes / Σ tokens",
+            definition=(
+                "UTF-8 bytes of text that one token holds on average. Comparable between tokenizers on the "
+                "same text; not between languages, because scripts differ in bytes per character."
+            ),
+        ),
+        ValueSpec(
+            id="chars_per_token",
+            unit="chars/token",
+            direction="higher",
+            formula="Σ code points / Σ tokens",
+            definition="Unicode code points that one token holds on average.",
+        ),
+        ValueSpec(
+            id="tokens",
+            unit="tokens",
+            direction="lower",
+            formula="Σ tokens",
+            definition="Tokens of the text, documents encoded one by one, no special token added.",
+        ),
+        ValueSpec(
+            id="bytes",
+            unit="bytes",
+            direction="none",
+            formula="Σ bytes",
+            definition="Size of the text in UTF-8.",
+        ),
+        ValueSpec(
+            id="chars",
+            unit="chars",
+            direction="none",
+            formula="Σ code points",
+            definition="Size of the text in Unicode code points.",
+        ),
+    ),
+)

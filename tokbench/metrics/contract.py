@@ -1,0 +1,131 @@
+"""What a metric is, and what a plugin registers for one family of them.
+
+A text metric looks at each shard by itself (``map``), its states are put together in any order
+(``merge``), and values come out at the end (``finish``): so shards can be worked on anywhere, and
+memory does not grow with the corpus. The text has been encoded already; no metric encodes it again.
+
+A bench metric sees all tokenizers at once, alone on the machine, after the text metrics: speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from tokbench.protocol import Options, Tokenizer
+
+if TYPE_CHECKING:
+    from tokbench.metrics.view import View
+    from tokbench.progress import Progress
+    from tokbench.results import Cell
+
+__all__ = [
+    "BenchMetric",
+    "BenchOutcome",
+    "Measured",
+    "MetricSpec",
+    "NotApplicable",
+    "TextMetric",
+    "ValueSpec",
+]
+
+
+class Measured(NamedTuple):
+    """A value that was measured.
+
+    Attributes:
+        value: the number, finite.
+        n: how many documents it rests on.
+        ci_low, ci_high: its 95 % interval, if there is one.
+        unit: its unit, where it differs from group to group; else that of the :class:`ValueSpec`.
+    """
+
+    value: float
+    n: int
+    ci_low: float | None = None
+    ci_high: float | None = None
+    unit: str = ""
+
+
+class NotApplicable(NamedTuple):
+    """A value that does not exist here, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueSpec:
+    """One number of a family: a column, with its definition.
+
+    Attributes:
+        id: its name in ``results.csv``.
+        unit: its unit.
+        direction: which way is better.
+        formula: how it is computed, aggregation included.
+        definition: what it says, in a sentence or two.
+        needs: capabilities of which a tokenizer must have at least one.
+    """
+
+    id: str
+    unit: str
+    direction: Literal["higher", "lower", "none"]
+    formula: str
+    definition: str
+    needs: tuple[type, ...] = ()
+
+
+class TextMetric(Protocol):
+    """Map, merge, finish. A state is whatever the metric likes, as long as it can be pickled."""
+
+    def map(self, view: View, /) -> Any:
+        """The state of one shard."""
+
+    def merge(self, one: Any, other: Any, /) -> Any:
+        """Two states as one; associative and commutative. Neither argument is changed."""
+
+    def finish(self, state: Any, /) -> Mapping[str, Measured | NotApplicable]:
+        """The values, by id. One whose ``needs`` the tokenizer does not meet may be left out."""
+
+    def raw(self, state: Any, /) -> Any:
+        """The state as plain JSON data, for ``results.json``."""
+
+
+class BenchOutcome(NamedTuple):
+    """What a bench metric found: cells, and what a reader of them must know."""
+
+    cells: list[Cell]
+    notes: list[str]
+
+
+class BenchMetric(Protocol):
+    """Measures all tokenizers against one another."""
+
+    def measure(
+        self, tokenizers: Mapping[str, Tokenizer], texts: Mapping[str, Sequence[str]], progress: Progress, /
+    ) -> BenchOutcome:
+        """Measure every tokenizer on the texts of every corpus (in order, all groups).
+
+        A tokenizer that raises gets failed cells; the others are measured all the same.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricSpec:
+    """What a plugin registers for one family; exactly one of ``text`` and ``bench`` is given.
+
+    Attributes:
+        name: the word under ``metrics:`` in a configuration.
+        summary: one line for ``tokbench list``.
+        values: the numbers it yields.
+        text: makes the text metric from its options.
+        bench: makes the bench metric from its options.
+        options: the options class.
+    """
+
+    name: str
+    summary: str
+    values: tuple[ValueSpec, ...]
+    text: Callable[[Any], TextMetric] | None = None
+    bench: Callable[[Any], BenchMetric] | None = None
+    options: type[Options] = Options

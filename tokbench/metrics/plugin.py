@@ -1,0 +1,18 @@
+"""The text metrics that tokbench brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tokbench.hookspecs import hookimpl
+from tokbench.metrics import compression, continued_words, fertility, roundtrip, vocabulary
+from tokbench.metrics.contract import MetricSpec
+
+__all__ = ["register_metrics"]
+
+
+@hookimpl
+def register_metrics(register: Callable[[MetricSpec], None]) -> None:
+    """Bring the families of this folder, one module each."""
+    for module in (compression, fertility, continued_words, roundtrip, vocabulary):
+        register(module.SPEC)

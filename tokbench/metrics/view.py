@@ -1,0 +1,132 @@
+"""One shard as one tokenizer sees it: encoded once, looked at by every metric."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.batch import decode_batch
+from tokbench.corpus.shards import Shard
+from tokbench.errors import ContractError
+from tokbench.protocol import Encoded, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Tokenizer
+
+__all__ = ["Subject", "TokenEnds", "View"]
+
+
+class TokenEnds(NamedTuple):
+    """Where tokens end in a shard whose documents' bytes are laid end to end.
+
+    Attributes:
+        ends: int64[m], rising, of the documents in ``aligned`` only.
+        aligned: bool[d], the documents whose tokens could be laid onto their bytes.
+    """
+
+    ends: NDArray[np.int64]
+    aligned: NDArray[np.bool_]
+
+
+class Subject:
+    """A tokenizer under comparison, with what is computed about it once.
+
+    Attributes:
+        name: its name in the run.
+        tokenizer: the tokenizer.
+    """
+
+    def __init__(self, name: str, tokenizer: Tokenizer) -> None:
+        self.name = name
+        self.tokenizer = tokenizer
+        self._lengths = np.full(tokenizer.vocab_size, -1, dtype=np.int64)
+
+    def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """int64[n], how many bytes each id stands for; each id is asked for once in a run."""
+        tokenizer = self.tokenizer
+        if not isinstance(tokenizer, HasTokenBytes):
+            msg = "byte_lengths needs the capability HasTokenBytes"
+            raise TypeError(msg)
+        for token in np.unique(ids[self._lengths[ids] < 0]).tolist():
+            self._lengths[token] = len(tokenizer.token_bytes(token))
+        return self._lengths[ids]
+
+
+class View:
+    """What the metrics look at.
+
+    Attributes:
+        subject: the tokenizer.
+        shard: the documents, with their text-side counts.
+        encoded: the ids of all documents.
+    """
+
+    def __init__(self, subject: Subject, shard: Shard, encoded: Encoded) -> None:
+        self.subject = subject
+        self.shard = shard
+        self.encoded = encoded
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer itself, for its capabilities."""
+        return self.subject.tokenizer
+
+    @cached_property
+    def tokens(self) -> NDArray[np.int64]:
+        """int64[d], tokens of each document."""
+        return np.diff(self.encoded.offsets)
+
+    @cached_property
+    def decoded(self) -> list[str]:
+        """The documents as they come back."""
+        decoded = decode_batch(self.tokenizer, self.encoded)
+        if len(decoded) != len(self.shard):
+            msg = f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents"
+            raise ContractError(msg)
+        return decoded
+
+    @cached_property
+    def exact(self) -> NDArray[np.bool_]:
+        """bool[d], the documents that come back unchanged."""
+        same = (back == text for back, text in zip(self.decoded, self.shard.texts, strict=True))
+        return np.fromiter(same, dtype=np.bool_, count=len(self.shard))
+
+    def count_ids(self, token_id: int) -> NDArray[np.int64]:
+        """int64[d], how often an id occurs in each document."""
+        at = np.flatnonzero(self.encoded.ids == token_id)
+        documents = np.searchsorted(self.encoded.offsets, at, side="right") - 1
+        return np.bincount(documents, minlength=len(self.shard))
+
+    @cached_property
+    def token_ends(self) -> TokenEnds:
+        """Where tokens end, from the bytes of the ids, else from the tokenizer's own offsets.
+
+        A document is aligned by bytes only if it comes back exactly: then the bytes of its ids are its
+        own bytes, and their lengths say where each token ends.
+        """
+        documents = len(self.shard)
+        ends = np.empty(0, dtype=np.int64)
+        aligned = np.zeros(documents, dtype=np.bool_)
+        if isinstance(self.tokenizer, HasTokenBytes):
+            ends, aligned = self._ends_by_bytes()
+        if isinstance(self.tokenizer, EncodesWithOffsets) and not aligned.all():
+            parts = [ends]
+            for k in np.flatnonzero(~aligned).tolist():
+                offsets = self.tokenizer.encode_with_offsets(self.shard.texts[k])
+                parts.append(np.asarray(offsets.ends, dtype=np.int64) + self.shard.byte_offsets[k])
+                aligned[k] = True
+            ends = np.sort(np.concatenate(parts))
+        return TokenEnds(ends, aligned)
+
+    def _ends_by_bytes(self) -> TokenEnds:
+        ids, offsets = self.encoded
+        prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""
+        running = np.concatenate([[0], np.cumsum(self.subject.byte_lengths(ids))])
+        starts = running[offsets[:-1]]
+        surplus = running[offsets[1:]] - starts - self.shard.n_bytes
+        # The dummy prefix is inside the first token; an empty document has neither.
+        expected = np.where(self.tokens > 0, len(prefix), 0)
+        aligned = self.exact & (surplus == expected)
+        shift = np.repeat(self.shard.byte_offsets[:-1] - starts - expected, self.tokens)
+        inside = np.repeat(aligned, self.tokens)
+        return TokenEnds((running[1:] + shift)[inside], aligned)

@@ -1,0 +1,139 @@
+"""The family ``vocabulary``: how much of the vocabulary is used, and how evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.view import View
+from tokbench.protocol import Options
+
+__all__ = ["SPEC", "Frequencies", "VocabularyOptions", "renyi_entropy"]
+
+
+class VocabularyOptions(Options):
+    """Options of ``vocabulary``."""
+
+    alpha: float = Field(default=2.5, ge=0, description="order of the Rényi entropy; 1 is Shannon's")
+
+
+class Frequencies(NamedTuple):
+    """How often each id occurs, for the ids that do.
+
+    Attributes:
+        vocab_size: size of the vocabulary.
+        documents: documents counted.
+        ids: int64[k], rising.
+        counts: int64[k], positive.
+    """
+
+    vocab_size: int
+    documents: int
+    ids: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
+    """Rényi entropy of order alpha in bits, Shannon's at 1.
+
+    H_α = log2(Σ p^α) / (1 - α); at α = 1 its limit -Σ p log2 p (Rényi 1961).
+
+    >>> counts = np.array([4, 2, 1, 1])
+    >>> renyi_entropy(counts, 1.0), round(renyi_entropy(counts, 2.5), 3)
+    (1.75, 1.513)
+    """
+    p = counts / counts.sum()
+    if alpha == 1:
+        return float(-(p * np.log2(p)).sum())
+    return float(np.log2((p**alpha).sum()) / (1 - alpha))
+
+
+class Vocabulary:
+    """Frequencies of ids."""
+
+    def __init__(self, options: VocabularyOptions) -> None:
+        self._alpha = options.alpha
+
+    def map(self, view: View) -> Frequencies:
+        """The frequencies of one shard."""
+        counts = np.bincount(view.encoded.ids)
+        ids = np.flatnonzero(counts)
+        return Frequencies(view.tokenizer.vocab_size, len(view.shard), ids, counts[ids])
+
+    def merge(self, one: Frequencies, other: Frequencies) -> Frequencies:
+        """The frequencies of both."""
+        ids, where = np.unique(np.concatenate([one.ids, other.ids]), return_inverse=True)
+        counts = np.zeros(len(ids), dtype=np.int64)
+        np.add.at(counts, where, np.concatenate([one.counts, other.counts]))
+        return Frequencies(one.vocab_size, one.documents + other.documents, ids, counts)
+
+    def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
+        """Use and efficiency; the entropies are divided by that of equal use of the tokens that occur."""
+        types = len(state.ids)
+        values: dict[str, Measured | NotApplicable] = {
+            "vocab_utilization": Measured(types / state.vocab_size, state.documents),
+            "distinct_tokens": Measured(types, state.documents),
+        }
+        for name, alpha in (("renyi_efficiency", self._alpha), ("shannon_efficiency", 1.0)):
+            if types < 2:  # noqa: PLR2004 - log2(1) = 0: nothing to divide by
+                values[name] = NotApplicable(f"the text has {types} distinct tokens; evenness needs two")
+            else:
+                efficiency = renyi_entropy(state.counts, alpha) / np.log2(types)
+                values[name] = Measured(float(efficiency), state.documents)
+        return values
+
+    def raw(self, state: Frequencies) -> Any:
+        """How many ids occur once, twice, …: enough to compute the values again."""
+        counts, ids = np.unique(state.counts, return_counts=True)
+        return {
+            "documents": state.documents,
+            "vocab_size": state.vocab_size,
+            "counts": counts.tolist(),
+            "ids_with_count": ids.tolist(),
+        }
+
+
+SPEC: Final = MetricSpec(
+    name="vocabulary",
+    summary="share of the vocabulary in use, Rényi and Shannon efficiency",
+    text=Vocabulary,
+    options=VocabularyOptions,
+    values=(
+        ValueSpec(
+            id="vocab_utilization",
+            unit="share of ids",
+            direction="higher",
+            formula="distinct ids in the text / vocab_size",
+            definition="Share of the vocabulary that occurs in the text; it grows with the amount of text.",
+        ),
+        ValueSpec(
+            id="distinct_tokens",
+            unit="ids",
+            direction="none",
+            formula="distinct ids in the text",
+            definition="How many different ids occur in the text.",
+        ),
+        ValueSpec(
+            id="renyi_efficiency",
+            unit="share of the maximum",
+            direction="higher",
+            formula="H_α / log2(distinct ids), H_α = log2(Σ p^α) / (1 - α), α = 2.5 unless set",
+            definition=(
+                "How evenly the tokens that occur are used; a few very frequent tokens lower it. Zouhar et al. "
+                "2023 found it to go along with the quality of translation models."
+            ),
+        ),
+        ValueSpec(
+            id="shannon_efficiency",
+            unit="share of the maximum",
+            direction="higher",
+            formula="-Σ p log2 p / log2(distinct ids)",
+            definition="The same with Shannon's entropy.",
+        ),
+    ),
+)

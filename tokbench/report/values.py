@@ -1,0 +1,121 @@
+"""Numbers as they stand in a table: the same digits down a column, never rounded into a lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Style", "duration", "exact", "size", "style_for", "unit_label"]
+
+_COUNTS = frozenset({"tokens", "bytes", "characters", "chars", "documents", "words", "ids"})
+_WIDE = 100.0
+"""From this ratio of largest to smallest on, fixed decimals would drown the small ones."""
+
+_MOST_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the numbers of one column are written.
+
+    Attributes:
+        kind: a whole number, a share shown in percent, or any other number.
+        decimals: digits after the point; ``None``: three significant digits, whatever the size.
+    """
+
+    kind: Literal["count", "share", "number"]
+    decimals: int | None = None
+
+    def show(self, value: float) -> str:
+        """The number without its unit.
+
+        >>> Style("share", 1).show(0.5), Style("share", 1).show(0.99999), Style("share", 1).show(1.0)
+        ('50.0', '99.999', '100.0')
+        >>> Style("number").show(0.004), Style("number").show(118.4), Style("count").show(12345)
+        ('0.00400', '118', '12,345')
+        """
+        if self.kind == "count":
+            return f"{value:,.0f}"
+        scaled = value * 100 if self.kind == "share" else value
+        if self.decimals is None:
+            return _significant(scaled, 3)
+        for decimals in range(self.decimals, _MOST_DECIMALS + 1):
+            text = f"{scaled:.{decimals}f}"
+            # All but one document of a million is not all of them, and one is not none.
+            if scaled == float(text) or float(text) not in self._edges():
+                return text
+        return _significant(scaled, 2) if abs(scaled) < 1 else f"<{round(scaled)}"
+
+    def _edges(self) -> tuple[float, ...]:
+        return (0.0, 100.0) if self.kind == "share" else (0.0,)
+
+
+def _significant(value: float, digits: int) -> str:
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(decimals, 0)}f}" if decimals < 9 else f"{value:.{digits - 1}e}"  # noqa: PLR2004
+
+
+def style_for(values: Iterable[float], unit: str, digits: int = 4) -> Style:
+    """One style for all these numbers; the largest gets ``digits`` significant digits."""
+    known = [abs(value) for value in values if value]
+    if unit.startswith("share"):
+        return Style("share", max(digits - 3, 0))
+    whole = all(float(value).is_integer() for value in known)
+    if unit in _COUNTS or (whole and unit and "/" not in unit and unit not in {"s", "ratio"}):
+        return Style("count")
+    if not known:
+        return Style("number", digits - 1)
+    largest, smallest = max(known), min(known)
+    if largest / smallest > _WIDE:
+        return Style("number")
+    return Style("number", min(max(digits - 1 - math.floor(math.log10(largest)), 0), _MOST_DECIMALS))
+
+
+def unit_label(unit: str) -> str:
+    """The unit as it stands beside numbers in this style.
+
+    >>> unit_label("share"), unit_label("share of words"), unit_label("bytes/token")
+    ('%', '% of words', 'bytes/token')
+    """
+    return "%" + unit.removeprefix("share") if unit.startswith("share") else unit
+
+
+def exact(value: float, unit: str) -> str:
+    """A number with its unit, alone in a sentence.
+
+    >>> exact(0.123456789, "share of words"), exact(3.14159265, "bytes/token"), exact(1234567, "tokens")
+    ('12.3457 % of words', '3.14159 bytes/token', '1,234,567 tokens')
+    """
+    if float(value).is_integer() and abs(value) >= 1000:  # noqa: PLR2004
+        return f"{value:,.0f} {unit}".rstrip()
+    scaled = value * 100 if unit.startswith("share") else value
+    return f"{scaled:.6g} {unit_label(unit)}".rstrip()
+
+
+def size(count: float) -> str:
+    """A number of bytes; a megabyte has 10⁶.
+
+    >>> size(532), size(1234567)
+    ('532 B', '1.23 MB')
+    """
+    for factor, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if count >= factor:
+            return f"{_significant(count / factor, 3)} {name}"
+    return f"{count:.0f} B"
+
+
+def duration(seconds: float) -> str:
+    """A stretch of time.
+
+    >>> duration(0.25), duration(42.3), duration(192)
+    ('0.250 s', '42.3 s', '3 min 12 s')
+    """
+    if seconds < 100:  # noqa: PLR2004
+        return f"{_significant(seconds, 3)} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -31,14 +32,14 @@ def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:
     >>> entry = TokenizerEntry.model_validate(
     ...     {
     ...         "backend": "sentencepiece",
-    ...         "train": {"corpus": "sample", "vocab_size": (1024, 4096)},
+    ...         "train": {"corpus": "sample", "vocab_size": [1024, 4096]},
     ...         "grid": {"byte_fallback": (True, False)},
     ...     }
     ... )
     >>> [variant.name for variant in expand("spm", entry)]
     ['spm-1024-byte_fallback', 'spm-1024-no-byte_fallback', 'spm-4096-byte_fallback', 'spm-4096-no-byte_fallback']
     """
-    sizes: tuple[int | None, ...] = entry.train.sizes if entry.train else (None,)
+    sizes: tuple[int | None, ...] = entry.train.vocab_size if entry.train else (None,)
     for size in sizes:
         for values in itertools.product(*entry.grid.values()):
             chosen = dict(zip(entry.grid, values, strict=True))
@@ -52,4 +53,5 @@ def _suffix(option: str, value: Any) -> str:
         return option if value else f"no-{option}"
     text = str(value)
     # A word like 'unigram' speaks for itself; a number or a long pattern does not.
-    return text if isinstance(value, str) and text.isidentifier() else f"{option}={text}"[:40]
+    suffix = text if isinstance(value, str) and text.isidentifier() else f"{option}={text}"
+    return re.sub(r"[^A-Za-z0-9._+=-]+", "_", suffix)[:40]

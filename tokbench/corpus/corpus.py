@@ -32,6 +32,7 @@ class Survey:
     Attributes:
         sha256: digest over group, key and text of all documents, in order.
         documents, bytes: totals of the whole corpus, both parts.
+        evaluated_bytes: size of the evaluated part.
         groups: documents in the evaluated part, by group, in order of appearance.
         evaluated: by group, the fingerprints (uint64) of the documents in the evaluated part.
         trained: the fingerprints of the documents that training may see.
@@ -40,6 +41,7 @@ class Survey:
     sha256: str = ""
     documents: int = 0
     bytes: int = 0
+    evaluated_bytes: int = 0
     groups: dict[str, int] = field(default_factory=dict)
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
@@ -87,10 +89,12 @@ class Corpus:
             data = f"{document.group}\0{document.key}\0{document.text}\0".encode()
             digest.update(data)
             found.documents += 1
-            found.bytes += len(document.text.encode())
+            size = len(document.text.encode())
+            found.bytes += size
             mark = fingerprint(document.text)
             held = bool(self.holdout) and self._held_out(document)
             if held or not self.holdout:
+                found.evaluated_bytes += size
                 evaluated.setdefault(document.group, []).append(mark)
             if not held:
                 trained.append(mark)

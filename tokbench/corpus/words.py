@@ -28,11 +28,12 @@ __all__ = ["UNIT_NAMES", "Unit", "Words", "default_unit", "find_words"]
 
 Unit = Literal["uax29", "whitespace", "character"]
 
-UNIT_NAMES: Final[dict[Unit, str]] = {
-    "uax29": "word (UAX #29)",
-    "whitespace": "word (whitespace)",
-    "character": "character",
+UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
+    "uax29": ("word (UAX #29)", "words (UAX #29)"),
+    "whitespace": ("word (whitespace)", "words (whitespace)"),
+    "character": ("character", "characters"),
 }
+"""What one is called, and several are."""
 
 _PATTERNS: Final[dict[Unit, str]] = {
     "uax29": r"(?ws)[\p{L}\p{N}\p{M}_].*?\b",

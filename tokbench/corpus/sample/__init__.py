@@ -1,7 +1,8 @@
 """The source ``sample``: texts that were written for tokbench and ship with it.
 
 ``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: two files in each of
-12 programming languages. ``hostile.jsonl``: texts that break careless tokenizers.
+12 programming languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that no tool takes them for the
+project's own code). ``hostile.jsonl``: texts that break careless tokenizers.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class SampleSource:
         if self._part in {"all", "languages"}:
             yield from TextSource(TextOptions(path=_HERE / "languages/*.txt", document="line")).documents()
         if self._part in {"all", "code"}:
-            for document in TextSource(TextOptions(path=_HERE / "code/*", document="file")).documents():
+            for document in TextSource(TextOptions(path=_HERE / "code/*.txt", document="file")).documents():
                 yield document._replace(group=document.key.partition("_")[0])
         if self._part in {"all", "hostile"}:
             options = JsonlOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")

@@ -1,0 +1,162 @@
+r"""The pre-tokenization split: a regular expression cuts text into chunks that no merge crosses.
+
+Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one token, and ``dog.``,
+``dog!`` and ``dog?`` three. The named patterns are those of well-known models, letter by letter:
+
+``gpt2``
+    GPT-2: contractions in lower case only, numbers of any length, a space joins the word after it.
+``gpt4``
+    GPT-4 (``cl100k_base``): contractions in any case, at most three digits, any single character that
+    is no letter, digit or line break may open a word.
+``o200k``
+    GPT-4o (``o200k_base``): words also break where small letters turn into capitals, marks stay with
+    their letters, contractions stay with their words.
+
+Any other regular expression will do, in the dialect of the ``regex`` package (``\p{L}``, possessive
+quantifiers). A stranger's expression need not match everywhere. tiktoken drops what lies between two
+matches, and with it the round trip; here each gap is a chunk of its own, so no text is ever lost. The
+named patterns leave no gaps.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Final
+
+import regex
+
+__all__ = ["PATTERNS", "Splitter", "pattern_name", "resolve_pattern", "valid_unicode"]
+
+_O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+
+PATTERNS: Final[dict[str, str]] = {
+    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    "gpt4": (
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+    ),
+    "o200k": (
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _O200K_SUFFIX + "|"
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _O200K_SUFFIX + "|"
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+}
+"""The named patterns: name to regular expression."""
+
+# What people call the same patterns, for "did you mean".
+_SPELLINGS: Final = {
+    **{name: name for name in PATTERNS},
+    **dict.fromkeys(("gpt-2", "gpt-3", "r50k_base", "p50k_base"), "gpt2"),
+    **dict.fromkeys(("gpt-4", "cl100k", "cl100k_base"), "gpt4"),
+    **dict.fromkeys(("gpt4o", "gpt-4o", "o200k_base"), "o200k"),
+}
+
+
+def resolve_pattern(pattern: str) -> str:
+    r"""The regular expression of a name, or the given one if it can split text.
+
+    Args:
+        pattern: a key of :data:`PATTERNS` or a regular expression.
+
+    Raises:
+        ValueError: neither; the message says where the expression is wrong, or which name was meant.
+
+    >>> resolve_pattern(r"\w+|\W+")
+    '\\w+|\\W+'
+    >>> resolve_pattern("gpt-4")
+    Traceback (most recent call last):
+    ValueError: unknown split pattern 'gpt-4'; did you mean 'gpt4'?
+    >>> resolve_pattern(r"\w+|(\W+")
+    Traceback (most recent call last):
+    ValueError: '\\w+|(\\W+' is not a regular expression: missing ) at position 8
+    """
+    if pattern in PATTERNS:
+        return PATTERNS[pattern]
+    # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
+    if regex.fullmatch(r"[\w.-]*", pattern):
+        close = difflib.get_close_matches(pattern.lower(), _SPELLINGS, n=1)
+        known = ", ".join(PATTERNS)
+        hint = f"did you mean {_SPELLINGS[close[0]]!r}?" if close else f"known: {known}"
+        raise ValueError(f"unknown split pattern {pattern!r}; {hint}")
+    _compile(pattern)
+    return pattern
+
+
+def pattern_name(pattern: str) -> str:
+    """The name of a pattern that has one, otherwise the expression itself.
+
+    >>> pattern_name(PATTERNS["gpt4"]), pattern_name("[ab]+")
+    ('gpt4', '[ab]+')
+    """
+    return next((name for name, known in PATTERNS.items() if known == pattern), pattern)
+
+
+def _compile(pattern: str) -> regex.Pattern[str]:
+    try:
+        compiled = regex.compile(pattern)
+        compiled.search("")  # some flags are refused only here
+    except (regex.error, ValueError, RecursionError, OverflowError) as error:
+        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
+    if compiled.flags & regex.REVERSE:
+        raise ValueError(f"{pattern!r} searches backwards; leave the flag (?r) out")
+    return compiled
+
+
+def valid_unicode(text: str) -> str:
+    r"""The text with every lone surrogate replaced by U+FFFD; all other text as it is.
+
+    Half of a UTF-16 pair has no UTF-8 bytes. tiktoken replaces it likewise; decoding gives U+FFFD, and
+    the round trip is counted as lossy.
+
+    >>> valid_unicode("a\ud83d b") == "a\ufffd b"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+class Splitter:
+    """Cuts texts into chunks; the chunks joined are the text.
+
+    Args:
+        pattern: a name, a regular expression, or ``None`` for one chunk per document (naive BPE).
+
+    Raises:
+        ValueError: see :func:`resolve_pattern`.
+
+    >>> Splitter("gpt2")("Far   away, in 2024")
+    ['Far', '  ', ' away', ',', ' in', ' 2024']
+    >>> Splitter("[a-z]+")("some words")
+    ['some', ' ', 'words']
+    >>> Splitter(None)("some words")
+    ['some words']
+    """
+
+    def __init__(self, pattern: str | None) -> None:
+        self.pattern = None if pattern is None else resolve_pattern(pattern)
+        self._compiled = None if self.pattern is None else _compile(self.pattern)
+
+    def __call__(self, text: str) -> list[str]:
+        """The chunks of one document, in order, none of them empty."""
+        text = valid_unicode(text)
+        if self._compiled is None:
+            return [text] if text else []
+        if not self._compiled.groups:  # with groups, findall returns these instead of the matches
+            chunks: list[str] = self._compiled.findall(text)
+            # Matches never overlap: lengths that add up mean that there are no gaps.
+            if sum(map(len, chunks)) == len(text):
+                return chunks if all(chunks) else [chunk for chunk in chunks if chunk]
+        return self._split_with_gaps(self._compiled, text)
+
+    @staticmethod
+    def _split_with_gaps(compiled: regex.Pattern[str], text: str) -> list[str]:
+        chunks: list[str] = []
+        end = 0
+        for match in compiled.finditer(text):
+            chunks += (text[end : match.start()], match[0])
+            end = match.end()
+        chunks.append(text[end:])
+        return [chunk for chunk in chunks if chunk]

@@ -1,0 +1,99 @@
+"""The encoder against the literal loop and against tiktoken: the same ids, whatever the text."""
+
+import random
+
+import pytest
+import tiktoken
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, BPETokenizer, Encoder, Splitter, token_bytes_of, train
+from tokbench_plugins.bpe.literal import encode_literally
+
+SPLITS = [None, *PATTERNS, r"[^b]+"]
+TEXT = st.one_of(
+    st.text(alphabet="ab", max_size=80), st.text(alphabet="abA's 1\n\té🙂", max_size=80), st.text(max_size=30)
+)
+
+
+@st.composite
+def made_by_hand(draw):
+    """Merges that no training gives: unreachable ones, and several ways to the same bytes."""
+    merges = []
+    for made in range(FIRST_MERGE, FIRST_MERGE + draw(st.integers(0, 12))):
+        known = st.sampled_from([97, 98, *range(FIRST_MERGE, made)])
+        pair = draw(st.tuples(known, known))
+        if pair in merges:
+            break
+        merges.append(pair)
+    return merges
+
+
+@pytest.mark.parametrize("pattern", SPLITS)
+@settings(deadline=None)
+@given(documents=st.lists(TEXT, max_size=4), text=TEXT)
+def test_trained_merges_encode_as_the_literal_loop(pattern, documents, text):
+    merges = train(documents, 330, pattern)
+    expected = [token for chunk in Splitter(pattern)(text) for token in encode_literally(chunk.encode(), merges)]
+    assert Encoder(merges, pattern)(text) == expected
+
+
+@settings(deadline=None)
+@given(merges=made_by_hand(), text=st.text(alphabet="ab", max_size=40))
+def test_any_merges_encode_as_the_literal_loop(merges, text):
+    assert Encoder(merges)(text) == encode_literally(text.encode(), merges)
+
+
+# The same cuts in the dialect of tiktoken's engine; '(?s:.+)' is the whole document.
+@pytest.mark.parametrize("pattern", [None, *PATTERNS])
+@settings(deadline=None)
+@given(documents=st.lists(TEXT, max_size=4), text=TEXT)
+def test_tiktoken_gives_the_same_ids_with_trained_ranks(pattern, documents, text):
+    merges = train([*documents, text[: len(text) // 2]], 330, pattern)
+    ranks = {token: rank for rank, token in enumerate(token_bytes_of(merges))}
+    split = "(?s:.+)" if pattern is None else PATTERNS[pattern]
+    peer = tiktoken.Encoding("trained", pat_str=split, mergeable_ranks=ranks, special_tokens={})
+    ascii_only = text.encode("ascii", "ignore").decode()  # the two engines know different versions of Unicode
+    assert Encoder(merges, pattern)(ascii_only) == peer.encode_ordinary(ascii_only)
+
+
+@pytest.mark.parametrize("pattern", SPLITS)
+@settings(deadline=None)
+@given(text=TEXT)
+def test_round_trip(pattern, text):
+    tokenizer = BPETokenizer(train([text[::2], text], 300, pattern), pattern)
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_a_long_chunk_takes_no_quadratic_time():
+    letters = "".join(random.Random(1).choices("abc", k=200_000))
+    merges = train([letters[:2000]], 600, None)
+    ids = Encoder(merges)(letters)
+    assert len(ids) < 70_000
+    assert b"".join(token_bytes_of(merges)[token] for token in ids) == letters.encode()
+
+
+@settings(deadline=None)
+@given(text=TEXT, small=st.integers(0, 30))
+def test_encoding_starts_as_with_fewer_merges(text, small):
+    """What the vocabulary curve rests on: applying the later merges to the ids of fewer gives the ids of all."""
+    merges = train([text, text[::-1]], 300, None)
+    ids = Encoder(merges[:small])(text)
+    for rank in range(small, len(merges)):
+        ids = _apply(ids, merges[rank], FIRST_MERGE + rank)
+    assert ids == Encoder(merges)(text)
+
+
+def _apply(ids, pair, made):
+    out = []
+    for token in ids:
+        out.append(token)
+        if tuple(out[-2:]) == pair:
+            out[-2:] = [made]
+    return out
+
+
+def test_remembered_chunks_do_not_leak_into_answers():
+    encoder = Encoder([(97, 98)], "gpt2")
+    encoder("ab ab").clear()
+    assert encoder("ab ab") == [256, 32, 256]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tokbench.errors import BackendUnavailable as BackendUnavailable
     from tokbench.errors import InputError as InputError
     from tokbench.errors import TokbenchError as TokbenchError
+    from tokbench.errors import did_you_mean as did_you_mean
     from tokbench.hookspecs import hookimpl as hookimpl
     from tokbench.metrics.contract import Measured as Measured
     from tokbench.metrics.contract import MetricSpec as MetricSpec
@@ -57,6 +58,7 @@ _HOMES = {
     "Tokenizer": "protocol",
     "TrainProgress": "protocol",
     "ValueSpec": "metrics.contract",
+    "did_you_mean": "errors",
     "hookimpl": "hookspecs",
     "load": "run.api",
     "run": "run.api",

@@ -84,11 +84,13 @@ class Results:
         config: the configuration, as read, and its sha256.
         environment: machine, interpreter, versions: plain names to plain values.
         plugins: every entry point: ``name, distribution, version, state, reason``.
-        corpora: by name: ``source, options, licence, sha256, documents, bytes, holdout, parallel``
+        corpora: by name: ``source, options, licence, sha256, documents, bytes, evaluated_bytes, holdout,
+            parallel``
             and ``groups``, the number of evaluated documents by group.
-        tokenizers: by name: ``backend, distribution, options, optional, state, reason, vocab_size,
-            load_s, train, artefact, sha256, notes``; ``train`` is ``None`` or ``corpora, documents,
-            bytes, vocab_size, seconds``; ``sha256`` holds those of files and of the vocabulary.
+        tokenizers: by name: ``backend, distribution, libraries, options, optional, state, reason,
+            vocab_size, load_s, train, sha256, notes`` and, if saved, ``artefact, artefact_sha256``;
+            ``train`` is ``None`` or ``corpora, documents, bytes, vocab_size, seconds``; ``sha256`` holds
+            ``vocabulary``, the digest over the bytes of all ids.
         metrics: by the metric's id: ``family, unit, direction, formula, definition``; direction is
             ``higher`` or ``lower`` (is better) or ``none``.
         cells: the numbers.
@@ -98,6 +100,7 @@ class Results:
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
+        interrupted: whether it was stopped before it was through.
     """
 
     name: str
@@ -113,6 +116,7 @@ class Results:
     notes: list[str] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
+    interrupted: bool = False
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -130,7 +134,7 @@ class Results:
         """The text of ``results.json``."""
         body = {"schema": SCHEMA} | {name: getattr(self, name) for name in self.__dataclass_fields__}
         body["cells"] = [_row(cell) for cell in self.cells]
-        return json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+        return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(value)}" for name, value in body.items()) + "\n}\n"
 
     @classmethod
     def read(cls, path: Path) -> Results:
@@ -150,6 +154,19 @@ class Results:
             raise ResultsError(msg)
         cells = [Cell(**{**row, "status": Status(row["status"])}) for row in body.pop("cells")]
         return cls(cells=cells, **body)
+
+
+def _lines(value: Any) -> str:
+    """JSON with one entry of a list or mapping a line: small, and two files can be compared line by line."""
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(map(_dump, value)) + "\n]"
+    if isinstance(value, dict) and value:
+        return "{\n" + ",\n".join(f"{_dump(name)}: {_dump(each)}" for name, each in value.items()) + "\n}"
+    return _dump(value)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
 def _row(cell: Cell) -> dict[str, Any]:

@@ -53,6 +53,7 @@ class CorpusEntry(_Entry):
 
     source: str = Field(description="name of the corpus source")
     holdout: float = Field(default=0.0, ge=0, lt=1, description="share kept from training; only it is evaluated")
+    evaluate: bool = Field(default=True, description="measure on it; false: it is for training only")
     parallel: bool = Field(default=False, description="the groups are translations, document by document")
 
 
@@ -93,6 +94,7 @@ class Config:
 
     Attributes:
         located: the file's data and the places in it.
+        path: the file.
         base: the folder from which relative paths start.
         name: the run's name.
         corpora, tokenizers, metrics: the entries that are well formed.
@@ -102,6 +104,7 @@ class Config:
     """
 
     located: Located
+    path: Path
     base: Path
     name: str = ""
     corpora: dict[str, CorpusEntry] = field(default_factory=dict)

@@ -32,7 +32,7 @@ def read_config(path: Path) -> Config:
     located = read_yaml(text, str(path))
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
-    config = Config(located, path.parent.absolute(), problems=located.problems)
+    config = Config(located, path, path.parent.absolute(), problems=located.problems)
     shell = validate(Shell, located.data, located, (), config.base, config.problems)
     if shell:
         config.name = shell.name

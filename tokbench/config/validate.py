@@ -19,12 +19,18 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def validate(
-    model: type[M], data: Any, located: Located, path: tuple[str | int, ...], base: Path, problems: list[Problem]
+    model: type[M],
+    data: Any,
+    located: Located,
+    path: tuple[str | int, ...],
+    base: Path,
+    problems: list[Problem],
+    also: tuple[str, ...] = (),
 ) -> M | None:
     """The model, or ``None`` after adding to ``problems`` all that is wrong.
 
     Validation is strict as of JSON: a list may become a tuple and a string a path, but ``no`` does not
-    become false, nor ``"12"`` twelve.
+    become false, nor ``"12"`` twelve. ``also`` names the keys that stand beside those of the model.
     """
     try:
         return model.model_validate_json(json.dumps(data), strict=True, context={"base": base})
@@ -32,7 +38,7 @@ def validate(
         for detail in error.errors():
             where = (*path, *detail["loc"])
             unknown = detail["type"] == "extra_forbidden"
-            problems.append(Problem(located.where(where, key=unknown), _message(model, detail)))
+            problems.append(Problem(located.where(where, key=unknown), _message(model, detail, also)))
         return None
 
 
@@ -50,10 +56,10 @@ def validate_options(model: type[M], options: dict[str, Any], what: str) -> M:
     return valid
 
 
-def _message(model: type[BaseModel], detail: ErrorDetails) -> str:
+def _message(model: type[BaseModel], detail: ErrorDetails, also: tuple[str, ...]) -> str:
     name = ".".join(str(part) for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
-        known = _known_keys(model, detail["loc"])
+        known = _known_keys(model, detail["loc"]) + (list(also) if len(detail["loc"]) == 1 else [])
         return f"unknown key {str(detail['loc'][-1])!r}; {did_you_mean(str(detail['loc'][-1]), known)}"
     if detail["type"] == "missing":
         return f"the key {str(detail['loc'][-1])!r} is missing"

@@ -57,7 +57,7 @@ class ContinuedWords:
         if not aligned:
             return {"continued_word_rate": NotApplicable("no document's tokens could be laid onto its bytes")}
         [unit] = state.units
-        ratio = state.sums.ratio("continued", "words", unit=f"share of {UNIT_NAMES[unit]}s")
+        ratio = state.sums.share("continued", "words", unit=f"share of {UNIT_NAMES[unit][1]}")
         return {"continued_word_rate": ratio._replace(n=aligned) if isinstance(ratio, Measured) else ratio}
 
     def raw(self, state: UnitSums) -> Any:

@@ -9,9 +9,9 @@ A bench metric sees all tokenizers at once, alone on the machine, after the text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.protocol import Options, Tokenizer
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BenchMetric",
     "BenchOutcome",
+    "BenchText",
+    "FindsLosses",
     "Measured",
     "MetricSpec",
     "NotApplicable",
@@ -91,6 +93,14 @@ class TextMetric(Protocol):
         """The state as plain JSON data, for ``results.json``."""
 
 
+@runtime_checkable
+class FindsLosses(Protocol):
+    """A text metric that can show a text that did not come back."""
+
+    def loss(self, state: Any, /) -> Mapping[str, Any] | None:
+        """``documents`` (how many are lossy), and of the first ``origin, position, expected, got``."""
+
+
 class BenchOutcome(NamedTuple):
     """What a bench metric found: cells, and what a reader of them must know."""
 
@@ -98,13 +108,27 @@ class BenchOutcome(NamedTuple):
     notes: list[str]
 
 
+class BenchText(NamedTuple):
+    """The evaluated part of a corpus.
+
+    Attributes:
+        corpus: its name.
+        n_bytes: size of the whole corpus, UTF-8.
+        documents: the texts of all groups; can be gone through once.
+    """
+
+    corpus: str
+    n_bytes: int
+    documents: Iterable[str]
+
+
 class BenchMetric(Protocol):
     """Measures all tokenizers against one another."""
 
     def measure(
-        self, tokenizers: Mapping[str, Tokenizer], texts: Mapping[str, Sequence[str]], progress: Progress, /
+        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[BenchText], progress: Progress, /
     ) -> BenchOutcome:
-        """Measure every tokenizer on the texts of every corpus (in order, all groups).
+        """Measure every tokenizer on every corpus.
 
         A tokenizer that raises gets failed cells; the others are measured all the same.
         """

@@ -42,7 +42,7 @@ def mixed(units: frozenset[Unit]) -> NotApplicable | None:
     """Why groups that were counted in different units have no common value; ``None`` if they have."""
     if len(units) == 1:
         return None
-    return NotApplicable("groups are counted in different units: " + ", ".join(UNIT_NAMES[u] for u in sorted(units)))
+    return NotApplicable("groups are counted in different units: " + ", ".join(UNIT_NAMES[u][1] for u in sorted(units)))
 
 
 class Fertility:
@@ -68,8 +68,8 @@ class Fertility:
             return {"fertility": reason, "words": reason}
         [unit] = state.units
         return {
-            "fertility": state.sums.ratio("tokens", "words", unit=f"tokens/{UNIT_NAMES[unit]}"),
-            "words": state.sums.total("words")._replace(unit=f"{UNIT_NAMES[unit]}s"),
+            "fertility": state.sums.ratio("tokens", "words", unit=f"tokens/{UNIT_NAMES[unit][0]}"),
+            "words": state.sums.total("words")._replace(unit=UNIT_NAMES[unit][1]),
         }
 
     def raw(self, state: UnitSums) -> Any:

@@ -78,17 +78,25 @@ class RoundTrip:
     def finish(self, state: RoundTripState) -> Mapping[str, Measured | NotApplicable]:
         """Ratios of sums."""
         values = {
-            "roundtrip_exact": state.sums.ratio("exact", "documents"),
+            "roundtrip_exact": state.sums.share("exact", "documents"),
             "cer": state.sums.ratio("edits", "characters"),
             "unk_rate": NotApplicable("this vocabulary has no unknown token"),
         }
         if state.has_unknown:
-            values["unk_rate"] = state.sums.ratio("unknown", "tokens")
+            values["unk_rate"] = state.sums.share("unknown", "tokens")
         return values
 
     def raw(self, state: RoundTripState) -> Any:
         """The sums."""
         return state.sums.raw()
+
+    def loss(self, state: RoundTripState) -> Mapping[str, Any] | None:
+        """The first loss, and how many documents are lossy."""
+        if state.loss is None:
+            return None
+        lossy = state.sums.columns["documents"].sum() - state.sums.columns["exact"].sum()
+        excerpt = {name: getattr(state.loss, name) for name in ("origin", "position", "expected", "got")}
+        return {"documents": int(lossy), **excerpt}
 
 
 def _first_loss(view: View, k: int) -> Loss:

@@ -55,6 +55,13 @@ class Sums:
         low, high = jackknife(self.columns[above], self.columns[below])
         return Measured(value, self.documents, low, high, unit)
 
+    def share(self, above: str, below: str, *, unit: str = "") -> Measured | NotApplicable:
+        """A ratio of a part to its whole: its interval ends at 1."""
+        ratio = self.ratio(above, below, unit=unit)
+        if isinstance(ratio, NotApplicable) or ratio.ci_high is None:
+            return ratio
+        return ratio._replace(ci_high=min(1.0, ratio.ci_high))
+
     def raw(self) -> dict[str, Any]:
         """The sums as JSON data: integers, by jackknife group."""
         columns = {name: [int(x) for x in column] for name, column in self.columns.items()}
@@ -66,7 +73,8 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[f
 
     With g groups and leave-one-out ratios r_i the standard error is sqrt((g - 1) / g * sum((r_i -
     mean(r))**2)) (Efron and Stein 1981, "The jackknife estimate of variance"); the interval is the
-    ratio plus and minus Student's t quantile at g - 1 degrees of freedom times that.
+    ratio plus and minus Student's t quantile at g - 1 degrees of freedom times that, not below zero.
+    Where nothing varies, as when every document comes back, the jackknife has nothing to say: no interval.
 
     >>> low, high = jackknife(np.array([4.0, 5, 6, 4, 5, 6]), np.array([2.0] * 6))
     >>> round(low, 3), round(high, 3)
@@ -81,7 +89,9 @@ def jackknife(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[f
     left_out = (a.sum() - a) / (b.sum() - b)
     error = math.sqrt((groups - 1) / groups * float(((left_out - left_out.mean()) ** 2).sum()))
     reach = student_t(groups - 1) * error
-    return float(value - reach), float(value + reach)
+    if not reach:
+        return None, None
+    return max(0.0, float(value - reach)), float(value + reach)
 
 
 @cache

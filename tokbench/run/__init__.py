@@ -1,1 +1,1 @@
-
+"""One run: ``api`` leads through it: plan, prepare, evaluate, cells, store."""

@@ -1,0 +1,5 @@
+"""``python -m tokbench``."""
+
+from tokbench.cli import main
+
+main()

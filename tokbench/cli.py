@@ -1,0 +1,137 @@
+"""The command line: thin, and light to start."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tokbench.errors import InputError, TokbenchError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tokbench.registry import Registry
+
+__all__ = ["main"]
+
+_KINDS = ("plugins", "backends", "corpora", "metrics", "reporters")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tokbench")
+def tokbench() -> None:
+    """Compare and benchmark tokenizers: one YAML file in, one report out.
+
+    Exit codes: 0 all cells have a value or are declared optional, 1 some cells failed, 2 bad input
+    (told before anything is measured), 130 interrupted.
+    """
+
+
+@tokbench.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The run's folder [default: reports/NAME].")
+def run(config: Path, output: Path | None) -> None:
+    """Execute CONFIG and write results.json and the reports."""
+    from tokbench.config.read import read_config
+    from tokbench.report.terminal import summary
+    from tokbench.run.api import run as execute
+
+    folder = output or Path("reports", read_config(config).name or "run")
+    results = execute(config, folder)
+    summary(results, _console())
+    click.echo(f"\nwritten to {folder}{'/' if not str(folder).endswith('/') else ''}")
+    sys.exit(130 if results.interrupted else int(results.failed))
+
+
+@tokbench.command()
+@click.argument("config", type=click.Path(path_type=Path))
+def check(config: Path) -> None:
+    """Say everything that is wrong with CONFIG, or what it would do; nothing is measured."""
+    from tokbench.progress import progress_bars
+    from tokbench.run.api import check as look
+
+    with progress_bars() as progress:
+        checked = look(config, progress)
+    for name, survey in checked.plan.surveys.items():
+        click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
+    for each in checked.prepared:
+        planned = each.planned
+        training = f"to be trained at {planned.vocab_size} on {', '.join(planned.train_on)}"
+        state = f"unavailable: {each.reason}" if each.reason else training if planned.train_on else "loaded"
+        click.echo(f"tokenizer {each.name} ({planned.spec.name}): {state}")
+    click.echo(f"metrics: {', '.join(spec.name for spec, _ in checked.plan.metrics)}")
+    click.echo(f"{config}: nothing wrong")
+
+
+@tokbench.command("list")
+@click.argument("kind", required=False, type=click.Choice(_KINDS))
+def list_(kind: str | None) -> None:
+    """List what is installed: plugins, backends, corpora, metrics and report formats, and what is broken and why."""
+    from tokbench.registry import load_registry
+
+    registry, console = load_registry(), _console()
+    for each in [kind] if kind else _KINDS:
+        _plugins(registry, console) if each == "plugins" else _shelf(registry, each, console)
+
+
+def _plugins(registry: Registry, console: Console) -> None:
+    rows = [
+        (plugin.name, f"{plugin.distribution} {plugin.version}".strip(), plugin.reason or "usable")
+        for plugin in registry.plugins
+    ]
+    _table(console, "plugins", ("plugin", "from", "state"), rows)
+
+
+def _shelf(registry: Registry, kind: str, console: Console) -> None:
+    from tokbench.protocol import BackendSpec
+    from tokbench.registry import missing
+
+    rows = []
+    for name, entry in sorted(getattr(registry, kind).entries.items()):
+        absent = missing(entry.spec) if isinstance(entry.spec, BackendSpec) else ""
+        rows.append((name, entry.plugin.distribution or entry.plugin.name, absent or entry.spec.summary))
+    _table(console, kind, (kind.removesuffix("s"), "from", "what it is"), rows)
+
+
+def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from tokbench.report.text import plain
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console.print(table)
+    console.print()
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console()
+
+
+def main() -> None:
+    """The entry point: what tokbench raises on purpose is a message and an exit code, not a traceback."""
+    try:
+        tokbench.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except InputError as error:
+        for problem in error.problems:
+            click.echo(f"error: {problem}", err=True)
+        sys.exit(2)
+    except TokbenchError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)

@@ -1,0 +1,186 @@
+"""One run from its file to its report, to be read from top to bottom."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tokbench.config.read import read_config
+from tokbench.config.validate import validate_options
+from tokbench.errors import BackendUnavailable, InputError
+from tokbench.metrics.contract import BenchOutcome, BenchText
+from tokbench.metrics.view import Subject
+from tokbench.progress import Progress, progress_bars
+from tokbench.protocol import Tokenizer
+from tokbench.registry import Registry, load_registry, missing
+from tokbench.results import WHOLE, Cell, Results, Status
+from tokbench.run.cells import CellMaker
+from tokbench.run.describe import describe_corpus, describe_machine, describe_metrics, describe_tokenizer, one_thread
+from tokbench.run.evaluate import evaluate
+from tokbench.run.guard import Failure, attempt
+from tokbench.run.plan import Plan, make_plan, reading_order
+from tokbench.run.prepare import Prepared, load_all, train_all
+from tokbench.run.store import make_folder, save_artefacts, write_reports
+
+__all__ = ["Checked", "check", "load", "run"]
+
+
+class Checked(NamedTuple):
+    """A configuration in which nothing is wrong.
+
+    Attributes:
+        registry: the plugins.
+        plan: what will be done.
+        prepared: the tokenizers, loaded; those to be trained are not yet.
+    """
+
+    registry: Registry
+    plan: Plan
+    prepared: list[Prepared]
+
+
+def load(backend: str, **options: Any) -> Tokenizer:
+    """One tokenizer, by the name of its backend and the backend's options.
+
+    Raises:
+        InputError: no such backend or option.
+        BackendUnavailable: it cannot be had here.
+        BackendError: it cannot be loaded.
+
+    >>> load("utf16_units").encode("né")
+    [110, 233]
+    """
+    spec = load_registry().backends.get(backend)
+    if spec.load is None:
+        msg = f"backend {backend!r} cannot be loaded, only trained"
+        raise InputError(msg)
+    absent = missing(spec)
+    if absent:
+        raise BackendUnavailable(absent)
+    return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
+
+
+def check(path: str | Path, progress: Progress) -> Checked:
+    """Find everything that is wrong before anything is measured.
+
+    Raises:
+        InputError: with all problems, each with its place.
+    """
+    one_thread()
+    config = read_config(Path(path))
+    registry = load_registry()
+    plan = make_plan(config, registry)
+    prepared = load_all(plan, progress)
+    if plan.problems:
+        raise InputError(reading_order(plan.problems))
+    return Checked(registry, plan, prepared)
+
+
+def run(path: str | Path, output: str | Path | None = None) -> Results:
+    """Execute a configuration.
+
+    Args:
+        path: the YAML file.
+        output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
+
+    Returns:
+        The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
+
+    Raises:
+        InputError: something is wrong with the input, told before anything is measured.
+    """
+    created, start = datetime.now(UTC), time.perf_counter()
+    with progress_bars() as progress:
+        checked = check(path, progress)
+        folder = Path(output) if output is not None else None
+        if folder:
+            make_folder(folder)
+        train_all(checked.plan, checked.prepared, progress)
+        results = _measure(checked, folder, progress)
+    results.created = created.isoformat(timespec="seconds")
+    results.seconds = round(time.perf_counter() - start, 3)
+    if folder:
+        results.notes += write_reports(folder, results, checked.plan.reporters)
+    return results
+
+
+def _measure(checked: Checked, folder: Path | None, progress: Progress) -> Results:
+    """Text metrics first, then, alone on the machine, what is timed; then all that describes them."""
+    registry, plan, prepared = checked
+    ready = {each.name: each.tokenizer for each in prepared if each.tokenizer is not None}
+    evaluation = evaluate(plan, [Subject(*item) for item in ready.items()], progress)
+    maker = CellMaker(plan, evaluation)
+    cells = [cell for each in prepared for cell in maker.cells(each)]
+    interrupted, notes = evaluation.interrupted, []
+    if not interrupted:
+        try:
+            outcome = _bench(plan, prepared, ready, progress)
+            cells += outcome.cells
+            notes += outcome.notes
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        notes.append("the run was stopped before it was through")
+    saved = save_artefacts(folder, prepared) if folder else {}
+    text = plan.config.path.read_bytes()
+    return Results(
+        name=plan.config.name,
+        config={"file": plan.config.path.name, "sha256": hashlib.sha256(text).hexdigest(), "text": text.decode()},
+        environment=describe_machine(),
+        plugins=[
+            {
+                "name": plugin.name,
+                "distribution": plugin.distribution,
+                "version": plugin.version,
+                "state": "broken" if plugin.reason else "usable",
+                "reason": plugin.reason,
+            }
+            for plugin in registry.plugins
+        ],
+        corpora={name: describe_corpus(plan, name) for name in plan.corpora},
+        tokenizers={each.name: describe_tokenizer(each, registry, saved.get(each.name, {})) for each in prepared},
+        metrics=describe_metrics([spec for spec, _ in plan.metrics]),
+        cells=cells,
+        losses=maker.losses,
+        notes=notes,
+        states=maker.states,
+        interrupted=interrupted,
+    )
+
+
+def _bench(plan: Plan, prepared: Sequence[Prepared], ready: dict[str, Tokenizer], progress: Progress) -> BenchOutcome:
+    """What is timed, all tokenizers against one another."""
+    outcome = BenchOutcome([], [])
+    for spec, options in plan.metrics:
+        if spec.bench is None:
+            continue
+        texts = [
+            BenchText(name, plan.surveys[name].evaluated_bytes, (document.text for document in plan.corpora[name].evaluation()))
+            for name in plan.measured
+        ]
+        metric = spec.bench(options)
+        found = attempt(lambda metric=metric, texts=texts: metric.measure(ready, texts, progress), spec.name)  # type: ignore[misc]
+        if isinstance(found, Failure):
+            outcome.notes.append(found.reason)
+            found = BenchOutcome(_without(spec.values, plan, list(ready), Status.FAILED, found.reason), [])
+        outcome.cells.extend(found.cells)
+        outcome.notes.extend(found.notes)
+        for each in prepared:
+            if each.tokenizer is None:
+                status = Status(each.state.value)
+                outcome.cells.extend(_without(spec.values, plan, [each.name], status, each.reason))
+    return outcome
+
+
+def _without(values: Sequence[Any], plan: Plan, names: list[str], status: Status, reason: str) -> list[Cell]:
+    """Cells that say why there is no value."""
+    return [
+        Cell(name, corpus, WHOLE, value.id, unit=value.unit, status=status, reason=reason)
+        for name in names
+        for corpus in plan.measured
+        for value in values
+    ]

@@ -1,0 +1,127 @@
+"""States -> cells: every tokenizer x corpus x group x metric has one, with a value or with a reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from tokbench.metrics.contract import FindsLosses, Measured, MetricSpec, NotApplicable, TextMetric, ValueSpec
+from tokbench.results import WHOLE, Cell, Status, TokenizerState
+from tokbench.run.evaluate import Evaluation
+from tokbench.run.guard import Failure, attempt
+from tokbench.run.plan import Plan
+from tokbench.run.prepare import Prepared
+
+__all__ = ["CellMaker"]
+
+_STATUS = {TokenizerState.UNAVAILABLE: Status.UNAVAILABLE, TokenizerState.FAILED: Status.FAILED}
+
+
+class CellMaker:
+    """Makes the cells of the text metrics, and the raw states that go with them."""
+
+    def __init__(self, plan: Plan, evaluation: Evaluation) -> None:
+        self._plan = plan
+        self._evaluation = evaluation
+        self._specs = [spec for spec, _ in plan.metrics if spec.text]
+        self.states: list[dict[str, Any]] = []
+        self.losses: list[dict[str, Any]] = []
+
+    def cells(self, prepared: Prepared) -> Iterator[Cell]:
+        """All cells of one tokenizer: by corpus, by group and then the whole, by metric."""
+        trained = self._trained_on(prepared)
+        for corpus in self._plan.measured:
+            survey = self._plan.surveys[corpus]
+            for group in [*survey.groups, WHOLE]:
+                marks = survey.evaluated.values() if group == WHOLE else [survey.evaluated[group]]
+                seen = None if trained is None else float(np.isin(np.concatenate(list(marks)), trained).mean())
+                for spec in self._specs:
+                    yield from self._family(prepared, corpus, group, spec, seen)
+
+    def _trained_on(self, prepared: Prepared) -> np.ndarray[Any, Any] | None:
+        """Fingerprints of the training text; ``None`` where nobody knows it."""
+        names = prepared.planned.train_on
+        return np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
+
+    def _family(
+        self, prepared: Prepared, corpus: str, group: str, spec: MetricSpec, seen: float | None
+    ) -> Iterator[Cell]:
+        values = self._values(prepared, corpus, group, spec)
+        for value in spec.values:
+            place = (prepared.name, corpus, group, value.id)
+            if prepared.state != TokenizerState.READY:
+                yield Cell(*place, unit=value.unit, status=_STATUS[prepared.state], reason=prepared.reason)
+                continue
+            lacking = _lacking(prepared, value)
+            if lacking:
+                yield Cell(*place, unit=value.unit, status=Status.NOT_APPLICABLE, reason=lacking)
+            elif isinstance(values, Failure):
+                yield Cell(*place, unit=value.unit, status=Status.FAILED, reason=values.reason)
+            else:
+                yield _cell(place, value, values.get(value.id), seen)
+
+    def _values(
+        self, prepared: Prepared, corpus: str, group: str, spec: MetricSpec
+    ) -> Mapping[str, Measured | NotApplicable] | Failure:
+        state = self._state(prepared.name, corpus, group, spec.name)
+        if isinstance(state, Failure):
+            return state
+        metric = self._evaluation.metrics[spec.name]
+        self._keep(prepared.name, corpus, group, spec.name, metric, state)
+        return attempt(lambda: metric.finish(state), f"finishing {spec.name}")
+
+    def _keep(self, name: str, corpus: str, group: str, family: str, metric: TextMetric, state: Any) -> None:
+        place = {"tokenizer": name, "corpus": corpus, "group": group}
+        if group == WHOLE:
+            return  # it is the merge of the groups, which are kept
+        raw = attempt(lambda: metric.raw(state))
+        if not isinstance(raw, Failure):
+            self.states.append({**place, "family": family, "state": raw})
+        if isinstance(metric, FindsLosses):
+            loss = attempt(lambda: metric.loss(state))
+            if loss and not isinstance(loss, Failure):
+                self.losses.append({**place, **loss})
+
+    def _state(self, name: str, corpus: str, group: str, family: str) -> Any | Failure:
+        """The state of a group; that of the whole corpus is the merge of its groups."""
+        states = self._evaluation.states
+        ended = "the run was stopped before this was measured" if self._evaluation.interrupted else "not measured"
+        if group != WHOLE:
+            return states.get((name, corpus, group, family), Failure(ended))
+        parts = [states.get((name, corpus, each, family), Failure(ended)) for each in self._plan.surveys[corpus].groups]
+        for part in parts:
+            if isinstance(part, Failure):
+                return part
+        return attempt(lambda: reduce(self._evaluation.metrics[family].merge, parts), "merging groups")
+
+
+def _lacking(prepared: Prepared, value: ValueSpec) -> str:
+    """Why a tokenizer cannot have a value; ``""`` if it can."""
+    if not value.needs or isinstance(prepared.tokenizer, value.needs):
+        return ""
+    names = " or ".join(need.__name__ for need in value.needs)
+    return f"backend {prepared.planned.spec.name} lacks the capability {names}"
+
+
+def _cell(
+    place: tuple[str, str, str, str], spec: ValueSpec, value: Measured | NotApplicable | None, seen: float | None
+) -> Cell:
+    if value is None:
+        return Cell(*place, unit=spec.unit, status=Status.FAILED, reason="the metric gave no value and no reason")
+    if isinstance(value, NotApplicable):
+        return Cell(*place, unit=spec.unit, status=Status.NOT_APPLICABLE, reason=value.reason, in_sample=seen)
+    if not math.isfinite(value.value):
+        return Cell(*place, unit=spec.unit, status=Status.FAILED, reason=f"the metric gave {value.value}")
+    return Cell(
+        *place,
+        value=float(value.value),
+        unit=value.unit or spec.unit,
+        ci_low=value.ci_low,
+        ci_high=value.ci_high,
+        n=value.n,
+        in_sample=seen,
+    )

@@ -1,0 +1,149 @@
+"""What a results file says of its machine, corpora, tokenizers and metrics."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tokbench.metrics.contract import MetricSpec
+from tokbench.protocol import HasTokenBytes, Tokenizer
+from tokbench.registry import Registry
+from tokbench.run.guard import Failure, attempt
+from tokbench.run.plan import Plan
+from tokbench.run.prepare import Prepared
+
+__all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "one_thread"]
+
+_PACKAGES = ("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy")
+_THREADS = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
+
+
+def one_thread() -> None:
+    """Ask native libraries for one thread, before any of them is loaded; what is set already stays."""
+    for name, value in _THREADS.items():
+        os.environ.setdefault(name, value)
+
+
+def describe_machine() -> dict[str, Any]:
+    """Machine and versions; no host or user name, so that reports can be published."""
+    import tokbench
+
+    return {
+        "tokbench": tokbench.__version__,
+        "python": f"{platform.python_implementation()} {sys.version.split()[0]}",
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "cpu": _cpu_model(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gib": _memory_gib(),
+        "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "timer_resolution_ns": round(time.get_clock_info("perf_counter").resolution * 1e9),
+        "threads": {name: os.environ.get(name, "") for name in _THREADS},
+        "packages": {name: _version(name) for name in _PACKAGES},
+    }
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    return names[0] if names else "unknown"
+
+
+def _memory_gib() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def describe_corpus(plan: Plan, name: str) -> dict[str, Any]:
+    """Where a corpus comes from, what it holds, and its digest."""
+    entry, corpus, survey = plan.config.corpora[name], plan.corpora[name], plan.surveys[name]
+    return {
+        "source": entry.source,
+        "options": entry.options,
+        "licence": corpus.source.licence,
+        "sha256": survey.sha256,
+        "documents": survey.documents,
+        "bytes": survey.bytes,
+        "evaluated_bytes": survey.evaluated_bytes,
+        "holdout": corpus.holdout,
+        "parallel": corpus.parallel,
+        "groups": survey.groups if entry.evaluate else {},
+    }
+
+
+def describe_tokenizer(each: Prepared, registry: Registry, saved: dict[str, str]) -> dict[str, Any]:
+    """What a tokenizer is, what became of it, and its digests."""
+    planned = each.planned
+    plugin = registry.backends.entries[planned.spec.name].plugin
+    train = None
+    if planned.train_on:
+        train = {
+            "corpora": list(planned.train_on),
+            "documents": each.train_documents,
+            "bytes": each.train_bytes,
+            "vocab_size": planned.vocab_size,
+            "seconds": each.train_s,
+        }
+    return {
+        "backend": planned.spec.name,
+        "distribution": f"{plugin.distribution} {plugin.version}".strip(),
+        "libraries": {name: _version(name) for name in planned.spec.requires},
+        "options": planned.given,
+        "optional": planned.optional,
+        "state": each.state.value,
+        "reason": each.reason,
+        "vocab_size": each.tokenizer.vocab_size if each.tokenizer else None,
+        "load_s": each.load_s,
+        "train": train,
+        "sha256": {"vocabulary": _vocabulary_sha256(each.tokenizer)} if each.tokenizer else {},
+        "notes": each.notes,
+        **saved,
+    }
+
+
+def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
+    """Digest over the bytes of every id, each preceded by its length; ``""`` where they are not told."""
+    if not isinstance(tokenizer, HasTokenBytes):
+        return ""
+
+    def digest() -> str:
+        sha = hashlib.sha256()
+        for token_id in range(tokenizer.vocab_size):
+            token = tokenizer.token_bytes(token_id)
+            sha.update(len(token).to_bytes(4, "little") + token)
+        return sha.hexdigest()
+
+    found = attempt(digest)
+    return "" if isinstance(found, Failure) else found
+
+
+def describe_metrics(specs: list[MetricSpec]) -> dict[str, dict[str, str]]:
+    """The definition of every value, by id."""
+    return {
+        value.id: {
+            "family": spec.name,
+            "unit": value.unit,
+            "direction": value.direction,
+            "formula": value.formula,
+            "definition": value.definition,
+        }
+        for spec in specs
+        for value in spec.values
+    }

@@ -1,0 +1,216 @@
+"""Configuration and plugins -> what will be done, or everything that is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from tokbench.config.grid import Variant, expand
+from tokbench.config.model import Config, CorpusEntry, TokenizerEntry
+from tokbench.config.validate import validate
+from tokbench.corpus.corpus import Corpus, Survey
+from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.metrics.contract import MetricSpec
+from tokbench.protocol import BackendSpec, Options
+from tokbench.registry import Registry, missing
+from tokbench.report.contract import ReporterSpec
+from tokbench.run.guard import Failure, attempt
+
+__all__ = ["Plan", "PlannedTokenizer", "make_plan", "reading_order"]
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class PlannedTokenizer:
+    """A tokenizer that will be loaded or trained.
+
+    Attributes:
+        name: its name in the run.
+        spec: its backend.
+        options: the backend's options, validated.
+        given: the options as they were written.
+        train_on: names of the corpora to train on; empty if it is loaded.
+        vocab_size: the size to train at.
+        optional: whether the run goes on without it.
+        where: its place in the configuration.
+        absent: why the backend cannot be used here; ``""`` if it can.
+    """
+
+    name: str
+    spec: BackendSpec
+    options: Options
+    given: dict[str, Any]
+    train_on: tuple[str, ...]
+    vocab_size: int
+    optional: bool
+    where: str
+    absent: str
+
+
+@dataclass
+class Plan:
+    """What a run will do.
+
+    Attributes:
+        config: the configuration file.
+        corpora, surveys: by name, with what one pass over each found.
+        measured: names of the corpora that are evaluated.
+        tokenizers: in the order of the file.
+        metrics: families with their options.
+        reporters: report formats.
+        problems: all that is wrong; a run begins only if there is nothing.
+    """
+
+    config: Config
+    corpora: dict[str, Corpus] = field(default_factory=dict)
+    surveys: dict[str, Survey] = field(default_factory=dict)
+    measured: list[str] = field(default_factory=list)
+    tokenizers: list[PlannedTokenizer] = field(default_factory=list)
+    metrics: list[tuple[MetricSpec, Options]] = field(default_factory=list)
+    reporters: list[ReporterSpec] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def make_plan(config: Config, registry: Registry) -> Plan:
+    """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
+    plan = Plan(config, problems=list(config.problems))
+    planner = _Planner(config, registry, plan)
+    for name, corpus in config.corpora.items():
+        planner.corpus(name, corpus)
+    for name, tokenizer in config.tokenizers.items():
+        planner.tokenizer(name, tokenizer)
+    planner.metrics()
+    planner.reporters()
+    return plan
+
+
+class _Planner:
+    def __init__(self, config: Config, registry: Registry, plan: Plan) -> None:
+        self._config = config
+        self._registry = registry
+        self._plan = plan
+
+    def _problem(self, path: Path, message: str) -> None:
+        self._plan.problems.append(Problem(self._config.located.where(path), message))
+
+    def _try(self, path: Path, step: Callable[[], T]) -> T | None:
+        """The result of a step; if it raises, a problem at a place of the file and ``None``."""
+
+        def told() -> T | InputError:
+            try:
+                return step()
+            except InputError as error:
+                return error
+
+        result = attempt(told)
+        if isinstance(result, InputError):
+            for problem in result.problems:
+                self._problem(path, str(problem))
+            return None
+        if isinstance(result, Failure):
+            self._problem(path, result.reason)
+            return None
+        return result
+
+    def _options(self, model: type[Options], given: dict[str, Any], path: Path, own: tuple[str, ...]) -> Options | None:
+        config = self._config
+        return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
+
+    def corpus(self, name: str, entry: CorpusEntry) -> None:
+        path = ("corpora", name)
+        spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
+        if spec is None:
+            return
+        options = self._options(spec.options, entry.options, path, tuple(CorpusEntry.model_fields))
+        if options is None:
+            return
+        source = self._try(path, lambda: spec.open(options))
+        if source is None:
+            return
+        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel)
+        survey = self._try(path, corpus.survey)
+        if survey is not None:
+            self._plan.corpora[name] = corpus
+            self._plan.surveys[name] = survey
+            if entry.evaluate:
+                self._plan.measured.append(name)
+
+    def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
+        path = ("tokenizers", name)
+        spec = self._try((*path, "backend"), lambda: self._registry.backends.get(entry.backend))
+        if spec is None:
+            return
+        if (spec.train if entry.train else spec.load) is None:
+            verb, remedy = ("be trained", "remove 'train'") if entry.train else ("be loaded", "add 'train'")
+            self._problem(path, f"backend {spec.name!r} cannot {verb}; {remedy}")
+            return
+        for corpus in entry.train.corpus if entry.train else ():
+            if corpus not in self._config.named:
+                self._problem(
+                    (*path, "train"), f"unknown corpus {corpus!r}; {did_you_mean(corpus, self._config.named)}"
+                )
+        absent = missing(spec)
+        if absent and not entry.optional:
+            self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
+        for variant in expand(name, entry):
+            self._variant(variant, entry, spec, path, absent)
+
+    def _variant(self, variant: Variant, entry: TokenizerEntry, spec: BackendSpec, path: Path, absent: str) -> None:
+        if variant.name in {planned.name for planned in self._plan.tokenizers}:
+            self._problem(path, f"two tokenizers would be called {variant.name!r}; rename one")
+            return
+        size = variant.vocab_size or 0
+        if entry.train and size < spec.min_vocab_size:
+            self._problem(
+                (*path, "train", "vocab_size"),
+                f"vocab_size {size} is too small: {spec.name} needs at least {spec.min_vocab_size}",
+            )
+        model = spec.train_options if entry.train else spec.load_options
+        options = self._options(model, variant.options, path, tuple(TokenizerEntry.model_fields))
+        if options is None:
+            return
+        self._plan.tokenizers.append(
+            PlannedTokenizer(
+                name=variant.name,
+                spec=spec,
+                options=options,
+                given=variant.options,
+                train_on=entry.train.corpus if entry.train else (),
+                vocab_size=size,
+                optional=entry.optional,
+                where=self._config.located.where(path, key=True),
+                absent=absent,
+            )
+        )
+
+    def metrics(self) -> None:
+        for entry in self._config.metrics:
+            spec = self._try(entry.path, lambda name=entry.name: self._registry.metrics.get(name))  # type: ignore[misc]
+            if spec is None:
+                continue
+            if spec in [known for known, _ in self._plan.metrics]:
+                self._problem(entry.path, f"metric {entry.name!r} is given twice")
+                continue
+            options = self._options(spec.options, entry.options, entry.path, ())
+            if options is not None:
+                self._plan.metrics.append((spec, options))
+
+    def reporters(self) -> None:
+        for k, name in enumerate(self._config.formats):
+            spec = self._try(("report", "formats", k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
+            if spec is not None:
+                self._plan.reporters.append(spec)
+
+
+def reading_order(problems: list[Problem]) -> list[Problem]:
+    """Problems in the order of their places, each once."""
+
+    def key(problem: Problem) -> tuple[str, list[int], str]:
+        name, places = re.fullmatch(r"(.*?)((?::\d+)*)", problem.where, re.DOTALL).groups()  # type: ignore[union-attr]
+        return name, [int(number) for number in places.split(":")[1:]], problem.message
+
+    return sorted(set(problems), key=key)

@@ -1,0 +1,81 @@
+"""The run's folder: every file is written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from tokbench.errors import InputError, Problem
+from tokbench.protocol import Saves
+from tokbench.report.contract import ReporterSpec
+from tokbench.results import Results
+from tokbench.run.guard import Failure, attempt
+from tokbench.run.prepare import Prepared
+
+__all__ = ["make_folder", "save_artefacts", "write_atomic", "write_reports"]
+
+
+def make_folder(folder: Path) -> None:
+    """Make the run's folder before anything is measured.
+
+    Raises:
+        InputError: it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            [Problem(str(folder), f"cannot be written to: {error.strerror}; choose another with -o")]
+        ) from error
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file so that a reader, or a crash, never sees half of it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def save_artefacts(folder: Path, prepared: list[Prepared]) -> dict[str, dict[str, str]]:
+    """Save what was trained; by tokenizer its file and the file's sha256, or why it could not be saved."""
+    saved: dict[str, dict[str, str]] = {}
+    for each in prepared:
+        tokenizer = each.tokenizer
+        if not each.planned.train_on or not isinstance(tokenizer, Saves):
+            continue
+        (folder / "artefacts").mkdir(exist_ok=True)
+        path = folder / "artefacts" / (each.name + tokenizer.file_suffix)
+        outcome = attempt(lambda tokenizer=tokenizer, path=path: tokenizer.save(path))
+        if isinstance(outcome, Failure):
+            each.notes.append(f"not saved: {outcome.reason}")
+        else:
+            saved[each.name] = {
+                "artefact": path.relative_to(folder).as_posix(),
+                "artefact_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            }
+    return saved
+
+
+def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
+    """Write ``results.json``, then every report; a reporter that raises is told, and the others go on."""
+    write_atomic(folder / "results.json", results.to_json().encode())
+    troubles = []
+    for reporter in reporters:
+        text = attempt(lambda reporter=reporter: reporter.render(results))  # type: ignore[misc]
+        if isinstance(text, Failure):
+            troubles.append(f"report {reporter.name}: {text.reason}")
+        else:
+            write_atomic(folder / reporter.filename, text.encode("utf-8", "backslashreplace"))
+    return troubles

@@ -1,0 +1,195 @@
+"""The bench metric ``speed``: all tokenizers in turn, in rounds whose order is shuffled.
+
+What is timed is the call that the other metrics use: the documents of a slice in, two arrays of ids
+out, on one thread; and back. Rounds are interleaved because a machine drifts: on a busy two-core
+machine, timing A and then B has been seen to be 50 % wrong, shuffled rounds 2 %. The first tokenizer is
+timed twice in every round: how far it differs from itself is the noise floor of the day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pydantic import Field
+
+from tokbench.batch import decode_batch, encode_batch
+from tokbench.errors import one_line
+from tokbench.metrics.contract import BenchOutcome, BenchText, ValueSpec
+from tokbench.progress import Progress
+from tokbench.protocol import Options, Tokenizer
+from tokbench.results import WHOLE, Cell, Status
+from tokbench.speed.clock import calibrate, quiet, seconds
+from tokbench.speed.slices import Slice, slices_of
+from tokbench.speed.stats import noise_floor, spread
+
+__all__ = ["VALUES", "Speed", "SpeedOptions"]
+
+_NOISY = 0.05
+"""A relative spread, or a noise floor, above this is told."""
+
+
+class SpeedOptions(Options):
+    """Options of ``speed``."""
+
+    rounds: int = Field(default=10, ge=3, le=1000, description="rounds; six or more give an interval")
+    min_time: float = Field(default=0.005, gt=0, le=10, description="seconds that one value lasts at least")
+    max_bytes: int = Field(default=1_000_000, ge=1, description="text taken of a corpus")
+    corpora: tuple[str, ...] = Field(default=(), description="corpora to time; default: all")
+    seed: int = Field(default=1, description="seed of the order of rounds and documents")
+
+
+VALUES = (
+    ValueSpec(
+        id="encode_mb_per_s",
+        unit="MB/s",
+        direction="higher",
+        formula="median over rounds of bytes / seconds / 10^6",
+        definition=(
+            "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
+            "times a slice of text that was not seen before. Compare with what the tokens hold: a tokenizer "
+            "that makes fewer tokens of a text does less work."
+        ),
+    ),
+    ValueSpec(
+        id="decode_mb_per_s",
+        unit="MB/s",
+        direction="higher",
+        formula="median over rounds of bytes / seconds / 10^6",
+        definition="UTF-8 bytes of the original text decoded per second, arrays of ids into strings, one thread.",
+    ),
+)
+
+
+@dataclass
+class _Contender:
+    """A tokenizer on one corpus: how often each call is repeated, and MB/s by value and round."""
+
+    name: str
+    tokenizer: Tokenizer
+    loops: dict[str, int] = field(default_factory=dict)
+    speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
+    digest: str = ""
+    failure: str = ""
+
+    def calls(self, part: Slice) -> dict[str, Callable[[], object]]:
+        """What is timed, by value."""
+        encoded = encode_batch(self.tokenizer, part.texts)
+        return {
+            "encode_mb_per_s": partial(encode_batch, self.tokenizer, part.texts),
+            "decode_mb_per_s": partial(decode_batch, self.tokenizer, encoded),
+        }
+
+    def warm_up(self, part: Slice, min_time: float) -> None:
+        """Calibrate each call, and keep a digest of the ids."""
+        self.digest = hashlib.sha256(encode_batch(self.tokenizer, part.texts).ids.tobytes()).hexdigest()
+        for value, call in self.calls(part).items():
+            self.loops[value] = calibrate(call, min_time)
+
+    def time(self, part: Slice) -> None:
+        """One value of each kind. Decoding is timed over ids that were made before the clock ran."""
+        encode = partial(encode_batch, self.tokenizer, part.texts)
+        self._keep("encode_mb_per_s", part, encode)
+        self._keep("decode_mb_per_s", part, partial(decode_batch, self.tokenizer, encode()))
+
+    def _keep(self, value: str, part: Slice, call: Callable[[], object]) -> None:
+        with quiet():
+            took = seconds(call, self.loops[value])
+        self.speeds[value].append(part.n_bytes / took / 1e6)
+
+    def guarded(self, step: Callable[[], None]) -> None:
+        """A step of a tokenizer that has not failed; if it raises, it has."""
+        if self.failure:
+            return
+        try:
+            step()
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - native code panics with what is no Exception
+            self.failure = one_line(error)
+
+
+class Speed:
+    """Times every tokenizer on every corpus."""
+
+    def __init__(self, options: SpeedOptions) -> None:
+        self._options = options
+
+    def measure(
+        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[BenchText], progress: Progress
+    ) -> BenchOutcome:
+        """See :class:`tokbench.metrics.contract.BenchMetric`."""
+        outcome = BenchOutcome([], [])
+        for text in texts:
+            if self._options.corpora and text.corpus not in self._options.corpora:
+                continue
+            contenders = [_Contender(*item) for item in tokenizers.items()]
+            parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
+            notes = self._rounds(contenders, parts, f"timing on {text.corpus}", progress)
+            outcome.notes.extend(f"speed on {text.corpus}: {note}" for note in notes)
+            for contender in contenders:
+                outcome.cells.extend(_cells(contender, text.corpus))
+        return outcome
+
+    def _rounds(self, contenders: list[_Contender], parts: list[Slice], step: str, progress: Progress) -> list[str]:
+        options = self._options
+        if len(parts) <= options.rounds:
+            for contender in contenders:
+                contender.failure = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
+            return []
+        control = [_Contender(contenders[0].name, contenders[0].tokenizer)] if contenders else []
+        field_ = contenders + control
+        for contender in field_:
+            contender.guarded(partial(contender.warm_up, parts[0], options.min_time))
+        order = random.Random(options.seed)  # noqa: S311 - an order, not a secret
+        for number, part in enumerate(parts[1:], 1):
+            for contender in order.sample(field_, len(field_)):
+                contender.guarded(partial(contender.time, part))
+            progress(step, number, options.rounds)
+        return _notes(contenders, control)
+
+
+def _cells(contender: _Contender, corpus: str) -> list[Cell]:
+    cells = []
+    for value in VALUES:
+        place = (contender.name, corpus, WHOLE, value.id)
+        if contender.failure:
+            cells.append(Cell(*place, unit=value.unit, status=Status.FAILED, reason=contender.failure))
+            continue
+        speeds = contender.speeds[value.id]
+        found = spread(speeds)
+        cells.append(
+            Cell(*place, value=found.median, unit=value.unit, ci_low=found.low, ci_high=found.high, n=len(speeds))
+        )
+    return cells
+
+
+def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]:
+    """What a reader of the speeds must know."""
+    notes = []
+    sound = [each for each in contenders if not each.failure]
+    if sound and control and not control[0].failure and sound[0].name == control[0].name:
+        floor = noise_floor(sound[0].speeds["encode_mb_per_s"], control[0].speeds["encode_mb_per_s"])
+        notes.append(
+            f"noise floor {floor:.1%}: so far {control[0].name} differs from itself; smaller differences mean nothing"
+        )
+    repeated = {each.name: each.loops["encode_mb_per_s"] for each in sound if each.loops["encode_mb_per_s"] > 1}
+    if repeated:
+        most = max(repeated, key=lambda name: repeated[name])
+        notes.append(
+            f"the text is short: {len(repeated)} tokenizers were timed on slices encoded several times in a row (at "
+            f"most {repeated[most]} times: {most}), which favours engines that cache"
+        )
+    shaky = [each.name for each in sound if spread(each.speeds["encode_mb_per_s"]).relative > _NOISY]
+    if shaky:
+        notes.append(f"spread above {_NOISY:.0%} of the median: {', '.join(shaky)}; close other programs and run again")
+    same: dict[str, list[str]] = {}
+    for each in sound:
+        same.setdefault(each.digest, []).append(each.name)
+    notes.extend(
+        f"same ids, so speeds compare directly: {', '.join(names)}" for names in same.values() if len(names) > 1
+    )
+    return notes

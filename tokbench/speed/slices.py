@@ -1,0 +1,60 @@
+"""Text for timing: cut into slices, so that no tokenizer is timed on text that it has seen."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from tokbench.metrics.contract import BenchText
+
+__all__ = ["MAX_PIECE", "Slice", "slices_of"]
+
+MAX_PIECE: Final = 16_384
+"""Longer documents are cut (characters), at a line end where there is one, so that slices can be alike."""
+
+_PIECES_PER_SLICE: Final = 4
+"""A small corpus is cut finer, so that every slice has about as many pieces at least."""
+
+
+class Slice(NamedTuple):
+    """Documents that are timed together.
+
+    Attributes:
+        texts: the documents.
+        n_bytes: their size, UTF-8.
+    """
+
+    texts: list[str]
+    n_bytes: int
+
+
+def slices_of(text: BenchText, count: int, max_bytes: int, seed: int) -> list[Slice]:
+    """``count`` slices of about equal size, in which documents of all groups are mixed.
+
+    If the corpus is larger than ``max_bytes``, documents are taken by hash. Fewer slices come back
+    where there are fewer pieces.
+    """
+    share = min(1.0, max_bytes / max(1, text.n_bytes))
+    longest = max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count)))
+    pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
+    random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret
+    bins: list[list[str]] = [[] for _ in range(min(count, len(pieces)))]
+    sizes = [0] * len(bins)
+    for piece in pieces:
+        smallest = sizes.index(min(sizes))
+        bins[smallest].append(piece)
+        sizes[smallest] += len(piece.encode())
+    return [Slice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
+
+
+def _pieces(documents: Iterable[str], longest: int) -> Iterator[str]:
+    for document in documents:
+        start = 0
+        while len(document) - start > longest:
+            end = document.rfind("\n", start, start + longest) + 1 or start + longest
+            yield document[start:end]
+            start = end
+        if document[start:]:
+            yield document[start:]

@@ -1,0 +1,70 @@
+"""Statistics of timings, without a clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+__all__ = ["Spread", "median_interval", "noise_floor", "spread"]
+
+
+class Spread(NamedTuple):
+    """A median with what surrounds it.
+
+    Attributes:
+        median: the median.
+        low, high: its interval, at least 95 %; ``None`` with fewer than six values.
+        relative: 1.4826 x the median absolute deviation / the median: a standard deviation that a few
+            outliers cannot move.
+    """
+
+    median: float
+    low: float | None
+    high: float | None
+    relative: float
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Median, interval and relative spread.
+
+    >>> spread([10, 11, 9, 10, 12, 10, 30])
+    Spread(median=10, low=9, high=30, relative=0.14826)
+    """
+    middle = median(values)
+    deviation = median(abs(value - middle) for value in values)
+    low, high = median_interval(values)
+    return Spread(middle, low, high, 1.4826 * deviation / middle)
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
+    """The narrowest interval of order statistics that covers the median with 95 % at least.
+
+    The median lies below the k-th smallest of n values with probability P(B(n, 1/2) < k), whatever the
+    distribution (Conover, Practical Nonparametric Statistics, 3.2).
+
+    >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    (2, 9)
+    >>> median_interval([1, 2, 3, 4, 5])
+    (None, None)
+    """
+    n, k, tail = len(values), 0, 0.0
+    while True:
+        tail += math.comb(n, k) / 2**n
+        if 2 * tail > 0.05:  # noqa: PLR2004 - 95 %
+            break
+        k += 1
+    if k == 0:
+        return None, None
+    ordered = sorted(values)
+    return ordered[k - 1], ordered[n - k]
+
+
+def noise_floor(one: Sequence[float], again: Sequence[float]) -> float:
+    """How far two measurements of the same thing differ: abs(median of the paired ratios - 1).
+
+    >>> round(noise_floor([1.0, 1.0, 1.0], [1.02, 1.03, 0.9]), 3)
+    0.02
+    """
+    return abs(median(b / a for a, b in zip(one, again, strict=True)) - 1)

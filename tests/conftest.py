@@ -1,0 +1,48 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tokbench
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real vocabularies and corpora."""
+    folder = os.environ.get("TOKBENCH_TEST_DATA")
+    if not folder:
+        pytest.skip("TOKBENCH_TEST_DATA names no folder with real vocabularies and corpora")
+    return Path(folder)
+
+
+@pytest.fixture
+def write_config(tmp_path):
+    """Write a configuration from its parts; what is not given is small and right."""
+
+    def write(
+        corpora: str = "  sample: {source: sample, part: hostile}",
+        tokenizers: str = "  bytes: {backend: utf8_bytes}",
+        metrics: str = "[compression]",
+        formats: str = "[csv]",
+        extra: str = "",
+    ) -> Path:
+        path = tmp_path / "run.yaml"
+        path.write_text(
+            f"schema: tokbench/1\nname: test\ncorpora:\n{corpora}\ntokenizers:\n{tokenizers}\n"
+            f"metrics: {metrics}\nreport: {{formats: {formats}}}\n{extra}",
+            encoding="utf-8",
+        )
+        return path
+
+    return write
+
+
+def problems(path: Path) -> list[str]:
+    """What is wrong with a configuration, without the folder's name."""
+    with pytest.raises(tokbench.InputError) as caught:
+        tokbench.run(path)
+    return [str(problem).replace(str(path), path.name) for problem in caught.value.problems]

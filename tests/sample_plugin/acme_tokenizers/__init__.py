@@ -1,0 +1,1 @@
+"""A stranger's package: one good plugin, five broken ones."""

@@ -1,0 +1,1 @@
+raise RuntimeError("configured for the moon\nnot for the earth")

@@ -1,0 +1,1 @@
+import library_that_nobody_has  # noqa: F401

@@ -1,0 +1,143 @@
+"""Bad input: all of it is told at once, with its place and what to type, before anything is measured."""
+
+import pytest
+from click.testing import CliRunner
+from conftest import problems
+
+from tokbench.cli import tokbench
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        """schema: tokbench/1
+name: quick start
+corpora:
+  a: {source: sampel}
+  b: {source: text, path: nowhere/*.txt, documnet: line}
+  c: {source: text, path: nowhere/*.txt}
+  d: {sauce: text, holdout: 1.5}
+tokenizers:
+  e: {backend: tiktokn}
+  f: {backend: naive_bpe, train: {corpus: x, vocab_size: 10}}
+  g: {backend: utf8_bytes, optional: no}
+  g: {backend: utf8_bytes}
+  h: {backend: regex_bpe, train: {corpus: c, vocab_size: big}}
+  i: {backend: utf8_bytes, train: {corpus: c, vocab_size: 300}}
+metrics: [compresion, {fertility: {units: {th: syllable}}}]
+metrcs: [speed]
+report: {formats: [pdf]}
+""",
+        encoding="utf-8",
+    )
+    lines = problems(path)
+    expected = [
+        "run.yaml:2:7: name: string should match pattern",
+        "run.yaml:4:15: unknown corpus source 'sampel'; did you mean 'sample'?",
+        "run.yaml:5:42: unknown key 'documnet'; did you mean 'document'?",
+        "run.yaml:6:6: no file matches",
+        "run.yaml:7:6: the key 'source' is missing",
+        "run.yaml:7:29: holdout: input should be less than 1, but is 1.5",
+        "run.yaml:9:16: unknown backend 'tiktokn'; did you mean 'tiktoken'?",
+        "run.yaml:10:34: unknown corpus 'x'; known: a, b, c, d",
+        "run.yaml:10:58: vocab_size 10 is too small: naive_bpe needs at least 256",
+        'run.yaml:11:38: optional: input should be a valid boolean, but is "no"; write true or false',
+        "run.yaml:12:3: key 'g' is given twice (first at line 11)",
+        'run.yaml:13:58: train.vocab_size.0: input should be a valid integer, but is "big"',
+        "run.yaml:14:6: backend 'utf8_bytes' cannot be trained; remove 'train'",
+        "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
+        "run.yaml:15:48: units.th: input should be 'uax29', 'whitespace' or 'character', but is \"syllable\"",
+        "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
+        "run.yaml:17:19: unknown report format 'pdf'; known: csv, html, md",
+    ]
+    assert len(lines) == len(expected), "\n".join(lines)
+    for line, start in zip(lines, expected, strict=True):
+        assert line.startswith(start), (line, start)
+
+
+def test_the_command_exits_with_2_and_writes_nothing(write_config, tmp_path):
+    path = write_config(metrics="[nonsense]")
+    outcome = CliRunner().invoke(tokbench, ["run", str(path), "-o", str(tmp_path / "out")], standalone_mode=True)
+    assert outcome.exception is not None
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_configuration(tmp_path):
+    assert problems(tmp_path / "none.yaml") == ["none.yaml: cannot be read: No such file or directory"]
+
+
+def test_an_empty_corpus(write_config, tmp_path):
+    (tmp_path / "empty.txt").write_text("\n\n\n", encoding="utf-8")
+    lines = problems(write_config(corpora="  e: {source: text, path: empty.txt, document: line}"))
+    assert lines == ["run.yaml:4:6: corpus 'e' is empty: its files hold no text"]
+
+
+def test_text_that_is_not_utf8(write_config, tmp_path):
+    (tmp_path / "latin.txt").write_bytes("aé".encode("latin-1"))
+    [line] = problems(write_config(corpora="  e: {source: text, path: latin.txt}"))
+    assert "latin.txt: not UTF-8: byte 0xe9 at offset 1 (unexpected end of data); convert the file" in line
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{", "r.jsonl:1: not JSON"),
+        ("[1]", "r.jsonl:1: not a JSON object"),
+        ('{"body": "x"}', "r.jsonl:1: has no field 'text'; it has body"),
+        ('{"text": 3}', "r.jsonl:1: field 'text' is not a string"),
+        ('{"text": "\\ud800"}', "r.jsonl:1: field 'text' holds a lone surrogate"),
+        ('{"text": "x"}', "r.jsonl:1: no group from '{lang}': 'lang'"),
+    ],
+)
+def test_bad_rows(write_config, tmp_path, row, message):
+    (tmp_path / "r.jsonl").write_text(row + "\n", encoding="utf-8")
+    [line] = problems(write_config(corpora='  e: {source: jsonl, path: r.jsonl, group: "{lang}"}'))
+    assert message in line
+
+
+def test_groups_that_are_not_parallel(write_config, tmp_path):
+    (tmp_path / "a.txt").write_text("1\n2\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("1\n", encoding="utf-8")
+    [line] = problems(write_config(corpora='  e: {source: text, path: "?.txt", document: line, parallel: true}'))
+    assert "corpus 'e' is not parallel: group 'b' has 1 documents, 'a' has 2" in line
+
+
+def test_an_environment_variable_that_is_not_set(write_config, monkeypatch):
+    monkeypatch.delenv("TOKBENCH_NOWHERE", raising=False)
+    [line] = problems(write_config(corpora='  e: {source: text, path: "${TOKBENCH_NOWHERE}/x.txt"}'))
+    assert line.endswith(
+        "the environment variable TOKBENCH_NOWHERE is not set; set it with: export TOKBENCH_NOWHERE=..."
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "content", "message"),
+    [
+        ("{backend: sentencepiece, path: x}", b"not a model", "is not a SentencePiece model"),
+        ("{backend: tiktoken, path: x}", b"IQ== 0\nIg= 1\n", "line 2"),
+        ("{backend: naive_bpe, path: x}", b"{}", "not"),
+        ("{backend: sentencepiece, path: missing.model}", b"", "missing.model"),
+    ],
+)
+def test_damaged_files(write_config, tmp_path, entry, content, message):
+    (tmp_path / "x").write_bytes(content)
+    [line] = problems(write_config(tokenizers=f"  t: {entry}"))
+    assert line.startswith("run.yaml:6:3: tokenizer 't' (backend ")
+    assert message in line
+
+
+def test_two_tokenizers_of_one_name(write_config):
+    tokenizers = (
+        "  a-300: {backend: utf8_bytes}\n  a: {backend: naive_bpe, train: {corpus: sample, vocab_size: [300, 400]}}"
+    )
+    assert problems(write_config(tokenizers=tokenizers)) == [
+        "run.yaml:7:6: two tokenizers would be called 'a-300'; rename one"
+    ]
+
+
+def test_a_folder_that_cannot_be_written(write_config, tmp_path):
+    import tokbench as package
+
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(package.InputError, match="cannot be written to"):
+        package.run(write_config(), tmp_path / "file" / "out")

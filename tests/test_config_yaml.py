@@ -1,0 +1,94 @@
+"""Strict YAML: what is refused, and where it is said to stand."""
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokbench.config.strict_yaml import MAX_BYTES, read_yaml
+from tokbench.errors import InputError
+
+
+def told(text):
+    return [str(problem) for problem in read_yaml(text, "f").problems]
+
+
+def test_yaml_1_2_booleans_are_true_and_false_only():
+    assert read_yaml("[true, FALSE, yes, no, on, off, y, n]", "f").data == [
+        True,
+        False,
+        "yes",
+        "no",
+        "on",
+        "off",
+        "y",
+        "n",
+    ]
+
+
+def test_numbers_follow_the_core_schema():
+    data = read_yaml("[12, -3, 0o17, 0x1f, 1.5, 2e3, 1_000, 1:30, 012, '12', .inf, ~, null]", "f").data
+    assert data == [12, -3, 15, 31, 1.5, 2000.0, "1_000", "1:30", 12, "12", ".inf", None, None]
+
+
+def test_a_date_stays_a_string():
+    assert read_yaml("a: 2019-03-14", "f").data == {"a": "2019-03-14"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: 2\na: 3", "f:3:1: key 'a' is given twice (first at line 1)"),
+        ("a: {x: 1, x: 2}", "f:1:11: key 'x' is given twice (first at line 1)"),
+        ("a: !!python/object:os.system x", "f:1:4: tag tag:yaml.org,2002:python/object:os.system: tags are refused"),
+        ("a: 1\n---\nb: 2", "f:2:1: a second document begins here"),
+        ("", "f:1:1: the file is empty"),
+        ("? [a, b]\n: 1", "f:1:3: a key must be a plain word"),
+    ],
+)
+def test_refused_with_its_place(text, message):
+    assert any(line.startswith(message) for line in told(text)), told(text)
+
+
+def test_an_alias_bomb_is_refused_before_it_grows():
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}]\n" for k in range(1, 40))
+    lines = told(bomb)
+    assert lines[0] == "f:1:5: anchor &a0: anchors and aliases are refused; write the value out"
+    assert "f:2:10: alias *a0: anchors and aliases are refused; write the value out" in lines
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [1, 2", "f:1:9: not YAML"),
+        ("a: 1\n\tb: 2", "f:2:1: not YAML"),
+        ("[" * 200, "not YAML: nested deeper than 100 levels"),
+        ("a: '" + "x" * MAX_BYTES + "'", "larger than 1,048,576 bytes"),
+        ("a: \x00", "not YAML"),
+    ],
+)
+def test_not_yaml_is_told_with_its_place(text, message):
+    with pytest.raises(InputError) as caught:
+        read_yaml(text, "f")
+    assert message in str(caught.value)
+
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text("abn0 :-", max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1, max_size=3), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=3), plain, min_size=1, max_size=3))
+def test_what_pyyaml_writes_is_read_back(data):
+    """PyYAML quotes what YAML 1.1 or 1.2 would take for something else, so both must read the same."""
+    located = read_yaml(yaml.safe_dump(data), "f")
+    assert located.data == data
+    assert not located.problems

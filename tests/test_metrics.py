@@ -1,0 +1,244 @@
+"""The metrics: hand-computed values, published reference values, and merging in any order."""
+
+import functools
+import json
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokbench
+from tokbench.batch import encode_batch
+from tokbench.corpus.shards import Shard, shards
+from tokbench.corpus.source import Document
+from tokbench.metrics.contract import Measured, NotApplicable
+from tokbench.metrics.sums import Sums, jackknife, student_t
+from tokbench.metrics.view import Subject, View
+from tokbench.metrics.vocabulary import renyi_entropy
+from tokbench.protocol import Offsets
+from tokbench.registry import load_registry
+
+FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")
+
+
+@functools.cache
+def specs():
+    return load_registry().metrics
+
+
+def metric(family, **options):
+    spec = specs().get(family)
+    return spec.text(spec.options(**options))
+
+
+def view(tokenizer, *texts, group="en"):
+    shard = Shard(
+        "c", group, 0, [Document(text, group, str(k), f"c:{k}") for k, text in enumerate(texts)], by_key=False
+    )
+    return View(Subject("t", tokenizer), shard, encode_batch(tokenizer, shard.texts))
+
+
+def values(family, *views, **options):
+    m = metric(family, **options)
+    return m.finish(functools.reduce(m.merge, [m.map(v) for v in views]))
+
+
+class Lossy:
+    """Capitals are lost, ``z`` is unknown (id 0); it says its offsets but not its bytes."""
+
+    vocab_size = 128
+    unk_id = 0
+
+    def encode(self, text, /):
+        return [0 if c == "z" else ord(c.lower()) for c in text]
+
+    def decode(self, ids, /):
+        return "".join("?" if i == 0 else chr(i) for i in ids)
+
+    def encode_with_offsets(self, text, /):
+        return Offsets(self.encode(text), list(range(1, len(text) + 1)))
+
+
+def test_compression_by_hand():
+    found = values("compression", view(tokbench.load("utf32_units"), "né", "né né"))
+    assert {name: value.value for name, value in found.items()} == {
+        "tokens": 7,
+        "bytes": 9,
+        "chars": 7,
+        "compression_ratio": 9 / 7,
+        "chars_per_token": 1,
+    }
+    assert found["tokens"].n == 2
+
+
+def test_fertility_names_its_unit():
+    english = values("fertility", view(tokbench.load("utf32_units"), "It's 3.5 km."))
+    assert english["fertility"] == Measured(12 / 3, 1, None, None, "tokens/word (UAX #29)")
+    thai = values("fertility", view(tokbench.load("utf32_units"), "ที่นี่", group="th"))
+    assert thai["fertility"] == Measured(6 / 2, 1, None, None, "tokens/character")
+    korean = values("fertility", view(tokbench.load("utf32_units"), "안녕 하세요.", group="ko"))
+    assert korean["fertility"] == Measured(7 / 2, 1, None, None, "tokens/word (whitespace)")
+
+
+def test_fertility_of_different_units_has_no_common_value():
+    found = values(
+        "fertility", view(tokbench.load("utf8_bytes"), "a"), view(tokbench.load("utf8_bytes"), "ก", group="th")
+    )
+    assert isinstance(found["fertility"], NotApplicable)
+    assert "characters, words (UAX #29)" in found["fertility"].reason
+
+
+def test_fertility_unit_can_be_chosen():
+    found = values("fertility", view(tokbench.load("utf8_bytes"), "a b", group="th"), units={"th": "whitespace"})
+    assert found["fertility"].unit == "tokens/word (whitespace)"
+
+
+def test_continued_words_by_bytes_and_by_offsets():
+    # Each byte is a token: every word of two letters or more is cut, 'a' is not.
+    found = values("continued_words", view(tokbench.load("utf8_bytes"), "a bé cat", "dog"))
+    assert found["continued_word_rate"].value == 3 / 4
+    # Lossy as to capitals, yet it says itself where its tokens lie.
+    found = values("continued_words", view(Lossy(), "A Bee"))
+    assert found["continued_word_rate"].value == 1 / 2
+
+
+def test_continued_words_of_whole_words():
+    spec = load_registry().backends.get("whitespace_words")
+    tokenizer = spec.train(["a cat and a dog"] * 3, 10, spec.train_options(), lambda done, total: None)
+    assert values("continued_words", view(tokenizer, "a cat and a dog"))["continued_word_rate"].value == 0
+
+
+def test_round_trip_by_hand():
+    found = values("roundtrip", view(Lossy(), "abc", "Hello", "jazz"))
+    assert found["roundtrip_exact"].value == 1 / 3
+    assert found["cer"].value == 3 / 12  # H -> h, and two unknown letters
+    assert found["unk_rate"].value == 2 / 12
+
+
+def test_the_first_loss_is_shown():
+    m = metric("roundtrip")
+    state = m.merge(m.map(view(Lossy(), "fine", "so far so good, then Bad")), m.map(view(Lossy(), "fine")))
+    assert m.loss(state) == {
+        "documents": 1,
+        "origin": "c:1",
+        "position": 21,
+        "expected": "good, then Bad",
+        "got": "good, then bad",
+    }
+
+
+def test_a_text_that_comes_back_shorter():
+    class Cuts(Lossy):
+        def decode(self, ids, /):
+            return super().decode(ids)[:-1]
+
+    m = metric("roundtrip")
+    loss = m.loss(m.map(view(Cuts(), "abc")))
+    assert (loss["position"], loss["expected"], loss["got"]) == (2, "abc", "ab")
+
+
+def test_no_unknown_token_is_not_zero():
+    found = values("roundtrip", view(tokbench.load("utf8_bytes"), "abc"))
+    assert found["unk_rate"] == NotApplicable("this vocabulary has no unknown token")
+
+
+def test_entropies_equal_the_published_values():
+    """The values of tokenization-scorer's own tests, by way of PEERS' recomputation."""
+    texts = {
+        "pick @@ed pick @@l @@ed pick @@les": {
+            2.5: (1.653012966845049, 0.8265064834225245),
+            1.0: (1.8423709931771088, 0.9211854965885544),
+            3.0: (None, 0.8031528501359657),
+        },
+        "pick @@e @@d pick @@l @@e @@d pick @@l @@e @@s": {
+            2.5: (2.1372977167241545, 0.9204840242168808),
+            1.0: (2.2312702546075758, 0.9609557933859342),
+            3.0: (None, 0.9105681923824472),
+        },
+    }
+    for text, orders in texts.items():
+        words = text.split()
+        counts = np.array([words.count(word) for word in sorted(set(words))])
+        for alpha, (entropy, efficiency) in orders.items():
+            found = renyi_entropy(counts, alpha)
+            assert entropy is None or found == pytest.approx(entropy, rel=1e-14)
+            assert found / np.log2(len(counts)) == pytest.approx(efficiency, rel=1e-14)
+
+
+def test_vocabulary_by_hand():
+    found = values("vocabulary", view(tokbench.load("utf8_bytes"), "aaab"))
+    assert found["vocab_utilization"].value == 2 / 256
+    assert found["distinct_tokens"].value == 2
+    assert found["shannon_efficiency"].value == pytest.approx(0.8112781244591328)
+
+
+def test_one_distinct_token_has_no_evenness():
+    found = values("vocabulary", view(tokbench.load("utf8_bytes"), "aaaa"))
+    assert found["renyi_efficiency"] == NotApplicable("the text has 1 distinct tokens; evenness needs two")
+
+
+texts = st.lists(st.text(alphabet="abzA \n,né한กé", max_size=12), min_size=1, max_size=20)
+
+
+@given(texts, st.randoms(use_true_random=False), st.integers(1, 30), st.sampled_from(FAMILIES))
+def test_shards_merged_in_any_order_give_the_same_values(documents, order, size, family):
+    m, tokenizer = metric(family), Lossy()
+    rows = [Document(text, "en", str(k), f"c:{k}") for k, text in enumerate(documents)]
+    subject = Subject("t", tokenizer)
+
+    def states(size):
+        return [
+            m.map(View(subject, shard, encode_batch(tokenizer, shard.texts)))
+            for shard in shards("c", rows, by_key=False, size=size)
+        ]
+
+    [whole] = states(10**9)
+    parts = states(size)
+    order.shuffle(parts)
+    while len(parts) > 1:  # a tree of any shape
+        one, other = parts.pop(order.randrange(len(parts))), parts.pop(order.randrange(len(parts)))
+        parts.append(m.merge(one, other))
+    assert m.finish(parts[0]) == m.finish(whole)
+    assert json.dumps(m.raw(parts[0])) == json.dumps(m.raw(whole))
+    if family == "roundtrip":
+        assert m.loss(parts[0]) == m.loss(whole)
+
+
+@given(texts)
+def test_token_ends_by_bytes_equal_a_plain_count(documents):
+    spec = load_registry().backends.get("utf16_units")
+    tokenizer = tokbench.load("utf8_bytes")
+    assert spec.load is not None
+    ends, aligned = view(tokenizer, *documents).token_ends
+    assert aligned.all()
+    assert ends.tolist() == list(range(1, sum(len(text.encode()) for text in documents) + 1))
+
+
+def test_the_jackknife_equals_a_plain_computation():
+    random.seed(5)
+    above = np.array([random.randint(50, 99) for _ in range(32)], dtype=float)
+    below = np.array([random.randint(10, 30) for _ in range(32)], dtype=float)
+    left_out = [(above.sum() - a) / (below.sum() - b) for a, b in zip(above, below, strict=True)]
+    mean = sum(left_out) / 32
+    error = (31 / 32 * sum((r - mean) ** 2 for r in left_out)) ** 0.5
+    low, high = jackknife(above, below)
+    assert high - low == pytest.approx(2 * 2.0395134 * error, rel=1e-5)
+    assert (low + high) / 2 == pytest.approx(above.sum() / below.sum())
+
+
+def test_student_t_equals_the_tables():
+    for freedom, quantile in {5: 2.570582, 8: 2.306004, 15: 2.131450, 31: 2.039513}.items():
+        assert student_t(freedom) == pytest.approx(quantile, abs=2e-3)
+
+
+def test_few_groups_and_no_variation_give_no_interval():
+    assert jackknife(np.array([1.0, 2, 3, 0]), np.array([1.0, 1, 1, 0])) == (None, None)
+    assert jackknife(np.ones(32), np.ones(32)) == (None, None)
+
+
+def test_a_share_ends_at_one():
+    sums = Sums(40, {"part": np.array([5.0] * 31 + [1]), "whole": np.array([5.0] * 32)})
+    assert sums.share("part", "whole").ci_high == 1.0
+    assert sums.ratio("part", "whole").ci_high > 1.0

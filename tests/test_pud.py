@@ -1,0 +1,75 @@
+"""The ten PUD languages, through the configuration that ships: token counts equal the published ones."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tokbench
+from tokbench.results import WHOLE, Status
+
+ROOT = Path(__file__).parent.parent
+
+ENCODINGS = ("gpt2", "cl100k", "o200k")
+
+
+@pytest.fixture(scope="module")
+def published(data):
+    """Tokens by language and encoding, from the table that comes with the data."""
+    table, rows = {}, (data / "MANIFEST.md").read_text(encoding="utf-8").splitlines()
+    for row in rows:
+        cells = [cell.strip() for cell in row.split("|")]
+        if row.startswith("| open |"):
+            table[cells[2]] = dict(zip(ENCODINGS, map(int, cells[-4:-1]), strict=True))
+    assert len(table) == 10
+    return table
+
+
+@pytest.fixture(scope="module")
+def results(data):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    return tokbench.run(ROOT / "configs" / "pud.yaml")
+
+
+def by_group(results, tokenizer, metric):
+    return {c.group: c for c in results.cells if (c.tokenizer, c.metric) == (tokenizer, metric)}
+
+
+def test_nothing_failed(results):
+    assert not results.failed
+    assert set(results.corpora["pud"]["groups"]) == {"ar", "de", "en", "es", "fi", "ko", "ru", "th", "tr", "zh"}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_tokens_equal_the_published_table(results, published, encoding):
+    found = {group: cell.value for group, cell in by_group(results, encoding, "tokens").items() if group != WHOLE}
+    assert found == {language: row[encoding] for language, row in published.items()}
+
+
+def test_two_engines_agree(results):
+    one, other = by_group(results, "cl100k", "tokens"), by_group(results, "cl100k-splintr", "tokens")
+    assert {g: c.value for g, c in one.items()} == {g: c.value for g, c in other.items()}
+
+
+def test_losses_of_t5_are_shown(results):
+    exact, unknown = by_group(results, "t5", "roundtrip_exact"), by_group(results, "t5", "unk_rate")
+    for language in ("ar", "ko", "ru", "th", "zh"):
+        assert exact[language].value < 0.02
+        assert unknown[language].value > 0.2
+    assert unknown["de"].value < 0.01
+    lost = {loss["group"] for loss in results.losses if loss["tokenizer"] == "t5"}
+    assert {"ar", "ko", "ru", "th", "zh"} <= lost
+    for lossless in (*ENCODINGS, "mistral-v3"):
+        assert by_group(results, lossless, "roundtrip_exact")[WHOLE].value == 1
+
+
+def test_fertility_units_make_sense(results):
+    cells = by_group(results, "o200k", "fertility")
+    assert cells["zh"].unit == cells["th"].unit == "tokens/character"
+    assert cells["ko"].unit == "tokens/word (whitespace)"
+    assert cells["en"].unit == "tokens/word (UAX #29)"
+    assert cells[WHOLE].status == Status.NOT_APPLICABLE
+    # Between spaces there are 12,347 Korean words: n_whitespace of the published counts.
+    assert cells["ko"].value == pytest.approx(34199 / 12347)
+    assert cells["en"].value == pytest.approx(1.24, abs=0.02)

@@ -1,0 +1,196 @@
+"""A run from its file to its cells, with tokenizers that break on the way: the rest is measured, nothing is lost."""
+
+import json
+
+import pytest
+from conftest import problems
+
+import tokbench
+from tokbench.results import WHOLE, Results, Status
+
+
+@pytest.fixture
+def faulty(tmp_path, monkeypatch):
+    """Install ``faulty_backends`` as a plugin of a distribution of its own."""
+    info = tmp_path / "site" / "faulty-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[tokbench]\nfaulty = faulty_backends\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "x.txt").write_text("aaa\naca\n", encoding="utf-8")
+    (tmp_path / "y.txt").write_text("aa\nabc\n", encoding="utf-8")
+    return "  c: {source: text, path: '?.txt', document: line}"
+
+
+def cell(results, tokenizer, metric, group=WHOLE):
+    [found] = [c for c in results.cells if (c.tokenizer, c.metric, c.group) == (tokenizer, metric, group)]
+    return found
+
+
+def test_cells_are_complete_and_true(write_config, corpus):
+    results = tokbench.run(
+        write_config(corpus, "  b: {backend: utf8_bytes}\n  u: {backend: utf16_units}", "[compression, roundtrip]")
+    )
+    assert len(results.cells) == 2 * 3 * 8
+    assert cell(results, "b", "tokens").value == 11
+    assert cell(results, "b", "tokens", "x").value == 6
+    assert cell(results, "b", "roundtrip_exact").value == 1
+    assert cell(results, "b", "roundtrip_exact").in_sample is None
+    assert list(results.corpora["c"]["groups"].items()) == [("x", 2), ("y", 2)]
+    assert list(results.frame.columns)[:6] == ["tokenizer", "corpus", "group", "metric", "value", "unit"]
+
+
+def test_decode_that_raises_costs_the_round_trip_only(write_config, corpus, faulty):
+    tokenizers = "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers, "[compression, roundtrip, fertility]"))
+    broken = cell(results, "bad", "roundtrip_exact", "x")
+    assert broken.status == Status.FAILED
+    assert broken.reason == "ValueError: cannot go back (roundtrip of corpus c, group x)"
+    assert cell(results, "bad", "tokens").value == 11
+    assert cell(results, "bad", "fertility").value == 11 / 4
+    assert cell(results, "good", "roundtrip_exact").value == 1
+    assert results.failed
+
+
+def test_ids_out_of_range_cost_their_group(write_config, corpus, faulty):
+    results = tokbench.run(write_config(corpus, "  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}"))
+    assert cell(results, "bad", "tokens", "x").value == 6
+    reason = "encode: encode returned id 300 in document 0, but vocab_size is 256 (corpus c, group y, document y.txt:2)"
+    assert cell(results, "bad", "tokens", "y").reason == reason
+    assert cell(results, "bad", "tokens").reason == reason, "a part must not pass for the whole"
+    assert cell(results, "good", "tokens").value == 11
+
+
+@pytest.mark.parametrize(
+    ("backend", "reason"),
+    [
+        ("Negative", "encode returned id -1, which is no id"),
+        ("Floats", "encode must return integers, but returned 0.5"),
+        ("Panics", "Panic: index out of bounds (corpus c, group y, document y.txt:2)"),
+        ("BadBatch", "encode_batch returned offsets that do not cut 3 ids into"),
+    ],
+)
+def test_each_breach_is_told(write_config, corpus, faulty, backend, reason):
+    results = tokbench.run(write_config(corpus, f"  bad: {{backend: {backend}}}\n  good: {{backend: utf8_bytes}}"))
+    assert reason in cell(results, "bad", "tokens").reason
+    assert cell(results, "good", "tokens").value == 11
+
+
+def test_speed_of_a_broken_tokenizer(write_config, corpus, faulty, tmp_path):
+    (tmp_path / "z.txt").write_text("\n".join("ab cd ef gh"[k % 5 :] for k in range(40)), encoding="utf-8")
+    tokenizers = "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers, "[{speed: {rounds: 3, min_time: 0.0001}}]"))
+    assert cell(results, "bad", "encode_mb_per_s").reason == "Panic: index out of bounds"
+    assert cell(results, "good", "encode_mb_per_s").value > 0
+    assert cell(results, "good", "decode_mb_per_s").n == 3
+
+
+def test_what_is_no_tokenizer_is_refused(write_config, corpus, faulty):
+    [line] = problems(write_config(corpus, "  bad: {backend: NoDecode}"))
+    assert line == (
+        "run.yaml:6:3: tokenizer 'bad' (backend NoDecode): "
+        "TypeError: the backend returned NoDecode, which lacks encode, decode or vocab_size"
+    )
+
+
+def test_training_that_fails_is_a_failed_tokenizer(write_config, corpus, faulty):
+    tokenizers = "  bad: {backend: FailsToTrain, train: {corpus: c, vocab_size: 300}}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers))
+    assert results.tokenizers["bad"]["state"] == "failed"
+    assert cell(results, "bad", "tokens").reason == "the text is too thin"
+    assert cell(results, "good", "tokens").value == 11
+
+
+def test_a_missing_library_is_refused_unless_optional(write_config, corpus, faulty):
+    [line] = problems(write_config(corpus, "  x: {backend: NeedsMore}"))
+    assert "backend 'NeedsMore' needs no-such-thing: pip install no-such-thing; or mark it 'optional: true'" in line
+    results = tokbench.run(
+        write_config(corpus, "  x: {backend: NeedsMore, optional: true}\n  good: {backend: utf8_bytes}")
+    )
+    assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
+    assert cell(results, "x", "tokens").reason == "needs no-such-thing: pip install no-such-thing"
+    assert not results.failed
+
+
+def test_no_network_is_unavailable(write_config, corpus, monkeypatch, tmp_path):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "empty"))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    import tiktoken.registry
+
+    tiktoken.registry.ENCODINGS.pop("p50k_base", None)
+    tokenizers = "  x: {backend: tiktoken, encoding: p50k_base, optional: true}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers))
+    assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
+    assert "TIKTOKEN_CACHE_DIR" in cell(results, "x", "tokens").reason
+
+
+def test_an_interrupted_run_keeps_what_it_has(write_config, corpus, faulty):
+    results = tokbench.run(write_config(corpus, "  good: {backend: utf8_bytes}\n  stop: {backend: Interrupts}"))
+    assert results.interrupted
+    assert cell(results, "good", "tokens", "x").value == 6
+    assert cell(results, "stop", "tokens", "y").reason == "the run was stopped before this was measured"
+
+
+def test_in_sample_is_a_share(write_config, tmp_path):
+    (tmp_path / "x.txt").write_text("".join(f"line {k} of some\n" for k in range(50)), encoding="utf-8")
+    (tmp_path / "z.txt").write_text("line 1 of some\nsomething else\n", encoding="utf-8")
+    corpora = (
+        "  all: {source: text, path: x.txt, document: line}\n"
+        "  part: {source: text, path: x.txt, document: line, holdout: 0.4}\n"
+        "  other: {source: text, path: z.txt, document: line}"
+    )
+    tokenizers = (
+        "  on-all: {backend: naive_bpe, train: {corpus: all, vocab_size: 260}}\n"
+        "  on-part: {backend: naive_bpe, train: {corpus: part, vocab_size: 260}}"
+    )
+    results = tokbench.run(write_config(corpora, tokenizers))
+    marks = {(c.tokenizer, c.corpus): c.in_sample for c in results.cells if c.metric == "tokens" and c.group == WHOLE}
+    assert marks["on-all", "all"] == 1
+    assert marks["on-all", "part"] == 1
+    assert marks["on-all", "other"] == 0.5
+    assert marks["on-part", "part"] == 0
+    assert 0 < marks["on-part", "all"] < 1
+    held = results.corpora["part"]["groups"]["x"]
+    assert marks["on-part", "all"] == 1 - held / 50
+
+
+def test_everything_is_written_and_read_back(write_config, corpus, tmp_path):
+    tokenizers = "  n: {backend: naive_bpe, train: {corpus: c, vocab_size: 258}}"
+    path = write_config(corpus, tokenizers, "[compression, vocabulary]", "[csv, md, html]")
+    results = tokbench.run(path, tmp_path / "out")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        *("artefacts", "report.html", "report.md", "results.csv", "results.json")
+    ]
+    read = Results.read(tmp_path / "out" / "results.json")
+    assert read == results
+    again = tokbench.load("naive_bpe", path=tmp_path / "out" / results.tokenizers["n"]["artefact"])
+    assert again.encode("aaca") == [257, 97][:0] + again.encode("aaca")
+    assert results.tokenizers["n"]["vocab_size"] == 258
+
+
+def test_the_same_run_twice_gives_the_same_cells(write_config, corpus):
+    tokenizers = "  n: {backend: regex_bpe, train: {corpus: c, vocab_size: [257, 258]}}"
+    path = write_config(corpus, tokenizers, "[compression, fertility, continued_words, roundtrip, vocabulary]")
+    one, two = tokbench.run(path), tokbench.run(path)
+    assert json.dumps([str(c) for c in one.cells]) == json.dumps([str(c) for c in two.cells])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "schema None"),
+        ("[", "not a results file"),
+        ('{"schema": "tokbench-results/9"}', "reads 'tokbench-results/1'"),
+    ],
+)
+def test_a_results_file_that_cannot_be_read(tmp_path, text, message):
+    (tmp_path / "r.json").write_text(text, encoding="utf-8")
+    from tokbench.errors import ResultsError
+
+    with pytest.raises(ResultsError, match=message.replace("(", r"\(")):
+        Results.read(tmp_path / "r.json")

@@ -1,0 +1,111 @@
+"""Published worked examples must come out, to the last id."""
+
+import json
+
+import pytest
+import regex
+import tiktoken
+
+import tokbench
+from tokbench.registry import load_registry
+
+
+@pytest.fixture(scope="module")
+def examples(data):
+    path = data.parent / "goldens" / "worked_examples.json"
+    if not path.exists():
+        pytest.skip("the worked examples are not beside the test data")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def train(backend, text, vocab_size, **options):
+    spec = load_registry().backends.get(backend)
+    return spec.train([text], vocab_size, spec.train_options(**options), lambda done, total: None)
+
+
+def listed(tokenizer):
+    return [[list(pair), 256 + rank] for rank, pair in enumerate(tokenizer.merges)]
+
+
+def test_wikipedia(examples):
+    case = examples["naive_bpe"]["wikipedia"]
+    assert train("naive_bpe", case["text"], case["vocab_size"]).encode(case["text"]) == case["encoded"]
+
+
+@pytest.mark.parametrize("name", ["unicode_article_oneline", "unicode_article_short", "computers_en_ja"])
+def test_naive_bpe(examples, name):
+    case, text = examples["naive_bpe"][name], examples["texts"][name]
+    tokenizer = train("naive_bpe", text, case["vocab_size"])
+    assert listed(tokenizer) == case["merges"]
+    assert len(text.encode()) == case["n_bytes"]
+    assert len(tokenizer.encode(text)) == case["n_tokens"]
+    assert case["n_bytes"] / case["n_tokens"] == case["compression_ratio"]
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    for example, ids in case.get("encode", {}).items():
+        assert tokenizer.encode(example) == ids
+    if "top_pair" in case:
+        first, second = case["top_pair"]
+        data = text.encode()
+        assert sum(pair == (first, second) for pair in zip(data, data[1:], strict=False)) == case["top_pair_count"]
+
+
+def test_naive_bpe_edges(examples):
+    case = examples["naive_bpe"]["edge"]
+    tokenizer = train("naive_bpe", "hello", 257)
+    for text, ids in case["encode"].items():
+        assert tokenizer.encode(text) == ids
+    assert tokenizer.decode(case["decode_lossy"]["ids"]) == case["decode_lossy"]["text"]
+
+
+def test_the_run_gives_the_same_ratio(examples, tmp_path):
+    """The published ratio as a user gets it: from a configuration, in a cell."""
+    (tmp_path / "t.txt").write_text(examples["texts"]["unicode_article_oneline"], encoding="utf-8", newline="")
+    (tmp_path / "run.yaml").write_text(
+        "schema: tokbench/1\nname: x\ncorpora: {t: {source: text, path: t.txt}}\n"
+        "tokenizers: {n: {backend: naive_bpe, train: {corpus: t, vocab_size: 276}}}\nmetrics: [compression]\n",
+        encoding="utf-8",
+    )
+    cells = {cell.metric: cell.value for cell in tokbench.run(tmp_path / "run.yaml").cells if cell.group == "*"}
+    assert (cells["bytes"], cells["tokens"]) == (24_597, 19_438)
+    assert cells["compression_ratio"] == examples["naive_bpe"]["unicode_article_oneline"]["compression_ratio"]
+
+
+def test_splits(examples):
+    from tokbench_plugins.bpe import PATTERNS, Splitter
+
+    case = examples["regex_split"]
+    assert PATTERNS["gpt2"] == case["gpt2_pattern"]
+    assert PATTERNS["gpt4"] == case["gpt4_pattern"]
+    for text, chunks in case["gpt2"].items():
+        assert list(Splitter("gpt2")(text)) == chunks
+        assert regex.findall(PATTERNS["gpt2"], text) == chunks
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base"])
+def test_tiktoken(examples, name):
+    case = examples["tiktoken"][name]
+    tokenizer = tokbench.load("tiktoken", encoding=name)
+    encoding = tiktoken.get_encoding(name)
+    if "n_vocab" in case:
+        assert tokenizer.vocab_size == case["n_vocab"]
+    for text, token_id in case["special"].items():
+        assert encoding.encode(text, allowed_special="all") == [token_id]
+        assert token_id not in tokenizer.encode(text)
+    for text, ids in case["encode"].items():
+        assert list(tokenizer.encode(text)) == ids
+
+
+@pytest.mark.parametrize("byte_fallback", [True, False])
+def test_sentencepiece(examples, byte_fallback):
+    case = examples["sentencepiece"]
+    options = {name: value for name, value in case["options"].items() if name not in {"vocab_size", "input_format"}}
+    tokenizer = train(
+        "sentencepiece", examples["texts"]["sentencepiece_toy"], case["options"]["vocab_size"],
+        byte_fallback=byte_fallback, **options,
+    )  # fmt: skip
+    expected = case["byte_fallback_true" if byte_fallback else "byte_fallback_false"]
+    ids = tokenizer.encode(case["text"])
+    assert list(ids) == expected["ids"]
+    assert [tokenizer.piece(i) for i in ids] == expected["pieces"]
+    assert (tokenizer.decode(ids) == case["text"]) == expected["round_trip"]
+    assert (tokenizer.unk_id in list(ids)) != byte_fallback

@@ -48,7 +48,7 @@ report: {formats: [pdf]}
         "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
         "run.yaml:15:48: units.th: input should be 'uax29', 'whitespace' or 'character', but is \"syllable\"",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
-        "run.yaml:17:19: unknown report format 'pdf'; known: csv, html, md",
+        "run.yaml:17:20: unknown report format 'pdf'; known: csv, html, md",
     ]
     assert len(lines) == len(expected), "\n".join(lines)
     for line, start in zip(lines, expected, strict=True):
@@ -113,8 +113,8 @@ def test_an_environment_variable_that_is_not_set(write_config, monkeypatch):
 @pytest.mark.parametrize(
     ("entry", "content", "message"),
     [
-        ("{backend: sentencepiece, path: x}", b"not a model", "is not a SentencePiece model"),
-        ("{backend: tiktoken, path: x}", b"IQ== 0\nIg= 1\n", "line 2"),
+        ("{backend: sentencepiece, path: x}", b"not a model", "x: not a SentencePiece model"),
+        ("{backend: tiktoken, path: x}", b"IQ== 0\nIg= 1\n", "x:2: not a base64 token and its rank: 'Ig= 1'"),
         ("{backend: naive_bpe, path: x}", b"{}", "not"),
         ("{backend: sentencepiece, path: missing.model}", b"", "missing.model"),
     ],

@@ -73,4 +73,4 @@ def test_a_broken_plugin_s_backend_is_unknown(installed, tmp_path):
     )
     done = tokbench(installed, "check", "run.yaml", cwd=tmp_path)
     assert done.returncode == 2
-    assert "run.yaml:4:26: unknown backend 'acme_fresh'" in done.stderr
+    assert "run.yaml:4:27: unknown backend 'acme_fresh'" in done.stderr

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from tokbench.report.contract import ReporterSpec as ReporterSpec
     from tokbench.results import Cell as Cell
     from tokbench.results import Results as Results
-    from tokbench.run.api import load as load
-    from tokbench.run.api import run as run
+    from tokbench.runner.api import load as load
+    from tokbench.runner.api import run as run
 
 _HOMES = {
     "BackendError": "errors",
@@ -60,8 +60,8 @@ _HOMES = {
     "ValueSpec": "metrics.contract",
     "did_you_mean": "errors",
     "hookimpl": "hookspecs",
-    "load": "run.api",
-    "run": "run.api",
+    "load": "runner.api",
+    "run": "runner.api",
 }
 
 __version__ = "0.1.0"

@@ -38,7 +38,7 @@ def run(config: Path, output: Path | None) -> None:
     """Execute CONFIG and write results.json and the reports."""
     from tokbench.config.read import read_config
     from tokbench.report.terminal import summary
-    from tokbench.run.api import run as execute
+    from tokbench.runner.api import run as execute
 
     folder = output or Path("reports", read_config(config).name or "run")
     results = execute(config, folder)
@@ -52,7 +52,7 @@ def run(config: Path, output: Path | None) -> None:
 def check(config: Path) -> None:
     """Say everything that is wrong with CONFIG, or what it would do; nothing is measured."""
     from tokbench.progress import progress_bars
-    from tokbench.run.api import check as look
+    from tokbench.runner.api import check as look
 
     with progress_bars() as progress:
         checked = look(config, progress)

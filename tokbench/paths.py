@@ -26,7 +26,8 @@ def _resolve(value: Any, info: ValidationInfo) -> Any:
     if not isinstance(value, str):
         return value
     base = (info.context or {}).get("base", Path())
-    return Path(base, Path(_VARIABLE.sub(_expand, value)).expanduser())
+    # A string again: strict validation takes a path from a string only.
+    return str(Path(base, Path(_VARIABLE.sub(_expand, value)).expanduser()))
 
 
 LocalPath = Annotated[Path, BeforeValidator(_resolve)]

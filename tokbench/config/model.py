@@ -17,7 +17,16 @@ __all__ = ["Config", "CorpusEntry", "MetricEntry", "Name", "Report", "Shell", "T
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""
 
-_ONE_OR_MORE = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else (value,))
+
+def _one_or_more(value: Any) -> tuple[Any, ...]:
+    values = tuple(value) if isinstance(value, list) else (value,)
+    if not values:
+        msg = "the list is empty"
+        raise ValueError(msg)
+    return values
+
+
+_ONE_OR_MORE = BeforeValidator(_one_or_more)
 
 
 class Report(Options):
@@ -34,7 +43,7 @@ class Shell(Options):
     corpora: dict[Name, Any] = Field(min_length=1, description="texts, by name")
     tokenizers: dict[Name, Any] = Field(min_length=1, description="tokenizers under comparison, by name")
     metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
-    report: Report = Field(default_factory=Report, description="which reports to write")
+    report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
 
 
 class _Entry(BaseModel):
@@ -60,11 +69,9 @@ class CorpusEntry(_Entry):
 class Train(Options):
     """How a tokenizer is trained."""
 
-    corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(
-        min_length=1, description="the corpus to train on, or a list of them"
-    )
+    corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(description="the corpus to train on, or a list of them")
     vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] = Field(
-        min_length=1, description="size of the vocabulary; a list makes one tokenizer of each size"
+        description="size of the vocabulary; a list makes one tokenizer of each size"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from tokbench.config.model import Config, CorpusEntry, MetricEntry, Shell, TokenizerEntry
+from tokbench.config.model import Config, CorpusEntry, MetricEntry, Report, Shell, TokenizerEntry
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
@@ -36,10 +36,11 @@ def read_config(path: Path) -> Config:
     shell = validate(Shell, located.data, located, (), config.base, config.problems)
     if shell:
         config.name = shell.name
-        config.formats = shell.report.formats
     # Entries are read even if the top level is wrong elsewhere, so that all problems are told at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
     config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
+    report = validate(Report, _section(located, "report", dict), located, ("report",), config.base, config.problems)
+    config.formats = report.formats if report else ()
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = _metrics(located, config.problems)
     return config

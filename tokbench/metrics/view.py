@@ -39,14 +39,17 @@ class Subject:
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
         self.name = name
         self.tokenizer = tokenizer
-        self._lengths = np.full(tokenizer.vocab_size, -1, dtype=np.int64)
+        self._lengths = np.empty(0, dtype=np.int32)
 
-    def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """int64[n], how many bytes each id stands for; each id is asked for once in a run."""
+    def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
+        """int32[n], how many bytes each id stands for; each id is asked for once in a run."""
         tokenizer = self.tokenizer
         if not isinstance(tokenizer, HasTokenBytes):
             msg = "byte_lengths needs the capability HasTokenBytes"
             raise TypeError(msg)
+        highest = int(ids.max(initial=0))
+        if highest >= len(self._lengths):
+            self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
         for token in np.unique(ids[self._lengths[ids] < 0]).tolist():
             self._lengths[token] = len(tokenizer.token_bytes(token))
         return self._lengths[ids]

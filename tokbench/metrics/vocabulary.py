@@ -15,6 +15,9 @@ from tokbench.protocol import Options
 
 __all__ = ["SPEC", "Frequencies", "VocabularyOptions", "renyi_entropy"]
 
+_FEW: Final = 1000
+"""Counting by id is faster than sorting up to about this many ids a token."""
+
 
 class VocabularyOptions(Options):
     """Options of ``vocabulary``."""
@@ -61,9 +64,14 @@ class Vocabulary:
 
     def map(self, view: View) -> Frequencies:
         """The frequencies of one shard."""
-        counts = np.bincount(view.encoded.ids)
-        ids = np.flatnonzero(counts)
-        return Frequencies(view.tokenizer.vocab_size, len(view.shard), ids, counts[ids])
+        ids = view.encoded.ids
+        if int(ids.max(initial=0)) < _FEW * (len(ids) + _FEW):
+            counts = np.bincount(ids)
+            found = np.flatnonzero(counts)
+            counts = counts[found]
+        else:  # ids up to 2**32, as a vocabulary of all byte strings may have: sort instead
+            found, counts = np.unique(ids, return_counts=True)
+        return Frequencies(view.tokenizer.vocab_size, len(view.shard), found.astype(np.int64), counts)
 
     def merge(self, one: Frequencies, other: Frequencies) -> Frequencies:
         """The frequencies of both."""

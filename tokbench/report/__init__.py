@@ -1,1 +1,1 @@
-
+"""From results to something to read; nothing here measures."""

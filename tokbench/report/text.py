@@ -16,12 +16,14 @@ __all__ = ["cut", "markdown", "plain", "spreadsheet", "visible"]
 
 # Control, format, surrogate, private, unassigned; line and paragraph separator.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_SPACES = {" ": "␠", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+# The open box, not U+2420: it is in far more fonts.
+_SPACES = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 
 # An underscore inside a word is no emphasis, so that ids of metrics stay readable in the source.
 _MARKUP = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])")
 _LINE_START = re.compile(r"^(?=[#+\-=])|^(\d+)(?=[.)])")
-_FORMULA = tuple("=+-@＝＋－＠")
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+"""The last four are the full-width ones."""
 
 
 def visible(text: str, *, spaces: bool = False, keep: str = "") -> str:
@@ -35,7 +37,7 @@ def visible(text: str, *, spaces: bool = False, keep: str = "") -> str:
     >>> print(visible("a\u202eb\x1b[31m"))
     a\u{202e}b\u{1b}[31m
     >>> visible("two words\n", spaces=True)
-    'two␠words⏎'
+    'two␣words⏎'
     """
     if text.isprintable() and not (spaces and " " in text):
         return text
@@ -62,22 +64,24 @@ def cut(text: str, length: int) -> str:
 
 
 def plain(value: Any) -> str:
-    """A plain value, or a small tree of them, on one line.
+    """A plain value, or a small tree of them, on one line and made visible.
 
     >>> plain({"pattern": "gpt4", "sizes": [1, 2], "name": None})
-    'pattern: gpt4; sizes: 1, 2; name: none'
+    'pattern: gpt4; sizes: [1, 2]; name: none'
     """
     if isinstance(value, dict):
-        return "; ".join(f"{key}: {_inner(item)}" for key, item in value.items())
+        return "; ".join(f"{visible(str(key))}: {_inner(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_inner(item) for item in value)
     if value is None:
         return "none"
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    return visible(value if isinstance(value, str) else json.dumps(value, default=str))
 
 
 def _inner(value: Any) -> str:
-    return f"({plain(value)})" if isinstance(value, dict | list | tuple) else plain(value)
+    if isinstance(value, list | tuple):
+        return f"[{plain(value)}]"
+    return f"({plain(value)})" if isinstance(value, dict) else plain(value)
 
 
 def markdown(text: str) -> str:

@@ -39,7 +39,7 @@ class Style:
         if self.kind == "count":
             return f"{value:,.0f}"
         scaled = value * 100 if self.kind == "share" else value
-        if self.decimals is None:
+        if self.decimals is None or (self.kind == "number" and value == 0):
             return _significant(scaled, 3)
         for decimals in range(self.decimals, _MOST_DECIMALS + 1):
             text = f"{scaled:.{decimals}f}"

@@ -18,13 +18,13 @@ from tokbench.progress import Progress, progress_bars
 from tokbench.protocol import Tokenizer
 from tokbench.registry import Registry, load_registry, missing
 from tokbench.results import WHOLE, Cell, Results, Status
-from tokbench.run.cells import CellMaker
-from tokbench.run.describe import describe_corpus, describe_machine, describe_metrics, describe_tokenizer, one_thread
-from tokbench.run.evaluate import evaluate
-from tokbench.run.guard import Failure, attempt
-from tokbench.run.plan import Plan, make_plan, reading_order
-from tokbench.run.prepare import Prepared, load_all, train_all
-from tokbench.run.store import make_folder, save_artefacts, write_reports
+from tokbench.runner.cells import CellMaker
+from tokbench.runner.describe import describe_corpus, describe_machine, describe_metrics, describe_tokenizer, one_thread
+from tokbench.runner.evaluate import evaluate
+from tokbench.runner.guard import Failure, attempt
+from tokbench.runner.plan import Plan, make_plan, reading_order
+from tokbench.runner.prepare import Prepared, load_all, train_all
+from tokbench.runner.store import make_folder, save_artefacts, write_reports
 
 __all__ = ["Checked", "check", "load", "run"]
 
@@ -159,7 +159,11 @@ def _bench(plan: Plan, prepared: Sequence[Prepared], ready: dict[str, Tokenizer]
         if spec.bench is None:
             continue
         texts = [
-            BenchText(name, plan.surveys[name].evaluated_bytes, (document.text for document in plan.corpora[name].evaluation()))
+            BenchText(
+                name,
+                plan.surveys[name].evaluated_bytes,
+                (document.text for document in plan.corpora[name].evaluation()),
+            )
             for name in plan.measured
         ]
         metric = spec.bench(options)

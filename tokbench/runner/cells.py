@@ -11,10 +11,10 @@ import numpy as np
 
 from tokbench.metrics.contract import FindsLosses, Measured, MetricSpec, NotApplicable, TextMetric, ValueSpec
 from tokbench.results import WHOLE, Cell, Status, TokenizerState
-from tokbench.run.evaluate import Evaluation
-from tokbench.run.guard import Failure, attempt
-from tokbench.run.plan import Plan
-from tokbench.run.prepare import Prepared
+from tokbench.runner.evaluate import Evaluation
+from tokbench.runner.guard import Failure, attempt
+from tokbench.runner.plan import Plan
+from tokbench.runner.prepare import Prepared
 
 __all__ = ["CellMaker"]
 

@@ -14,9 +14,9 @@ from typing import Any
 from tokbench.metrics.contract import MetricSpec
 from tokbench.protocol import HasTokenBytes, Tokenizer
 from tokbench.registry import Registry
-from tokbench.run.guard import Failure, attempt
-from tokbench.run.plan import Plan
-from tokbench.run.prepare import Prepared
+from tokbench.runner.guard import Failure, attempt
+from tokbench.runner.plan import Plan
+from tokbench.runner.prepare import Prepared
 
 __all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "one_thread"]
 
@@ -118,9 +118,13 @@ def describe_tokenizer(each: Prepared, registry: Registry, saved: dict[str, str]
     }
 
 
+_LARGEST = 1 << 21
+"""Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
+
+
 def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
     """Digest over the bytes of every id, each preceded by its length; ``""`` where they are not told."""
-    if not isinstance(tokenizer, HasTokenBytes):
+    if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST:
         return ""
 
     def digest() -> str:

@@ -12,8 +12,8 @@ from tokbench.metrics.contract import TextMetric
 from tokbench.metrics.view import Subject, View
 from tokbench.progress import Progress
 from tokbench.protocol import Encoded
-from tokbench.run.guard import Failure, attempt
-from tokbench.run.plan import Plan
+from tokbench.runner.guard import Failure, attempt
+from tokbench.runner.plan import Plan
 
 __all__ = ["Evaluation", "Key", "evaluate"]
 

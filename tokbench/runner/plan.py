@@ -16,7 +16,7 @@ from tokbench.metrics.contract import MetricSpec
 from tokbench.protocol import BackendSpec, Options
 from tokbench.registry import Registry, missing
 from tokbench.report.contract import ReporterSpec
-from tokbench.run.guard import Failure, attempt
+from tokbench.runner.guard import Failure, attempt
 
 __all__ = ["Plan", "PlannedTokenizer", "make_plan", "reading_order"]
 

@@ -11,8 +11,8 @@ from tokbench.errors import BackendUnavailable, Problem, one_line
 from tokbench.progress import Progress
 from tokbench.protocol import Tokenizer
 from tokbench.results import TokenizerState
-from tokbench.run.guard import Failure, attempt
-from tokbench.run.plan import Plan, PlannedTokenizer
+from tokbench.runner.guard import Failure, attempt
+from tokbench.runner.plan import Plan, PlannedTokenizer
 
 __all__ = ["Prepared", "load_all", "train_all"]
 

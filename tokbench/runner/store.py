@@ -11,8 +11,8 @@ from tokbench.errors import InputError, Problem
 from tokbench.protocol import Saves
 from tokbench.report.contract import ReporterSpec
 from tokbench.results import Results
-from tokbench.run.guard import Failure, attempt
-from tokbench.run.prepare import Prepared
+from tokbench.runner.guard import Failure, attempt
+from tokbench.runner.prepare import Prepared
 
 __all__ = ["make_folder", "save_artefacts", "write_atomic", "write_reports"]
 

@@ -1,0 +1,122 @@
+"""The tables of README.md that are made from the code. ``python tests/readme_tables.py`` writes them anew."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+import tokbench
+from tokbench.registry import load_registry
+from tokbench.results import WHOLE
+
+README = Path(__file__).parent.parent / "README.md"
+QUICKSTART = README.parent / "configs" / "quickstart.yaml"
+SECTIONS = ("quickstart", "backends", "options", "corpora", "metrics")
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in lines)
+
+
+def without_speed():
+    """The quickstart's results, its speeds left out: they differ from run to run."""
+    config = yaml.safe_load(QUICKSTART.read_text(encoding="utf-8"))
+    config["metrics"] = [metric for metric in config["metrics"] if isinstance(metric, str)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "quickstart.yaml")
+        path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+        return tokbench.run(path)
+
+
+def quickstart(results):
+    corpora = list(results.corpora)
+    ratio = {(c.tokenizer, c.corpus, c.group): c for c in results.cells if c.metric == "compression_ratio"}
+    exact = {(c.tokenizer, c.corpus): c for c in results.cells if c.metric == "roundtrip_exact" and c.group == WHOLE}
+    languages = ("en", "ru", "hi", "th", "zh")
+
+    def shown(cell):
+        return f"{cell.value:.2f}" if cell.value is not None else cell.status.value
+
+    rows = [
+        (
+            name,
+            f"{info['vocab_size']:,}",
+            *(shown(ratio[name, corpus, WHOLE]) for corpus in corpora),
+            *(shown(ratio[name, "languages", language]) for language in languages),
+            f"{min(exact[name, corpus].value for corpus in corpora):.0%}",
+        )
+        for name, info in results.tokenizers.items()
+    ]
+    rows.sort(key=lambda row: -float(row[2]))
+    return table(["tokenizer", "vocabulary", *corpora, *languages, "come back"], rows)
+
+
+def backends():
+    rows = []
+    for name, entry in sorted(load_registry().backends.entries.items()):
+        spec = entry.spec
+        verbs = " and ".join(verb for verb, has in (("load", spec.load), ("train", spec.train)) if has)
+        rows.append((f"`{name}`", verbs, spec.summary, spec.install and f"`{spec.install}`"))
+    return table(["backend", "can", "what it is", "needs"], rows)
+
+
+def fields(model):
+    return [
+        (f"`{info.alias or name}`", "required" if info.is_required() else f"`{info.get_default(call_default_factory=True)!r}`", info.description)
+        for name, info in model.model_fields.items()
+    ]  # fmt: skip
+
+
+def options():
+    rows = []
+    for name, entry in sorted(load_registry().backends.entries.items()):
+        spec = entry.spec
+        for verb, has, model in (("load", spec.load, spec.load_options), ("train", spec.train, spec.train_options)):
+            if not has:
+                continue
+            found = fields(model)
+            if len(found) > 8:
+                names = ", ".join(option for option, _, _ in found)
+                rows.append((f"`{name}`", verb, names, "", "as the library documents them"))
+            else:
+                rows.extend((f"`{name}`", verb, *each) for each in found)
+    return table(["backend", "to", "option", "default", "what it does"], rows)
+
+
+def corpora():
+    rows = []
+    for name, entry in sorted(load_registry().corpora.entries.items()):
+        for k, each in enumerate(fields(entry.spec.options)):
+            rows.append((f"`{name}`" if not k else "", entry.spec.summary if not k else "", *each))
+    return table(["source", "what it is", "option", "default", "what it does"], rows)
+
+
+def metrics():
+    rows = [
+        (f"`{spec.name}`", f"`{value.id}`", value.formula, value.unit, value.direction)
+        for spec in (entry.spec for _, entry in sorted(load_registry().metrics.entries.items()))
+        for value in spec.values
+    ]
+    return table(["family", "cell", "formula", "unit", "better"], rows)
+
+
+def section(text, name):
+    return re.search(rf"<!-- {name} -->\n(.*?)\n?<!-- /{name} -->", text, re.DOTALL)[1]
+
+
+def write():
+    text = README.read_text(encoding="utf-8")
+    for name in SECTIONS:
+        made = quickstart(without_speed()) if name == "quickstart" else globals()[name]()
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
+        text = re.sub(pattern, lambda match, made=made: f"{match[1]}{made}\n{match[2]}", text, flags=re.DOTALL)
+    README.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(write())

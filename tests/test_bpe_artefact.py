@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench_plugins.bpe import PATTERNS, read_artefact, write_artefact
-from tokbench_plugins.bpe import artefact as module
 
 MERGES = [(104, 105), (256, 33), (257, 257)]
 
@@ -70,7 +70,7 @@ def test_a_failed_write_leaves_the_old_file(path, tmp_path, monkeypatch):
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
         write_artefact(path, [], None)
     assert path.read_bytes() == before

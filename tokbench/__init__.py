@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tokbench.atomic import write_atomically as write_atomically
     from tokbench.corpus.source import CorpusSpec as CorpusSpec
     from tokbench.corpus.source import Document as Document
     from tokbench.errors import BackendError as BackendError
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tokbench.protocol import Options as Options
     from tokbench.protocol import Tokenizer as Tokenizer
     from tokbench.protocol import TrainProgress as TrainProgress
-    from tokbench.report.contract import ReporterSpec as ReporterSpec
+    from tokbench.reporter import ReporterSpec as ReporterSpec
     from tokbench.results import Cell as Cell
     from tokbench.results import Results as Results
     from tokbench.runner.api import load as load
@@ -52,7 +53,7 @@ _HOMES = {
     "MetricSpec": "metrics.contract",
     "Offsets": "protocol",
     "Options": "protocol",
-    "ReporterSpec": "report.contract",
+    "ReporterSpec": "reporter",
     "Results": "results",
     "TokbenchError": "errors",
     "Tokenizer": "protocol",
@@ -62,6 +63,7 @@ _HOMES = {
     "hookimpl": "hookspecs",
     "load": "runner.api",
     "run": "runner.api",
+    "write_atomically": "atomic",
 }
 
 __version__ = "0.1.0"

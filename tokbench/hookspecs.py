@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.source import CorpusSpec
     from tokbench.metrics.contract import MetricSpec
     from tokbench.protocol import BackendSpec
-    from tokbench.report.contract import ReporterSpec
+    from tokbench.reporter import ReporterSpec
 
 __all__ = ["GROUP", "hookimpl", "hookspec"]
 

@@ -35,6 +35,7 @@ __all__ = [
     "EncodesBatch",
     "EncodesWithOffsets",
     "HasDummyPrefix",
+    "HasNotes",
     "HasTokenBytes",
     "HasUnknown",
     "Offsets",
@@ -117,7 +118,11 @@ class HasTokenBytes(Protocol):
     """Capability: says which bytes an id stands for."""
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; empty for an id that stands for no text (special, unused, unknown)."""
+        """The bytes of one id, as ``decode`` gives them; empty for an id that stands for no text.
+
+        Raises:
+            ValueError: the id is not in ``range(vocab_size)``.
+        """
 
 
 @runtime_checkable
@@ -144,6 +149,15 @@ class HasUnknown(Protocol):
     @property
     def unk_id(self) -> int | None:
         """That id; ``None`` where this vocabulary has none."""
+
+
+@runtime_checkable
+class HasNotes(Protocol):
+    """Capability: has something to say that a reader of the report must know."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Sentences, such as how much of the training text the trainer left out."""
 
 
 @runtime_checkable

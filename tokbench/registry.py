@@ -22,7 +22,7 @@ from tokbench.protocol import BackendSpec
 if TYPE_CHECKING:
     from tokbench.corpus.source import CorpusSpec
     from tokbench.metrics.contract import MetricSpec
-    from tokbench.report.contract import ReporterSpec
+    from tokbench.reporter import ReporterSpec
 
 __all__ = ["EntryPoint", "PluginStatus", "Registered", "Registry", "load_registry", "missing"]
 

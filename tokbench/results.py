@@ -90,7 +90,7 @@ class Results:
         tokenizers: by name: ``backend, distribution, libraries, options, optional, state, reason,
             vocab_size, load_s, train, sha256, notes`` and, if saved, ``artefact, artefact_sha256``;
             ``train`` is ``None`` or ``corpora, documents, bytes, vocab_size, seconds``; ``sha256`` holds
-            ``vocabulary``, the digest over the bytes of all ids.
+            the digests of files, by option, and ``vocabulary``, that of the bytes of all ids.
         metrics: by the metric's id: ``family, unit, direction, formula, definition``; direction is
             ``higher`` or ``lower`` (is better) or ``none``.
         cells: the numbers.

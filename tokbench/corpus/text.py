@@ -45,7 +45,7 @@ class TextSource:
     def documents(self) -> Iterator[Document]:
         """All documents; see :class:`tokbench.corpus.source.Source`."""
         for path in self._files:
-            group = group_name(self._options.group, path)
+            group, name = group_name(self._options.group, path), path.name
             for line, text in cut(read_utf8(path), self._options.document):
-                key = str(line) if self._options.document != "file" else path.name
-                yield Document(text, group, key, f"{path.name}:{line}")
+                key = str(line) if self._options.document != "file" else name
+                yield Document(text, group, key, f"{name}:{line}")

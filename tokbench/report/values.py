@@ -10,7 +10,7 @@ from typing import Literal
 __all__ = ["Style", "duration", "exact", "size", "style_for", "unit_label"]
 
 _COUNTS = frozenset({"tokens", "bytes", "characters", "chars", "documents", "words", "ids"})
-_WIDE = 100.0
+_WIDE = 20.0
 """From this ratio of largest to smallest on, fixed decimals would drown the small ones."""
 
 _MOST_DECIMALS = 6
@@ -60,8 +60,8 @@ def _significant(value: float, digits: int) -> str:
 
 
 def style_for(values: Iterable[float], unit: str, digits: int = 4) -> Style:
-    """One style for all these numbers; the largest gets ``digits`` significant digits."""
-    known = [abs(value) for value in values if value]
+    """One style for all these numbers; the one in their middle gets ``digits`` significant digits."""
+    known = sorted(abs(value) for value in values if value)
     if unit.startswith("share"):
         return Style("share", max(digits - 3, 0))
     whole = all(float(value).is_integer() for value in known)
@@ -69,10 +69,10 @@ def style_for(values: Iterable[float], unit: str, digits: int = 4) -> Style:
         return Style("count")
     if not known:
         return Style("number", digits - 1)
-    largest, smallest = max(known), min(known)
-    if largest / smallest > _WIDE:
+    if known[-1] / known[0] > _WIDE:
         return Style("number")
-    return Style("number", min(max(digits - 1 - math.floor(math.log10(largest)), 0), _MOST_DECIMALS))
+    middle = known[len(known) // 2]
+    return Style("number", min(max(digits - 1 - math.floor(math.log10(middle)), 0), _MOST_DECIMALS))
 
 
 def unit_label(unit: str) -> str:

@@ -15,7 +15,7 @@ from tokbench.metrics.contract import MetricSpec
 from tokbench.protocol import HasTokenBytes, Tokenizer
 from tokbench.registry import Registry
 from tokbench.runner.guard import Failure, attempt
-from tokbench.runner.plan import Plan
+from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import Prepared
 
 __all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "one_thread"]
@@ -112,10 +112,17 @@ def describe_tokenizer(each: Prepared, registry: Registry, saved: dict[str, str]
         "vocab_size": each.tokenizer.vocab_size if each.tokenizer else None,
         "load_s": each.load_s,
         "train": train,
-        "sha256": {"vocabulary": _vocabulary_sha256(each.tokenizer)} if each.tokenizer else {},
+        "sha256": _digests(each.planned, each.tokenizer) if each.tokenizer else {},
         "notes": each.notes,
         **saved,
     }
+
+
+def _digests(planned: PlannedTokenizer, tokenizer: Tokenizer) -> dict[str, str]:
+    """sha256 of the files that the options name, and of the vocabulary."""
+    files = {name: value for name, value in planned.options if isinstance(value, Path) and value.is_file()}
+    digests = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    return {**digests, "vocabulary": _vocabulary_sha256(tokenizer)}
 
 
 _LARGEST = 1 << 21

@@ -15,7 +15,7 @@ from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.metrics.contract import MetricSpec
 from tokbench.protocol import BackendSpec, Options
 from tokbench.registry import Registry, missing
-from tokbench.report.contract import ReporterSpec
+from tokbench.reporter import ReporterSpec
 from tokbench.runner.guard import Failure, attempt
 
 __all__ = ["Plan", "PlannedTokenizer", "make_plan", "reading_order"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from tokbench.errors import BackendUnavailable, Problem, one_line
 from tokbench.progress import Progress
-from tokbench.protocol import Tokenizer
+from tokbench.protocol import HasNotes, Tokenizer
 from tokbench.results import TokenizerState
 from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.plan import Plan, PlannedTokenizer
@@ -51,7 +51,7 @@ class Prepared:
             self.state, self.reason = failed, outcome.reason
         else:
             self.tokenizer = outcome
-            self.notes = list(getattr(outcome, "notes", ()))
+            self.notes = list(outcome.notes) if isinstance(outcome, HasNotes) else []
 
 
 def load_all(plan: Plan, progress: Progress) -> list[Prepared]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from pathlib import Path
 
+from tokbench.atomic import write_atomically
 from tokbench.errors import InputError, Problem
 from tokbench.protocol import Saves
-from tokbench.report.contract import ReporterSpec
+from tokbench.reporter import ReporterSpec
 from tokbench.results import Results
 from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.prepare import Prepared
 
-__all__ = ["make_folder", "save_artefacts", "write_atomic", "write_reports"]
+__all__ = ["make_folder", "save_artefacts", "write_reports"]
 
 
 def make_folder(folder: Path) -> None:
@@ -31,21 +31,6 @@ def make_folder(folder: Path) -> None:
         raise InputError(
             [Problem(str(folder), f"cannot be written to: {error.strerror}; choose another with -o")]
         ) from error
-
-
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write a file so that a reader, or a crash, never sees half of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def save_artefacts(folder: Path, prepared: list[Prepared]) -> dict[str, dict[str, str]]:
@@ -70,12 +55,12 @@ def save_artefacts(folder: Path, prepared: list[Prepared]) -> dict[str, dict[str
 
 def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
     """Write ``results.json``, then every report; a reporter that raises is told, and the others go on."""
-    write_atomic(folder / "results.json", results.to_json().encode())
+    write_atomically(folder / "results.json", results.to_json().encode())
     troubles = []
     for reporter in reporters:
         text = attempt(lambda reporter=reporter: reporter.render(results))  # type: ignore[misc]
         if isinstance(text, Failure):
             troubles.append(f"report {reporter.name}: {text.reason}")
         else:
-            write_atomic(folder / reporter.filename, text.encode("utf-8", "backslashreplace"))
+            write_atomically(folder / reporter.filename, text.encode("utf-8", "backslashreplace"))
     return troubles

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from tokbench import BackendError
+from tokbench import BackendError, write_atomically
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.vocabulary import Pair, check_merges
+from tokbench_plugins.files import read_file
 
 __all__ = ["FILE_SUFFIX", "Artefact", "Kind", "read_artefact", "write_artefact"]
 
@@ -71,16 +70,7 @@ def write_artefact(path: Path, merges: Sequence[Pair], pattern: str | None) -> N
     """
     content = {"format": _FORMAT, "kind": _kind(pattern), "pattern": pattern, "merges": list(map(list, merges))}
     text = _compact({**content, "sha256": _digest(content)}) + "\n"
-    # In the same folder, because a rename is atomic only within one file system.
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with unfinished.open("x", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave the new name with no content
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_atomically(path, text.encode("ascii"))
 
 
 def read_artefact(path: Path, kind: Kind) -> Artefact:
@@ -99,9 +89,7 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
     tokbench.errors.BackendError: nowhere.bpe.json: No such file or directory
     """
     try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise BackendError(f"{path}: {error.strerror}") from error
+        content = json.loads(read_file(path))
     except (ValueError, RecursionError) as error:
         raise BackendError(f"{path}: not JSON: {error}; train again or restore the file") from error
     try:

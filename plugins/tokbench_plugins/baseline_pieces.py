@@ -1,0 +1,200 @@
+"""Vocabularies of the most frequent pieces of a text: characters, or words between spaces."""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench import BackendError, Encoded, Offsets, TrainProgress, write_atomically
+from tokbench_plugins.arrays import from_lists, offsets_of
+from tokbench_plugins.files import read_file
+
+__all__ = ["CodePoints", "Words", "load", "train"]
+
+_FORMAT = "tokbench-pieces/1"
+_UNKNOWN = "\ufffd"
+_WORDS = re.compile(r" ?\S+|\s+")
+
+
+class _Pieces(ABC):
+    """A list of pieces; id 0 is unknown and decodes to U+FFFD.
+
+    Args:
+        pieces: the pieces of ids 1, 2, ...
+    """
+
+    kind: ClassVar[str]
+    unk_id = 0
+    file_suffix = ".pieces.json"
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._texts = (_UNKNOWN, *pieces)
+        self._ids = {piece: number for number, piece in enumerate(pieces, 1)}
+        self.vocab_size = len(self._texts)
+
+    @staticmethod
+    @abstractmethod
+    def split(text: str) -> Sequence[str]:
+        """The pieces of a text; joined, they are the text."""
+
+    @staticmethod
+    @abstractmethod
+    def rank(counts: Counter[str]) -> list[str]:
+        """The pieces of a training text, the most frequent first."""
+
+    def encode(self, text: str, /) -> list[int]:
+        """The ids of ordinary text."""
+        find = self._ids.get
+        return [find(piece, 0) for piece in self.split(text)]
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts."""
+        return from_lists([self.encode(text) for text in texts])
+
+    def encode_with_offsets(self, text: str, /) -> Offsets:
+        """The ids and where they end; exact for unknown pieces too."""
+        ends = accumulate(len(piece.encode()) for piece in self.split(text))
+        return Offsets(self.encode(text), list(ends))
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids, with U+FFFD for each unknown piece."""
+        return "".join(map(self._texts.__getitem__, ids))
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The UTF-8 bytes of one piece; those of U+FFFD for the unknown one, as it is decoded.
+
+        Raises:
+            IndexError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        return self._texts[token_id].encode()
+
+    def save(self, path: Path, /) -> None:
+        """Write the pieces as JSON.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        content = {"format": _FORMAT, "kind": self.kind, "pieces": self._texts[1:]}
+        write_atomically(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
+
+
+class CodePoints(_Pieces):
+    """The most frequent characters; among equals the lower code point comes first.
+
+    >>> tokenizer = train("codepoints", ["banana band"], 4)
+    >>> tokenizer.encode("nab!"), tokenizer.decode([2, 1, 3, 0])
+    ([2, 1, 3, 0], 'nab\ufffd')
+    """
+
+    kind = "codepoints"
+
+    @staticmethod
+    def split(text: str) -> Sequence[str]:
+        """The characters."""
+        return text
+
+    @staticmethod
+    def rank(counts: Counter[str]) -> list[str]:
+        """The characters, the most frequent first."""
+        return sorted(counts, key=lambda char: (-counts[char], char))
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, looked up in one table."""
+        codes = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4")
+        return Encoded(self._table[codes], offsets_of(map(len, texts), len(texts)))
+
+    @cached_property
+    def _table(self) -> NDArray[np.uint32]:
+        """uint32[0x110000], the id of every code point."""
+        table = np.zeros(0x110000, dtype=np.uint32)
+        table[list(map(ord, self._ids))] = list(self._ids.values())
+        return table
+
+
+class Words(_Pieces):
+    r"""The most frequent words with the one space before them, and runs of other white space.
+
+    Among equals the one that occurs first comes first.
+
+    >>> tokenizer = train("whitespace_words", ["to be or not to be"], 4)
+    >>> [tokenizer.token_bytes(i) for i in range(4)]
+    [b'\xef\xbf\xbd', b' be', b'to', b' or']
+    >>> tokenizer.encode("to be free")
+    [2, 1, 0]
+    """
+
+    kind = "whitespace_words"
+
+    @staticmethod
+    def split(text: str) -> Sequence[str]:
+        """Words with the one space before them, and what other white space there is."""
+        return _WORDS.findall(text)
+
+    @staticmethod
+    def rank(counts: Counter[str]) -> list[str]:
+        """The words, the most frequent first; a Counter keeps the order of first occurrence."""
+        return [piece for piece, _ in counts.most_common()]
+
+
+_KINDS: dict[str, type[CodePoints | Words]] = {kind.kind: kind for kind in (CodePoints, Words)}
+
+
+def _silent(done: int, total: int, /) -> None:
+    """Progress for nobody."""
+
+
+def train(
+    kind: str, documents: Iterable[str], vocab_size: int, progress: TrainProgress = _silent
+) -> CodePoints | Words:
+    """Count pieces and keep the most frequent ``vocab_size - 1``; there may be fewer.
+
+    Raises:
+        BackendError: the documents are empty.
+    """
+    cls = _KINDS[kind]
+    counts: Counter[str] = Counter()
+    progress(0, 1)
+    for document in documents:
+        counts.update(cls.split(document))
+    if not counts:
+        raise BackendError(f"{kind} has nothing to train on: the training text is empty")
+    tokenizer = cls(cls.rank(counts)[: vocab_size - 1])
+    progress(1, 1)
+    return tokenizer
+
+
+def load(kind: str, path: Path) -> CodePoints | Words:
+    """Read a saved vocabulary back.
+
+    Raises:
+        BackendError: the file cannot be read, is damaged, or was saved by another backend; the message
+            names the file and the reason.
+    """
+    try:
+        content: Any = json.loads(read_file(path))
+    except (ValueError, RecursionError) as error:
+        raise BackendError(f"{path}: not JSON: {error}; train again or restore the file") from error
+    match content:
+        case {"format": "tokbench-pieces/1", "kind": str(saved)} if saved != kind:
+            raise BackendError(f"{path}: saved by another backend; load it with 'backend: {saved}'")
+        case {"format": "tokbench-pieces/1", "pieces": list(pieces)} if _are_pieces(pieces, _KINDS[kind]):
+            return _KINDS[kind](pieces)
+        case {"format": "tokbench-pieces/1"}:
+            raise BackendError(f"{path}: damaged: its pieces are not those of {kind}; train again or restore the file")
+        case _:
+            raise BackendError(f"{path}: not a file that {kind} of this version saved (format {_FORMAT!r})")
+
+
+def _are_pieces(pieces: list[Any], kind: type[_Pieces]) -> bool:
+    whole = all(isinstance(piece, str) and len(kind.split(piece)) == 1 for piece in pieces)
+    return whole and len(set(pieces)) == len(pieces)

@@ -1,0 +1,119 @@
+"""The three encodings of Unicode as tokenizers: every code unit is a token, nothing is learned or lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from tokbench import Encoded, Offsets
+from tokbench_plugins.arrays import offsets_of
+
+__all__ = ["UNITS", "Utf8Bytes", "Utf16Units", "Utf32Units"]
+
+_TWO_BYTES, _THREE_BYTES = 0x80, 0x800  # the first characters with so many in UTF-8
+_SURROGATES, _SURROGATES_END = 0xD800, 0xE000  # halves of a character beyond U+FFFF
+
+
+class _Units:
+    """One token per code unit of ``codec``; ``unit`` is how numpy reads one."""
+
+    codec: ClassVar[str]
+    unit: ClassVar[str]
+    vocab_size: ClassVar[int]
+
+    def encode(self, text: str, /) -> list[int]:
+        """The code units of a text."""
+        ids: list[int] = np.frombuffer(text.encode(self.codec), dtype=self.unit).tolist()
+        return ids
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The code units of all texts."""
+        buffers = [text.encode(self.codec) for text in texts]
+        ids = np.frombuffer(b"".join(buffers), dtype=self.unit).astype(np.uint32)
+        return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.unit).itemsize)
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of code units, with U+FFFD for what is not text."""
+        return np.asarray(ids, dtype=self.unit).tobytes().decode(self.codec, errors="replace")
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        """The texts of all documents."""
+        data = encoded.ids.astype(self.unit).tobytes()
+        ends = (encoded.offsets * np.dtype(self.unit).itemsize).tolist()
+        return [data[start:end].decode(self.codec, errors="replace") for start, end in pairwise(ends)]
+
+
+class Utf8Bytes(_Units):
+    """256 ids.
+
+    >>> Utf8Bytes().encode("né")
+    [110, 195, 169]
+    """
+
+    codec = "utf-8"
+    unit = "u1"
+    vocab_size = 256
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The one byte.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(256)``.
+        """
+        return bytes([token_id])
+
+
+class Utf16Units(_Units):
+    """65,536 ids, as Java, JavaScript and Windows count the length of a text.
+
+    Characters beyond U+FFFF are two units, neither of which has UTF-8 bytes: there are no
+    ``token_bytes``, but offsets.
+
+    >>> Utf16Units().encode("a😀")
+    [97, 55357, 56832]
+    """
+
+    codec = "utf-16-le"
+    unit = "<u2"
+    vocab_size = 1 << 16
+
+    def encode_with_offsets(self, text: str, /) -> Offsets:
+        """The units and where they end; half a character is 2 of its 4 bytes.
+
+        >>> Utf16Units().encode_with_offsets("a😀")
+        Offsets(ids=[97, 55357, 56832], ends=[1, 3, 5])
+        """
+        units = np.array(self.encode(text), dtype=np.int64)
+        half = (units >= _SURROGATES) & (units < _SURROGATES_END)
+        lengths = 1 + (units >= _TWO_BYTES) + ((units >= _THREE_BYTES) & ~half)
+        return Offsets(units.tolist(), np.cumsum(lengths).tolist())
+
+
+class Utf32Units(_Units):
+    """1,114,112 ids, one for every code point.
+
+    >>> Utf32Units().encode("a😀")
+    [97, 128512]
+    """
+
+    codec = "utf-32-le"
+    unit = "<u4"
+    vocab_size = 0x110000
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The UTF-8 bytes of one code point; those of U+FFFD for a surrogate, which is not text.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(0x110000)``.
+        """
+        return chr(token_id).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+UNITS: dict[str, type[Utf8Bytes | Utf16Units | Utf32Units]] = {
+    "utf8_bytes": Utf8Bytes,
+    "utf16_units": Utf16Units,
+    "utf32_units": Utf32Units,
+}

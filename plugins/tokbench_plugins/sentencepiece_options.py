@@ -1,0 +1,103 @@
+"""Every option of the SentencePiece trainer that has a meaning here, with the library's own defaults.
+
+Left out, because something else decides it here: ``input``, ``input_format``, ``model_prefix`` and
+``vocab_size``; what the normalizer's ``name`` and ``precompiled_charsmap`` say is said by
+``normalization_rule_name`` and ``normalization_rule_tsv``.
+
+Left out, because it changes no token: ``accept_language``, ``self_test_sample_size``,
+``vocabulary_output_piece_score``, and the retired ``mining_sentence_size`` and
+``training_sentence_size``.
+
+Left out, because the library refuses it or needs another input: ``escape_whitespaces`` (no trainer
+accepts ``false``), ``auto_character_coverage`` (needs a flag that Python cannot set),
+``enable_differential_privacy`` and its two settings (need counted words as input).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+import tokbench
+
+__all__ = ["TrainOptions"]
+
+
+def _option(default: Any, description: str, **limits: Any) -> Any:
+    return Field(default=default, description=description, **limits)
+
+
+class TrainOptions(tokbench.Options):
+    """Options of training ``sentencepiece``; names and defaults are the library's.
+
+    >>> TrainOptions().model_type, TrainOptions().max_sentence_length
+    ('unigram', 4192)
+    """
+
+    model_type: Literal["unigram", "bpe", "char", "word"] = _option("unigram", "the algorithm")
+
+    # What the trainer reads.
+    input_sentence_size: int = _option(0, "take so many lines at random; 0 is all", ge=0)
+    shuffle_input_sentence: bool = _option(default=True, description="shuffle the lines that are taken")
+    max_sentence_length: int = _option(4192, "longer lines, in bytes, are left out", ge=1)
+    train_extremely_large_corpus: bool = _option(default=False, description="64-bit counts in unigram training")
+    num_threads: int = _option(16, "threads of unigram training", ge=1, le=1024)
+
+    # How text is normalized, in training and in use.
+    normalization_rule_name: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"] = _option(
+        "nmt_nfkc", "normalization by name; only identity gives every text back"
+    )
+    normalization_rule_tsv: tokbench.LocalPath | None = _option(None, "normalization rules of your own")
+    denormalization_rule_tsv: tokbench.LocalPath | None = _option(
+        None, "rules for decoded text; the bytes of a token do not know them"
+    )
+    add_dummy_prefix: bool = _option(default=True, description="put a space before every text")
+    remove_extra_whitespaces: bool = _option(
+        default=True, description="drop leading, trailing and repeated spaces: such text does not come back"
+    )
+
+    # Which characters and which pieces there may be.
+    character_coverage: float = _option(0.9995, "share of the text whose characters get a piece", ge=0.98, le=1)
+    required_chars: str = _option("", "characters that get a piece however rare they are")
+    byte_fallback: bool = _option(default=False, description="256 byte pieces instead of unknown characters")
+    max_sentencepiece_length: int = _option(16, "longest piece, in characters", ge=1, le=512)
+    split_by_unicode_script: bool = _option(default=True, description="no piece mixes scripts")
+    split_by_number: bool = _option(default=True, description="no piece mixes digits and letters")
+    split_by_whitespace: bool = _option(default=True, description="no piece crosses a space")
+    split_digits: bool = _option(default=False, description="every digit is a piece of its own")
+    pretokenization_delimiter: str = _option("", "no piece crosses this string, which is removed in training")
+    treat_whitespace_as_suffix: bool = _option(default=False, description="a space belongs to the word before it")
+    allow_whitespace_only_pieces: bool = _option(default=False, description="runs of spaces may be pieces")
+
+    # Pieces that are not learned.
+    control_symbols: tuple[str, ...] = _option((), "pieces that no text gives and that decode to nothing")
+    user_defined_symbols: tuple[str, ...] = _option((), "pieces that are always kept whole; text gives them")
+    unk_id: int = _option(0, "id of the unknown piece", ge=0)
+    bos_id: int = _option(1, "id of the piece for a beginning; -1 is none", ge=-1)
+    eos_id: int = _option(2, "id of the piece for an end; -1 is none", ge=-1)
+    pad_id: int = _option(-1, "id of the piece for padding; -1 is none", ge=-1)
+    unk_piece: str = _option("<unk>", "name of the unknown piece", min_length=1)
+    bos_piece: str = _option("<s>", "name of the piece for a beginning", min_length=1)
+    eos_piece: str = _option("</s>", "name of the piece for an end", min_length=1)
+    pad_piece: str = _option("<pad>", "name of the piece for padding", min_length=1)
+    unk_surface: str = _option(" ⁇ ", "what the unknown piece decodes to")
+
+    # How the vocabulary is reached.
+    hard_vocab_limit: bool = _option(
+        default=True, description="fail where the text is too small for vocab_size; otherwise take fewer pieces"
+    )
+    use_all_vocab: bool = _option(default=False, description="word and char: take all of them, whatever vocab_size is")
+    seed_sentencepiece_size: int = _option(1_000_000, "unigram: pieces to begin with", ge=1)
+    seed_sentencepieces_file: tokbench.LocalPath | None = _option(None, "unigram: a file of pieces to begin with")
+    shrinking_factor: float = _option(0.75, "unigram: share of the pieces kept in each round", gt=0, lt=1)
+    num_sub_iterations: int = _option(2, "unigram: EM steps in each round", ge=1)
+
+    def arguments(self) -> dict[str, Any]:
+        """What to hand to the trainer: whatever differs from its own defaults.
+
+        >>> TrainOptions(byte_fallback=True, control_symbols=("<sep>",)).arguments()
+        {'byte_fallback': True, 'control_symbols': ['<sep>']}
+        """
+        changed = self.model_dump(exclude_defaults=True)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}

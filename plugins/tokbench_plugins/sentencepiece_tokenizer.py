@@ -1,0 +1,110 @@
+"""A SentencePiece model behind tokbench's contract."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+
+from sentencepiece import SentencePieceProcessor
+
+from tokbench import Encoded, Offsets, write_atomically
+from tokbench_plugins.arrays import from_buffers
+
+__all__ = ["SentencePieceTokenizer"]
+
+_SPACE = "\u2581"
+
+
+class SentencePieceTokenizer:
+    """A model of any kind; neither a beginning nor an end is added.
+
+    Symbols that whoever trained the model defined as always kept whole are ordinary pieces, and text
+    gives them; control symbols are not.
+
+    The unknown piece decodes to what the model says, mostly ``' ⁇ '``, and its ``token_bytes`` are
+    those, so that the bytes of the ids are the bytes of the decoded text. Control pieces have none.
+    There are two exceptions: a model may rewrite decoded text (``denormalization_rule_tsv``), and one
+    with ``remove_extra_whitespaces`` drops U+2581 at the beginning of a text when it decodes.
+
+    Args:
+        model: the content of a ``.model`` file.
+        notes: remarks for the report.
+
+    Attributes:
+        vocab_size: number of pieces.
+        unk_id: the unknown piece; models with byte fallback have one too, but never give it.
+        dummy_prefix: the space that the model puts before every text, or nothing.
+        sha256: of the model, in hexadecimal.
+        notes: remarks for the report, such as how many lines the trainer left out.
+
+    Raises:
+        ValueError: ``model`` is not a SentencePiece model.
+    """
+
+    file_suffix = ".model"
+
+    def __init__(self, model: bytes, notes: tuple[str, ...] = ()) -> None:
+        self._processor = SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(model)
+        except RuntimeError as error:
+            raise ValueError("not a SentencePiece model, or a damaged one") from error
+        self.notes = notes
+        self.sha256 = hashlib.sha256(model).hexdigest()
+        self.vocab_size: int = self._processor.get_piece_size()
+        self.unk_id: int = self._processor.unk_id()
+        # Asked of the normalizer, since the model's own settings cannot be read without protobuf.
+        self.dummy_prefix = b" " if self._processor.normalize("a").startswith(_SPACE) else b""
+
+    def encode(self, text: str, /) -> list[int]:
+        """The ids of ordinary text."""
+        ids: list[int] = self._processor.encode(text)
+        return ids
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, from the library's call for many texts and its own buffers, on one thread."""
+        arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
+        return from_buffers([ids.tobytes() for ids in arrays])
+
+    def encode_with_offsets(self, text: str, /) -> Offsets:
+        """The ids and where they end in the text that was given, normalized or not.
+
+        The library counts characters. Where one character gives several tokens, as with byte fallback
+        or ``½``, all but the last end at its beginning.
+        """
+        mapping = self._processor.encode_as_offset_mapping(text)
+        bytes_before = list(accumulate((len(char.encode()) for char in text), initial=0))
+        ends = accumulate((bytes_before[end] for _, end in mapping["offsets"]), max)
+        return Offsets(mapping["ids"], list(ends))
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD."""
+        text: str = self._processor.decode(ids)
+        return text
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one piece, the visible space ``▁`` made a space; none for control and unused pieces.
+
+        Raises:
+            IndexError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        processor = self._processor
+        piece: str = processor.id_to_piece(token_id)
+        if processor.is_byte(token_id):
+            return bytes([int(piece.strip("<>"), 16)])
+        if processor.is_control(token_id) or processor.is_unused(token_id):
+            return b""
+        if processor.is_unknown(token_id):
+            unknown: str = processor.decode([token_id])
+            return unknown.encode()
+        return piece.replace(_SPACE, " ").encode()
+
+    def save(self, path: Path, /) -> None:
+        """Write the model, byte for byte as it was loaded or trained.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        write_atomically(path, self._processor.serialized_model_proto())

@@ -1,0 +1,145 @@
+"""A vocabulary of ``splintr-rs`` behind tokbench's contract."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import splintr
+from numpy.typing import NDArray
+
+from tokbench import BackendError, Encoded
+from tokbench_plugins.arrays import from_buffers, from_lists
+
+__all__ = ["SplintrTokenizer"]
+
+_BYTES_PER_ID = 4
+_ESCAPED_SPACE = "▁".encode()
+
+
+class SplintrTokenizer:
+    r"""Ordinary text in one of splintr's vocabularies.
+
+    What had to be set right, for the ids to be those of the model's own tokenizer on ordinary text:
+
+    - splintr adds 54 markers of its own to every vocabulary; ``vocab_size`` does not count them.
+    - Some vocabularies put special tokens around every text; these are taken off.
+    - Runs of spaces are marked as special in ``modernbert``, although they are ordinary text.
+
+    Decoding leaves special tokens out; their ``token_bytes`` are empty.
+
+    Args:
+        vocabulary: its name.
+
+    Raises:
+        BackendError: the installed splintr does not have it.
+
+    >>> tokenizer = SplintrTokenizer("llama2")
+    >>> tokenizer.encode("Hello </s>")
+    [15043, 1533, 29879, 29958]
+    >>> tokenizer.vocab_size, tokenizer.dummy_prefix, tokenizer.token_bytes(15043), tokenizer.unk_id
+    (32000, b' ', b' Hello', 0)
+    """
+
+    def __init__(self, vocabulary: str) -> None:
+        try:
+            self._engine = splintr.Tokenizer.from_pretrained(vocabulary)
+        except ValueError as error:
+            raise BackendError(f"the installed splintr-rs has no vocabulary {vocabulary!r}: {error}") from error
+        self._name = vocabulary
+        self._byte_level = self._engine.family == "BPE"
+        self._special: dict[str, int] = self._engine.special_tokens()
+        template = self._engine.encode_ordinary("")
+        framed = self._engine.encode_ordinary("a")
+        self._head = next((k for k, token in enumerate(template) if framed[k] != token), len(template))
+        self._tail = len(template) - self._head
+        spaces = sorted((token for token in self._special if token.isspace()), key=len, reverse=True)
+        self._spaces = re.compile(f"({'|'.join(map(re.escape, spaces))})") if spaces else None
+        self.vocab_size: int = splintr.base_vocab_size(vocabulary)
+        self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: the name is all."""
+        return SplintrTokenizer, (self._name,)
+
+    def encode(self, text: str, /) -> list[int]:
+        """The ids of ordinary text."""
+        if self._spaces is None:
+            return self._encode(text)
+        ids: list[int] = []
+        for number, part in enumerate(self._spaces.split(text)):  # text, run of spaces, text, ...
+            ids += [self._special[part]] if number % 2 else self._encode(part)
+        return ids
+
+    def _encode(self, text: str) -> list[int]:
+        ids: list[int] = self._engine.encode_ordinary(text)
+        return ids[self._head : len(ids) - self._tail] if self._head or self._tail else ids
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, on one thread.
+
+        ``encode_flat`` answers with its buffer, but recognises special tokens. A document in which it
+        found one is encoded again. Outside the byte-level vocabularies it also recognises tokens that
+        are not listed as special (``<mask>`` in Gemma) and saves little: there, it is not used.
+        """
+        if not self._byte_level:
+            return from_lists([self._engine.encode_ordinary(text) for text in texts])
+        flat = self._engine.encode_flat
+        buffers = [flat(text) for text in texts]
+        if self._head or self._tail:
+            head, tail = self._head * _BYTES_PER_ID, self._tail * _BYTES_PER_ID
+            buffers = [buffer[head : len(buffer) - tail] for buffer in buffers]
+        encoded = from_buffers(buffers)
+        found = np.flatnonzero(self._is_special[encoded.ids])
+        if not len(found):
+            return encoded
+        for document in np.unique(np.searchsorted(encoded.offsets, found, side="right") - 1).tolist():
+            buffers[document] = np.array(self.encode(texts[document]), dtype="<u4").tobytes()
+        return from_buffers(buffers)
+
+    @cached_property
+    def _is_special(self) -> NDArray[np.bool_]:
+        """bool[ids, splintr's own markers among them], which of them ordinary text must not give."""
+        special = np.zeros(max(self._engine.vocab_size, *self._special.values()) + 1, dtype=np.bool_)
+        special[[token_id for token, token_id in self._special.items() if not token.isspace()]] = True
+        return special
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD."""
+        text: str
+        if self._byte_level:
+            text = self._engine.decode_lossy(ids)
+            return text
+        try:
+            text = self._engine.decode(ids)
+        except ValueError:  # not UTF-8; these engines have no lossy decoder
+            data = b"".join(map(self.token_bytes, ids))
+            text = data.removeprefix(self.dummy_prefix).decode("utf-8", errors="replace")
+        return text
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one id; none for a special token or an id that is not used.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        try:
+            data: bytes = self._engine.decode_token_bytes(token_id)
+        except ValueError:
+            return b""
+        return data.replace(_ESCAPED_SPACE, b" ") if self._escapes_spaces else data
+
+    @cached_property
+    def _escapes_spaces(self) -> bool:
+        """Whether the bytes of an id still show a space as U+2581, as those of Gemma 4 do."""
+        return any(_ESCAPED_SPACE in self._engine.decode_token_bytes(i) for i in self._encode("a b"))
+
+    @cached_property
+    def dummy_prefix(self) -> bytes:
+        """The space that the SentencePiece vocabularies but Gemma's put before every text, or nothing."""
+        return b"".join(map(self.token_bytes, self.encode("a"))).removesuffix(b"a")

@@ -1,0 +1,179 @@
+"""A :class:`tiktoken.Encoding` behind tokbench's contract, and where encodings come from."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import tiktoken
+
+from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean, write_atomically
+from tokbench_plugins.arrays import from_buffers
+from tokbench_plugins.bpe import resolve_pattern
+from tokbench_plugins.files import read_file
+
+__all__ = ["TiktokenTokenizer", "get_encoding", "make_encoding", "read_ranks"]
+
+_LONGEST_REASON = 160
+
+
+class TiktokenTokenizer:
+    """Byte-level BPE in tiktoken's engine; special tokens have ids but are not recognised in text.
+
+    Args:
+        encoding: what encodes and decodes.
+
+    >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
+    >>> tokenizer = TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {"<end>": 258}))
+    >>> tokenizer.encode("cab <end>")
+    [99, 256, 32, 60, 101, 110, 100, 62]
+    >>> tokenizer.vocab_size, tokenizer.token_bytes(256), tokenizer.token_bytes(257), tokenizer.token_bytes(258)
+    (259, b'ab', b'', b'<end>')
+    """
+
+    file_suffix = ".tiktoken"
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self._encoding = encoding
+        self.vocab_size = encoding.n_vocab
+
+    def encode(self, text: str, /) -> list[int]:
+        """The ids of ordinary text; tiktoken reads a lone surrogate as U+FFFD."""
+        return self._encoding.encode_ordinary(text)
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, taken from tiktoken's own buffers.
+
+        Its call for a single text is used: the one for many starts threads and makes lists.
+        """
+        encode = self._encoding.encode_to_numpy
+        try:
+            # No special token allowed and none forbidden: the ids of encode_ordinary.
+            return from_buffers([encode(text, disallowed_special=()).tobytes() for text in texts])
+        except UnicodeEncodeError:  # unlike encode_ordinary, it refuses lone surrogates
+            repaired = [text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for text in texts]
+            return from_buffers([encode(text, disallowed_special=()).tobytes() for text in repaired])
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids in a gap become nothing."""
+        try:
+            data = self._encoding.decode_bytes(ids)
+        except KeyError:
+            data = b"".join(map(self.token_bytes, ids))
+        return data.decode("utf-8", errors="replace")
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        try:
+            return self._encoding.decode_single_token_bytes(token_id)
+        except KeyError:
+            return b""
+
+    def save(self, path: Path, /) -> None:
+        """Write the ranks as a ``.tiktoken`` file, which has no place for a pattern or special tokens.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        ids = (i for i in range(self.vocab_size) if not self._encoding.is_special_token(i))
+        tokens = ((i, self.token_bytes(i)) for i in ids)
+        lines = (b"%s %d\n" % (base64.b64encode(data), i) for i, data in tokens if data)
+        write_atomically(path, b"".join(lines))
+
+
+def get_encoding(name: str) -> tiktoken.Encoding:
+    """An encoding that tiktoken knows by name.
+
+    Raises:
+        BackendUnavailable: its file is not on this machine, and there is no network.
+        BackendError: no such encoding; or its file is not what OpenAI published.
+
+    >>> get_encoding("cl100k")
+    Traceback (most recent call last):
+    tokbench.errors.BackendError: tiktoken knows no encoding 'cl100k'; did you mean 'cl100k_base'?
+    """
+    known = tiktoken.list_encoding_names()
+    if name not in known:
+        raise BackendError(f"tiktoken knows no encoding {name!r}; {did_you_mean(name, known)}")
+    try:
+        return tiktoken.get_encoding(name)
+    except OSError as error:  # requests' exceptions are OSErrors
+        raise BackendUnavailable(
+            f"the file of {name!r} is not on this machine and cannot be downloaded ({_reason(error)}); "
+            "set TIKTOKEN_CACHE_DIR to a folder that has it, or connect to the network"
+        ) from error
+    except (ValueError, AssertionError) as error:
+        raise BackendError(f"the file of {name!r} is damaged: {' '.join(str(error).split())}") from error
+
+
+def _reason(error: OSError) -> str:
+    """The innermost reason of requests' nested exceptions, as one short line."""
+    cause = getattr(error.args[0], "reason", None) if error.args else None
+    text = str(error) if cause is None else str(cause).rpartition(": ")[2]
+    return " ".join(text.split())[:_LONGEST_REASON]
+
+
+def make_encoding(
+    name: str, ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
+) -> tiktoken.Encoding:
+    """An encoding out of its parts.
+
+    Args:
+        name: what to call it.
+        ranks: for each token its id; merges with a lower id come first.
+        pattern: the name of a split, or a regular expression that tiktoken's engine understands.
+        special_tokens: names and ids.
+
+    Raises:
+        BackendError: a special token has the id of an ordinary one, or tiktoken refuses the pattern.
+    """
+    taken = {rank: data for data, rank in ranks.items()}
+    for token, token_id in special_tokens.items():
+        if token_id in taken:
+            raise BackendError(f"special token {token!r} has id {token_id}, which is that of {taken[token_id]!r}")
+    try:
+        return tiktoken.Encoding(
+            name,
+            pat_str=resolve_pattern(pattern),
+            mergeable_ranks=dict(ranks),
+            special_tokens=dict(special_tokens),
+        )
+    except ValueError as error:
+        raise BackendError(f"tiktoken refuses the pattern {pattern!r}: {' '.join(str(error).split())}") from error
+
+
+def read_ranks(path: Path) -> dict[bytes, int]:
+    """The tokens of a ``.tiktoken`` file and their ranks.
+
+    tiktoken's own reader keeps a copy by the path's name and would not see that the file has changed.
+
+    Raises:
+        BackendError: the file cannot be read or is damaged; the message names file and line.
+    """
+    ranks: dict[bytes, int] = {}
+    taken: dict[int, int] = {}  # rank: line
+    for number, line in enumerate(read_file(path).splitlines(), 1):
+        if not line:
+            continue
+        try:
+            token, rank = line.split()
+            data, value = base64.b64decode(token, validate=True), int(rank)
+        except (ValueError, binascii.Error):
+            start = line[:40].decode("utf-8", errors="replace")
+            raise BackendError(f"{path}:{number}: not a base64 token and its rank: {start!r}") from None
+        if not data or data in ranks or value in taken or value < 0:
+            raise BackendError(f"{path}:{number}: token {data!r} or rank {value} is invalid or there twice")
+        ranks[data] = value
+        taken[value] = number
+    missing = next((b for b in range(256) if bytes([b]) not in ranks), None)
+    if missing is not None:
+        raise BackendError(f"{path}: no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary")
+    return ranks

@@ -1,0 +1,223 @@
+"""tiktoken behind the contract: encodings by name, files, ranks trained here, and every refusal."""
+
+import base64
+import os
+from functools import cache
+
+import pytest
+import tiktoken
+from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, joined, pud, silent, specs_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+import tokbench
+from tokbench.protocol import EncodesBatch, HasTokenBytes, Saves, Tokenizer
+from tokbench_plugins import tiktoken_backend
+from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe import train as train_bpe
+from tokbench_plugins.tiktoken_backend import LoadOptions, TrainOptions
+
+SPEC = specs_of(tiktoken_backend)["tiktoken"]
+BYTES = [base64.b64encode(bytes([b])) + b" %d" % b for b in range(256)]
+
+
+def load(**options):
+    return SPEC.load(LoadOptions(**options))
+
+
+def train(documents, vocab_size, **options):
+    return SPEC.train(documents, vocab_size, TrainOptions(**options), silent)
+
+
+def tiny(tmp_path, *lines, name="tiny.tiktoken", **options):
+    path = tmp_path / name
+    path.write_bytes(b"\n".join([*BYTES, *lines]))
+    return load(path=path, **options)
+
+
+@pytest.fixture(scope="module")
+def cl100k(data):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    return load(encoding="cl100k_base")
+
+
+def test_capabilities(tmp_path):
+    tokenizer = tiny(tmp_path)
+    for protocol in (Tokenizer, EncodesBatch, HasTokenBytes, Saves):
+        assert isinstance(tokenizer, protocol)
+    assert tokenizer.vocab_size == 256
+    check_pickle(tokenizer)
+
+
+def test_published_examples(cl100k):
+    assert cl100k.encode("    hello world!!!") == [262, 24748, 1917, 12340]
+    assert cl100k.vocab_size == 100277
+    gpt2 = load(encoding="gpt2")
+    assert gpt2.encode("    hello world!!!") == [220, 220, 220, 23748, 995, 10185]
+    assert gpt2.vocab_size == 50257
+    assert gpt2.token_bytes(50256) == b"<|endoftext|>"
+
+
+def test_special_tokens_are_not_recognised(cl100k):
+    text = "a <|endoftext|> b <|fim_prefix|>"
+    plain = tiktoken.get_encoding("cl100k_base")
+    assert cl100k.encode(text) == plain.encode_ordinary(text)
+    assert max(cl100k.encode(text)) < 100257
+    check_batch(cl100k, [text])
+    assert cl100k.decode([100257, 100276]) == "<|endoftext|><|endofprompt|>"
+
+
+def test_gaps_and_special_tokens(cl100k):
+    assert cl100k.token_bytes(100257) == b"<|endoftext|>"
+    assert cl100k.token_bytes(100256) == b""
+    assert cl100k.decode([64, 100256, 65]) == "ab"
+    for beyond in (-1, 100277):
+        with pytest.raises(ValueError, match="is not in the vocabulary of 100277 ids"):
+            cl100k.token_bytes(beyond)
+
+
+def test_hostile_texts_and_sentences(cl100k, data):
+    texts = hostile() + pud(data)
+    check_batch(cl100k, texts)
+    check_bytes(cl100k, texts)
+
+
+@settings(deadline=None)
+@given(texts=st.lists(st.text(), max_size=5), ids=st.lists(st.integers(0, 299)))
+def test_any_text_and_any_ids(texts, ids):
+    tokenizer = trained()
+    check_batch(tokenizer, texts)
+    assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
+    assert joined(tokenizer, ids) == tokenizer.decode(ids)
+
+
+@cache
+def trained():
+    return train(TEXTS * 3 + hostile(), 300)
+
+
+def test_lone_surrogates_become_what_tiktoken_makes_of_them(tmp_path):
+    tokenizer = tiny(tmp_path)
+    texts = ["a\ud83d b", "fine"]
+    check_batch(tokenizer, texts)
+    assert tokenizer.decode(tokenizer.encode(texts[0])) == "a\ufffd b"
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k"])
+def test_trained_ranks_give_the_ids_of_the_engine_that_trained_them(pattern):
+    texts = TEXTS + hostile()
+    reference = BPETokenizer(train_bpe(texts, 500, pattern), pattern)
+    tokenizer = train(texts, 500, pattern=pattern)
+    assert tokenizer.vocab_size == reference.vocab_size
+    assert [tokenizer.encode(text) for text in texts] == [reference.encode(text) for text in texts]
+    assert [tokenizer.token_bytes(i) for i in range(256, 500)] == [reference.token_bytes(i) for i in range(256, 500)]
+
+
+def test_training_tells_its_progress():
+    calls = []
+    SPEC.train(["low lower lowest"], 260, TrainOptions(), lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (4, 4)
+
+
+def test_saving_and_loading(tmp_path):
+    tokenizer = train(TEXTS * 3, 300)
+    path = tmp_path / f"x{tokenizer.file_suffix}"
+    tokenizer.save(path)
+    loaded = load(path=path)
+    assert [loaded.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
+    assert [file.name for file in tmp_path.iterdir()] == ["x.tiktoken"]
+    again = tmp_path / "again.tiktoken"
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_a_saved_encoding_is_the_published_file(cl100k, tmp_path):
+    path = tmp_path / "x.tiktoken"
+    cl100k.save(path)
+    assert load(path=path).encode("    hello world!!!") == [262, 24748, 1917, 12340]
+    published = tiktoken.load.load_tiktoken_bpe(
+        "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+    )
+    lines = b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in published.items())
+    assert path.read_bytes() == lines
+
+
+def test_a_changed_file_is_seen(tmp_path):
+    assert tiny(tmp_path, b"YWI= 256").encode("abc") == [256, 99]
+    assert tiny(tmp_path, b"YmM= 256").encode("abc") == [97, 256]
+
+
+def test_special_tokens_of_a_file(tmp_path):
+    tokenizer = tiny(tmp_path, special_tokens={"<end>": 300})
+    assert tokenizer.encode("<end>") == list(b"<end>")
+    assert (tokenizer.vocab_size, tokenizer.token_bytes(300), tokenizer.token_bytes(299)) == (301, b"<end>", b"")
+    with pytest.raises(tokbench.BackendError, match=r"special token '<end>' has id 97, which is that of b'a'"):
+        tiny(tmp_path, special_tokens={"<end>": 97})
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"YWI=", "not a base64 token and its rank: 'YWI='"),
+        (b"YWI= x", "not a base64 token and its rank"),
+        (b"Y*I= 256", "not a base64 token and its rank"),
+        (b"YWI 256", "not a base64 token and its rank"),
+        (b"\xff\xfe 256", "not a base64 token and its rank"),
+        (b"YQ== 256", "token b'a' or rank 256 is invalid or there twice"),
+        (b"YWI= 97", "token b'ab' or rank 97 is invalid or there twice"),
+        (b"YWI= -1", "token b'ab' or rank -1 is invalid or there twice"),
+    ],
+)
+def test_damaged_files_are_refused_with_their_line(tmp_path, line, reason):
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
+        tiny(tmp_path, line)
+    assert str(caught.value).startswith(f"{tmp_path / 'tiny.tiktoken'}:257: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_incomplete_and_absent_files(tmp_path):
+    path = tmp_path / "half.tiktoken"
+    path.write_bytes(b"\n".join(BYTES[:128]))
+    with pytest.raises(tokbench.BackendError, match=r"half.tiktoken: no token for the byte 0x80"):
+        load(path=path)
+    with pytest.raises(tokbench.BackendError, match=r"absent.tiktoken: No such file or directory"):
+        load(path=tmp_path / "absent.tiktoken")
+
+
+def test_without_network_the_message_says_what_to_do(tmp_path, monkeypatch):
+    tiktoken.registry.ENCODINGS.pop("p50k_base", None)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nothing listens there
+    with pytest.raises(tokbench.BackendUnavailable, match="set TIKTOKEN_CACHE_DIR to a folder that has it") as caught:
+        load(encoding="p50k_base")
+    message = str(caught.value)
+    assert message.startswith("the file of 'p50k_base' is not on this machine and cannot be downloaded (")
+    assert "\n" not in message
+    assert len(message) < 300
+
+
+def test_unknown_encoding():
+    with pytest.raises(tokbench.BackendError, match="did you mean 'o200k_base'"):
+        load(encoding="o200_base")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "give either 'encoding' or 'path'"),
+        ({"encoding": "gpt2", "path": "x.tiktoken"}, "give either 'encoding' or 'path'"),
+        ({"encoding": "gpt2", "pattern": "gpt4"}, "go with 'path'"),
+        ({"path": "x.tiktoken", "pattern": "gpt-4"}, "did you mean 'gpt4'"),
+        ({"path": "x.tiktoken", "pattern": "(a"}, "is not a regular expression"),
+    ],
+)
+def test_options_are_refused(options, reason):
+    with pytest.raises(ValidationError, match=reason):
+        LoadOptions(**options)
+
+
+def test_patterns_that_only_regex_understands(tmp_path):
+    with pytest.raises(tokbench.BackendError, match="tiktoken refuses the pattern"):
+        tiny(tmp_path, pattern=r"(?V1)[\w--a]+|.")

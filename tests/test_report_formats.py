@@ -1,0 +1,153 @@
+"""The table for machines, the one for pull requests, and the one for the terminal."""
+
+from __future__ import annotations
+
+import csv as stdlib_csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from report_data import ESCAPE, FORMULA, HOSTILE, METRICS, SCRIPT, build, everything_failed
+from rich.console import Console
+
+from tokbench.report import csv, markdown
+from tokbench.report.plugin import register_reporters
+from tokbench.report.terminal import summary
+from tokbench.results import COLUMNS, Cell, Results
+
+NUMBERS = ["value", "ci_low", "ci_high", "in_sample"]
+
+
+def printed(results: Results, width: int, *, colour: bool = False) -> str:
+    file = io.StringIO()
+    files = [Path("reports/x/report.html"), Path("reports/x/results.json")]
+    summary(
+        results,
+        Console(file=file, width=width, force_terminal=colour, color_system="standard" if colour else None),
+        files,
+    )
+    return file.getvalue()
+
+
+def cells_of(row: str) -> int:
+    return len(row.replace("\\|", "").strip().strip("|").split("|"))
+
+
+def test_the_formats_register_themselves():
+    specs = []
+    register_reporters(specs.append)
+    assert {spec.name: spec.filename for spec in specs} == {
+        "html": "report.html",
+        "md": "report.md",
+        "csv": "results.csv",
+    }
+
+
+def test_registering_imports_nothing_heavy():
+    code = "import sys, tokbench.report.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'rich'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_csv_gives_the_frame_back():
+    results = build(hostile=False)
+    # Numbers are read by Python: not every version of pandas reads the last digit as it was written.
+    converters = dict.fromkeys(NUMBERS, lambda field: float(field) if field else float("nan"))
+    back = pd.read_csv(io.StringIO(csv.render(results)), keep_default_na=False, converters=converters)
+    frame = results.frame.astype(dict.fromkeys(NUMBERS, float)).astype({"status": str})
+    assert list(back.columns) == list(COLUMNS)
+    pd.testing.assert_frame_equal(back, frame)
+
+
+def test_csv_neutralises_text_and_leaves_numbers():
+    text = csv.render(build())
+    text.encode()
+    rows = list(stdlib_csv.DictReader(io.StringIO(text)))
+    assert not [
+        value for row in rows for value in row.values() if value[:1] in "=+-@\t\r" and value != "" and not number(value)
+    ]
+    assert "'" + FORMULA in {row["reason"] for row in rows}
+    negative = Results(name="r", cells=[Cell("a", "c", "g", "m", -1.5, ci_low=-2, n=3)])
+    assert "a,c,g,m,-1.5,,-2,,3,ok,," in csv.render(negative)
+
+
+def number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def test_markdown_shows_hostile_text_and_nothing_acts():
+    text = markdown.render(build())
+    text.encode()
+    assert SCRIPT not in text
+    assert "<" not in text
+    assert not [hostile for hostile in HOSTILE[1:6] if hostile in text]
+    assert not [char for char in text if ord(char) < 32 and char != "\n"]
+
+
+def test_markdown_tables_hold_together():
+    for block in markdown.render(build()).split("\n\n"):
+        rows = [line for line in block.splitlines() if line.startswith("|")]
+        assert len({cells_of(row) for row in rows}) <= 1
+
+
+def test_markdown_is_complete():
+    text = markdown.render(build(hostile=False))
+    for name in METRICS:
+        assert f"| {name} |" in text
+    assert "† evaluated on text it was trained on" in text
+    assert "00" * 32 in text  # a hash
+    assert "no round was done after 300 s" in text
+    assert "| whole corpus | **" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_terminal_keeps_its_width(width):
+    lines = printed(build(hostile=False), width).splitlines()
+    assert max(map(len, lines)) <= width
+    # Not one row of the table is broken: every tokenizer that ran begins a line with its size after it.
+    assert [line for line in lines if line.startswith("o200k ") and "200,019" in line]
+
+
+def test_terminal_shows_hostile_text_and_nothing_acts():
+    text = printed(build(), 160, colour=True)
+    text.encode()
+    assert ESCAPE not in text
+    assert "\x07" not in text
+    assert "\u202e" not in text
+    assert "\\u{1b}[31mred" in text
+
+
+def test_terminal_reads_no_markup():
+    results = build(hostile=False)
+    results.notes.append("[bold]not a style[/] [link=x]y")
+    assert "[bold]not a style[/] [link=x]y" in printed(results, 100)
+
+
+def test_terminal_tells_what_matters():
+    text = printed(build(hostile=False), 100)
+    assert "† evaluated on text it was trained on" in text
+    assert "†" in text.split("† evaluated", maxsplit=1)[0]
+    assert "p50k: unavailable: the vocabulary is not on this machine and there is no network" in text
+    assert (
+        "spm-bpe-4k: 6 texts of pud; de.txt:12 after Weg␣: ␣zum\\u{3000… became zum␣Ziel (U+0020 → U+007A)"
+        in " ".join(text.split())
+    )
+    assert "934 cells do not apply" in text
+    assert "No room here, see the reports:" in text
+    assert "written: reports/x/report.html" in text
+
+
+def test_a_run_in_which_everything_failed():
+    results = everything_failed()
+    assert "it did not load" in markdown.render(results)
+    assert "0 of 25 tokenizers" in printed(results, 100)
+    assert csv.render(results).count("\n") == len(results.cells) + 1
+    assert markdown.render(Results(name="empty"))
+    assert printed(Results(name="empty"), 80)

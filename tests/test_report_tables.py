@@ -1,0 +1,188 @@
+"""What all reports share: who is best, what is marked, what is missing and why."""
+
+from __future__ import annotations
+
+from report_data import PLUGIN_METRIC, build, everything_failed
+
+from tokbench.report.heat import LEVELS, heat_map, heat_maps
+from tokbench.report.labels import Box, place
+from tokbench.report.overview import in_detail, verdict
+from tokbench.report.scatter import scatter
+from tokbench.report.speed import speed_table
+from tokbench.report.tables import Tables
+from tokbench.report.troubles import cells_without_value, losses, missing_tokenizers, no_losses
+from tokbench.results import WHOLE, Cell, Results, Status
+
+RESULTS = build(hostile=False)
+TABLES = Tables(RESULTS)
+
+
+def run(*cells: Cell, direction="higher", family="compression", metric="m") -> Tables:
+    metrics = {metric: {"family": family, "unit": "u", "direction": direction, "formula": "f", "definition": "d"}}
+    return Tables(Results(name="r", metrics=metrics, cells=list(cells)))
+
+
+def best(tables: Tables) -> set[str]:
+    return {name for name, cell in tables.series("m", "c").cells.items() if cell.best}
+
+
+def test_best_follows_the_direction():
+    cells = [Cell(name, "c", WHOLE, "m", value, "u") for name, value in (("a", 1.0), ("b", 2.0), ("d", 3.0))]
+    assert best(run(*cells)) == {"d"}
+    assert best(run(*cells, direction="lower")) == {"a"}
+    assert best(run(*cells, direction="none")) == set()
+
+
+def test_who_does_not_compete():
+    cells = [
+        Cell("a", "c", WHOLE, "m", 1.0, "u"),
+        Cell("b", "c", WHOLE, "m", 2.0, "u"),
+        Cell("trained", "c", WHOLE, "m", 3.0, "u", in_sample=0.5),
+        Cell("lossy", "c", WHOLE, "m", 4.0, "u"),
+        Cell("lossy", "c", WHOLE, "roundtrip_exact", 0.9, "share of documents"),
+        Cell("failed", "c", WHOLE, "m", status=Status.FAILED, reason="why"),
+    ]
+    assert best(run(*cells)) == {"b"}
+
+
+def test_many_unknown_tokens_come_last_and_have_no_colour():
+    cells = [
+        Cell(name, "c", group, "m", value, "u")
+        for name, value in (("a", 1.0), ("b", 2.0), ("words", 9.0))
+        for group in (WHOLE, "g")
+    ]
+    cells += [Cell("words", "c", group, "unk_rate", 0.4, "share of tokens") for group in (WHOLE, "g")]
+    tables = run(*cells)
+    assert tables.series("m", "c").ranked() == ["b", "a", "words"]
+    assert tables.series("m", "c").cells["words"].marks == "‡"
+    found = heat_map(tables, "c", "m")
+    assert found is not None
+    assert [level for _, level in found.rows[1].cells] == [LEVELS - 1, 0, None]
+    assert len(found.legends) == 1
+
+
+def test_what_only_tells_of_the_text_has_no_heat_map():
+    cells = [Cell(name, "c", "g", "m", 7.0, "bytes") for name in ("a", "b")]
+    assert heat_map(run(*cells, direction="none"), "c", "m") is None
+
+
+def test_one_alone_and_units_that_differ_have_no_best():
+    assert best(run(Cell("a", "c", WHOLE, "m", 1.0, "u"))) == set()
+    assert best(run(Cell("a", "c", WHOLE, "m", 1.0, "u"), Cell("b", "c", WHOLE, "m", 2.0, "v"))) == set()
+
+
+def test_speeds_that_overlap_are_equal():
+    cells = [
+        Cell(name, "c", WHOLE, "m", value, "MB/s", value - 1, value + 1)
+        for name, value in (("a", 10.0), ("b", 9.0), ("d", 5.0), ("e", 4.0))
+    ]
+    assert best(run(*cells, family="speed")) == {"a", "b"}
+
+
+def test_a_cell_without_a_value_says_why():
+    unknown = TABLES.series("unk_rate", "pud").cells["cl100k"]
+    assert (unknown.text, unknown.value, unknown.title) == ("n/a", None, "this vocabulary has no unknown token")
+    assert TABLES.series("compression_ratio", "pud").cells["spm-broken"].text == "failed"
+    assert run(Cell("a", "c", "g", "m", 1.0)).series("m", "c").cells["a"].text == "not run"
+
+
+def test_the_title_of_a_share_is_in_percent_throughout():
+    cell = Cell("a", "c", WHOLE, "m", 0.5, "share of words", 0.4, 0.6, 7, in_sample=0.25)
+    title = run(cell).series("m", "c").cells["a"].title
+    assert title == (
+        "50 % of words; 95 % interval 40 % to 60 % of words; 7 documents; 25 % of the documents were trained on"
+    )
+
+
+def test_the_verdict_leaves_out_what_has_no_number():
+    columns = [(column.metric, column.corpus) for column in verdict(TABLES).columns]
+    assert ("fertility", "code") in columns
+    assert ("fertility", "pud") not in columns
+    assert len(verdict(TABLES).rows) == len(RESULTS.tokenizers)
+
+
+def test_a_metric_of_a_plugin_is_everywhere():
+    assert PLUGIN_METRIC in [column.metric for column in in_detail(TABLES, "pud").columns]
+    assert PLUGIN_METRIC in [found.metric for found in heat_maps(TABLES, "pud")]
+
+
+def test_heat_map():
+    found = heat_map(TABLES, "pud", "compression_ratio")
+    assert found is not None
+    whole = [cell.value for cell, _ in found.rows[0].cells]
+    assert whole == sorted(whole, reverse=True)
+    assert len(found.rows) == 29
+    assert [name for name, _ in found.absent] == ["p50k", "acme-32k", "spm-broken"]
+    levels = {level for row in found.rows for _, level in row.cells}
+    assert levels == set(range(LEVELS))
+
+
+def test_a_heat_map_of_several_units_names_them():
+    found = heat_map(TABLES, "pud", "fertility")
+    assert found is not None
+    assert not found.shared
+    assert {row.unit for row in found.rows} == {"tokens/word", "tokens/character", "tokens/cluster"}
+
+
+def test_lower_is_better_has_the_strong_colour_at_the_low_end():
+    found = heat_map(TABLES, "code", "fertility")
+    assert found is not None
+    assert float(found.high) < float(found.low)
+
+
+def test_cells_of_one_reason_stand_together():
+    troubles = cells_without_value(RESULTS)
+    assert [trouble.status for trouble in troubles] == ["failed", "timeout", "not applicable", "not applicable"]
+    assert sum(trouble.cells for trouble in troubles) == sum(cell.status != Status.OK for cell in RESULTS.cells)
+    assert missing_tokenizers(RESULTS)[0][:2] == ("spm-broken", "failed")
+
+
+def test_a_loss_is_cut_where_the_sides_part():
+    loss = losses(RESULTS)[0]
+    assert (loss.context, loss.expected, loss.got) == ("Weg␣", "␣zum\\u{3000}Ziel⏎", "zum␣Ziel")
+    assert loss.change == "U+0020 → U+007A"
+
+
+def test_no_loss_is_claimed_only_if_it_was_tested():
+    assert no_losses(everything_failed()) == "No round trip was made."
+    cell = Cell("a", "c", WHOLE, "roundtrip_exact", 1.0)
+    assert no_losses(Results(name="r", cells=[cell])).startswith("Every text")
+    assert no_losses(Results(name="r", cells=[Cell("a", "c", WHOLE, "roundtrip_exact", 0.9)])).startswith("Some")
+
+
+def test_speed_is_sorted_and_rests_on_rounds():
+    table = speed_table(TABLES, "pud")
+    assert table is not None
+    assert table.rows[0][:2] == ("utf8-bytes", [10, 10])
+    assert table.rows[-1][0] == "naive-4k"
+    assert speed_table(TABLES, "hostile") is None
+
+
+def test_scatter_stays_in_its_frame():
+    picture = scatter(TABLES, "pud")
+    assert picture is not None
+    left, top, right, bottom = picture.frame
+    assert all(left <= point.x <= right and top <= point.y <= bottom for point in picture.points)
+    assert "naive-4k" not in [point.name for point in picture.points]
+    assert scatter(TABLES, "hostile") is None
+
+
+def test_scatter_of_a_single_point():
+    cells = [
+        Cell("a", "c", WHOLE, "compression_ratio", 3.0, "bytes/token"),
+        Cell("a", "c", WHOLE, "encode_mb_per_s", 3.0, "MB/s"),
+    ]
+    picture = scatter(Tables(Results(name="r", cells=cells)), "c")
+    assert picture is not None
+    assert picture.x_ticks
+    assert picture.y_ticks
+
+
+def test_labels_do_not_cover_one_another():
+    points = [(100.0 + 12 * k, 100.0 + 3 * (k % 3), f"tokenizer-{k}") for k in range(12)]
+    labels = place(points, Box(0, 0, 900, 400))
+    boxes = []
+    for label in labels:
+        shift = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * 6 * len(label.text)
+        boxes.append(Box(label.x - shift, label.y - 9, label.x - shift + 6 * len(label.text), label.y + 2))
+    assert not [1 for k, box in enumerate(boxes) for other in boxes[:k] if box.overlap(other)]

@@ -1,0 +1,31 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+__all__ = ["write_atomically"]
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that neither a reader nor a crash ever sees half of it.
+
+    Args:
+        path: where to; an existing file is replaced. The folder must exist.
+        data: all of the content.
+
+    Raises:
+        OSError: the folder does not exist, cannot be written, or is full.
+    """
+    # In the same folder, because a rename is atomic only within one file system.
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut could leave the new name with no content
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -1,0 +1,177 @@
+"""``report.md``: the same numbers, to be read in a terminal, a pull request or a paper's draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tokbench.report import facts
+from tokbench.reporter import ReporterSpec
+from tokbench.report.heat import FIRST, HeatMap, heat_map
+from tokbench.report.overview import Row, verdict
+from tokbench.report.shown import BEST_LEGEND, Shown, legends
+from tokbench.report.tables import Tables
+from tokbench.report.text import markdown, plain
+from tokbench.report.troubles import broken_plugins, cells_without_value, losses, missing_tokenizers, no_losses
+from tokbench.report.values import size, unit_label
+from tokbench.results import WHOLE, Results
+
+__all__ = ["SPEC", "render"]
+
+_MOST_NAMES = 6
+
+
+def render(results: Results) -> str:
+    """The report as one Markdown document."""
+    tables = Tables(results)
+    parts = [
+        _verdict(tables),
+        *_compression(tables),
+        _losses(results),
+        _troubles(results),
+        _definitions(tables),
+        _provenance(results),
+    ]
+    head = f"# {markdown(results.name)}\n\ntokbench report: {markdown(facts.subtitle(tables))}.\n"
+    notes = "".join(f"\n- {markdown(note)}" for note in results.notes)
+    return "\n".join([head, *([notes.strip() + "\n"] if notes else []), *parts])
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
+    """A table of cells that are Markdown already; the columns in ``numbers`` are set to the right."""
+    right = set(numbers)
+    rule = ["---:" if column in right else "---" for column in range(len(head))]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in [head, rule, *rows])
+
+
+def _shown(cell: Shown) -> str:
+    return f"**{cell.text}**" if cell.best else cell.text + cell.marks
+
+
+def _verdict(tables: Tables) -> str:
+    view = verdict(tables)
+    head = ["tokenizer", "state", "vocabulary"]
+    head += [f"{c.label}, {markdown(c.corpus)} ({markdown(c.unit_label or c.unit)})" for c in view.columns]
+    rows = [[*_who(row), *(_shown(column.cells[row.name]) for column in view.columns)] for row in view.rows]
+    legend = [BEST_LEGEND[0].upper() + BEST_LEGEND[1:] + "."]
+    legend += [f"{line}." for line in legends(view.cells)]
+    return "## Whole corpora\n\n" + _table(head, rows, range(2, len(head))) + "\n" + " ".join(legend) + "\n"
+
+
+def _who(row: Row) -> list[str]:
+    size_ = "unknown" if row.vocab_size is None else f"{row.vocab_size:,}"
+    return [markdown(row.name), markdown(row.state), size_]
+
+
+def _compression(tables: Tables) -> Iterator[str]:
+    for corpus in tables.corpora:
+        found = heat_map(tables, corpus, FIRST)
+        if found:
+            yield _by_group(corpus, found)
+
+
+def _by_group(corpus: str, found: HeatMap) -> str:
+    head = ["group", *(markdown(name) for name in found.tokenizers)]
+    rows = [
+        ["whole corpus" if row.group == WHOLE else markdown(row.group), *(_shown(cell) for cell, _ in row.cells)]
+        for row in found.rows
+    ]
+    text = f"## Compression by group: {markdown(corpus)}\n\nBytes per token, best tokenizer first.\n\n"
+    text += _table(head, rows, range(1, len(head)))
+    if found.absent:
+        absent = ", ".join(f"{markdown(name)} ({word})" for name, word in found.absent)
+        text += f"\nWithout a number here: {absent}.\n"
+    return text + "".join(f"\n{line}.\n" for line in found.legends)
+
+
+def _losses(results: Results) -> str:
+    found = losses(results)
+    if not found:
+        return f"## Losses\n\n{no_losses(results)}\n"
+    rows = [
+        [
+            markdown(loss.tokenizer),
+            markdown(loss.corpus),
+            markdown(loss.group),
+            f"{loss.documents:,}",
+            markdown(loss.origin),
+            "unknown" if loss.position is None else f"{loss.position:,}",
+            loss.change,
+            markdown(loss.context + loss.expected) or "end of text",
+            markdown(loss.context + loss.got) or "end of text",
+        ]
+        for loss in found
+    ]
+    head = ["tokenizer", "corpus", "group", "documents", "first", "position", "difference", "expected", "got"]
+    return "## Losses\n\nThe first text of each that did not come back.\n\n" + _table(head, rows, (3, 5))
+
+
+def _troubles(results: Results) -> str:
+    lines = [
+        f"- {markdown(name)}: {markdown(state)}: {markdown(why)}" for name, state, why in missing_tokenizers(results)
+    ]
+    for trouble in cells_without_value(results):
+        where = f"{_some(trouble.metrics)}; {_some(trouble.tokenizers)}; {_some(trouble.corpora)}"
+        cells = f"{trouble.cells:,} cell{'s' if trouble.cells > 1 else ''}"
+        lines.append(f"- {cells}: {trouble.status}: {markdown(trouble.reason)} ({where})")
+    lines += [
+        f"- plugin {markdown(plugin.get('name', ''))}: {markdown(plugin['reason'])}"
+        for plugin in broken_plugins(results)
+    ]
+    return "## What did not run, and why\n\n" + "\n".join(lines or ["Everything ran."]) + "\n"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(markdown(name) for name in names[:_MOST_NAMES]) + more
+
+
+def _definitions(tables: Tables) -> str:
+    rows = []
+    for name in tables.metrics:
+        metric = tables.results.metrics.get(name, {})
+        known = [metric.get(key, "not told") for key in ("family", "formula", "unit", "direction", "definition")]
+        known[2] = unit_label(known[2])
+        rows.append([markdown(name), *(markdown(text) for text in known)])
+    head = ["metric", "family", "formula", "unit", "better", "definition"]
+    return "## Definitions\n\n" + _table(head, rows)
+
+
+def _provenance(results: Results) -> str:
+    corpora = [
+        [
+            markdown(name),
+            markdown(plain(corpus.get("source", ""))),
+            markdown(corpus.get("licence") or "not told"),
+            markdown(plain(corpus.get("documents", "unknown"))),
+            size(corpus["bytes"]) if corpus.get("bytes") is not None else "unknown",
+            markdown(plain(corpus.get("sha256", "unknown"))),
+        ]
+        for name, corpus in results.corpora.items()
+    ]
+    tokenizers = [
+        [
+            markdown(name),
+            markdown(plain(entry.get("backend", ""))),
+            markdown(plain(entry.get("options") or "none")),
+            markdown(plain(entry.get("train") or "none here")),
+            markdown(plain(entry.get("sha256") or "unknown")),
+        ]
+        for name, entry in results.tokenizers.items()
+    ]
+    facts_ = [f"- {markdown(name)}: {markdown(plain(value))}" for name, value in results.environment.items()]
+    if results.config.get("sha256"):
+        facts_.append(f"- configuration: sha256 {markdown(plain(results.config['sha256']))}")
+    return "\n".join([
+        "## Provenance\n",
+        _table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
+        _table(["tokenizer", "backend", "options", "training", "sha256"], tokenizers),
+        "\n".join(facts_) + "\n",
+    ])  # fmt: skip
+
+
+SPEC = ReporterSpec(
+    name="md",
+    summary="the main tables in Markdown",
+    filename="report.md",
+    render=render,
+)

@@ -1,0 +1,77 @@
+"""Which columns a table for the whole corpora has, and who stands in its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tokbench.report.shown import Series, Shown
+from tokbench.report.tables import Tables
+from tokbench.report.text import plain
+from tokbench.results import TokenizerState
+
+__all__ = ["MAIN", "Overview", "Row", "in_detail", "verdict"]
+
+MAIN = ("compression_ratio", "fertility", "roundtrip_exact", "encode_mb_per_s")
+"""The metrics by which tokenizers are told apart at first sight, in the order of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is known of a tokenizer without measuring it."""
+
+    name: str
+    backend: str
+    state: str
+    reason: str
+    vocab_size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A table with a row a tokenizer.
+
+    Attributes:
+        title: the corpus, or ``""`` for the one over all corpora.
+        rows: the best of the first column first.
+        columns: metrics of whole corpora.
+    """
+
+    title: str
+    rows: Sequence[Row]
+    columns: Sequence[Series]
+
+    @property
+    def cells(self) -> list[Shown]:
+        """All that is measured in it."""
+        return [cell for column in self.columns for cell in column.cells.values()]
+
+
+def _row(name: str, entry: dict[str, Any]) -> Row:
+    return Row(
+        name=name,
+        backend=plain(entry.get("backend", "")),
+        state=str(entry.get("state", TokenizerState.READY)),
+        reason=plain(entry.get("reason", "")),
+        vocab_size=entry.get("vocab_size"),
+    )
+
+
+def _overview(tables: Tables, title: str, columns: Sequence[Series]) -> Overview:
+    order = columns[0].ranked() if columns else tables.tokenizers
+    rows = [_row(name, tables.results.tokenizers.get(name, {})) for name in order]
+    return Overview(title, rows, columns)
+
+
+def verdict(tables: Tables) -> Overview:
+    """The main metrics of all corpora side by side; a column without any number is left out."""
+    every = [tables.series(metric, corpus) for metric in MAIN for corpus in tables.corpora]
+    return _overview(tables, "", [column for column in every if column.measured])
+
+
+def in_detail(tables: Tables, corpus: str) -> Overview:
+    """Every metric of one corpus, the main ones first."""
+    names = [*(name for name in MAIN if name in tables.metrics), *tables.metrics]
+    every = [tables.series(name, corpus) for name in dict.fromkeys(names)]
+    return _overview(tables, corpus, [column for column in every if column.tells_apart])

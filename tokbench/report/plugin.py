@@ -1,0 +1,18 @@
+"""The report formats that tokbench brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tokbench.hookspecs import hookimpl
+from tokbench.report import csv, html, markdown
+from tokbench.reporter import ReporterSpec
+
+__all__ = ["register_reporters"]
+
+
+@hookimpl
+def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
+    """Bring ``html``, ``md`` and ``csv``."""
+    for spec in (html.SPEC, markdown.SPEC, csv.SPEC):
+        register(spec)

@@ -24,7 +24,7 @@ tokenizers:
   g: {backend: utf8_bytes}
   h: {backend: regex_bpe, train: {corpus: c, vocab_size: big}}
   i: {backend: utf8_bytes, train: {corpus: c, vocab_size: 300}}
-metrics: [compresion, {fertility: {units: {th: syllable}}}]
+metrics: [compresion, {speed: {corpora: [zz]}}, {fertility: {units: {th: syllable}}}]
 metrcs: [speed]
 report: {formats: [pdf]}
 """,
@@ -39,14 +39,15 @@ report: {formats: [pdf]}
         "run.yaml:7:6: the key 'source' is missing",
         "run.yaml:7:29: holdout: input should be less than 1, but is 1.5",
         "run.yaml:9:16: unknown backend 'tiktokn'; did you mean 'tiktoken'?",
-        "run.yaml:10:34: unknown corpus 'x'; known: a, b, c, d",
+        "run.yaml:10:43: unknown corpus 'x'; known: a, b, c, d",
         "run.yaml:10:58: vocab_size 10 is too small: naive_bpe needs at least 256",
         'run.yaml:11:38: optional: input should be a valid boolean, but is "no"; write true or false',
         "run.yaml:12:3: key 'g' is given twice (first at line 11)",
         'run.yaml:13:58: train.vocab_size.0: input should be a valid integer, but is "big"',
         "run.yaml:14:6: backend 'utf8_bytes' cannot be trained; remove 'train'",
         "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
-        "run.yaml:15:48: units.th: input should be 'uax29', 'whitespace' or 'character', but is \"syllable\"",
+        "run.yaml:15:41: unknown corpus 'zz'; known: a, b, c, d",
+        "run.yaml:15:74: units.th: input should be 'uax29', 'whitespace' or 'character', but is \"syllable\"",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
         "run.yaml:17:20: unknown report format 'pdf'; known: csv, html, md",
     ]

@@ -109,15 +109,17 @@ class BenchOutcome(NamedTuple):
 
 
 class BenchText(NamedTuple):
-    """The evaluated part of a corpus.
+    """A corpus, or its held-out part.
 
     Attributes:
         corpus: its name.
-        n_bytes: size of the whole corpus, UTF-8.
+        n_bytes: its size, UTF-8.
+        evaluated: whether the text metrics are measured on it; if not, it is there because somebody names it.
         documents: the texts of all groups; can be gone through once.
     """
 
     corpus: str
+    evaluated: bool
     n_bytes: int
     documents: Iterable[str]
 
@@ -144,7 +146,8 @@ class MetricSpec:
         values: the numbers it yields.
         text: makes the text metric from its options.
         bench: makes the bench metric from its options.
-        options: the options class.
+        options: the options class. A field called ``corpora`` names corpora of the run: such names are
+            checked with the rest of the configuration.
     """
 
     name: str

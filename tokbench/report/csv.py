@@ -6,8 +6,8 @@ import csv
 import io
 from typing import Any
 
-from tokbench.reporter import ReporterSpec
 from tokbench.report.text import spreadsheet
+from tokbench.reporter import ReporterSpec
 from tokbench.results import COLUMNS, Results
 
 __all__ = ["SPEC", "render"]

@@ -8,7 +8,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tokbench.report import facts
-from tokbench.reporter import ReporterSpec
 from tokbench.report.heat import LEVELS, heat_maps
 from tokbench.report.overview import in_detail, verdict
 from tokbench.report.scatter import scatter
@@ -18,6 +17,7 @@ from tokbench.report.tables import Tables
 from tokbench.report.text import plain, visible
 from tokbench.report.troubles import broken_plugins, cells_without_value, losses, missing_tokenizers, no_losses
 from tokbench.report.values import duration, exact, size, unit_label
+from tokbench.reporter import ReporterSpec
 from tokbench.results import WHOLE, Results
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tokbench.report import facts
-from tokbench.reporter import ReporterSpec
 from tokbench.report.heat import FIRST, HeatMap, heat_map
 from tokbench.report.overview import Row, verdict
 from tokbench.report.shown import BEST_LEGEND, Shown, legends
@@ -13,6 +12,7 @@ from tokbench.report.tables import Tables
 from tokbench.report.text import markdown, plain
 from tokbench.report.troubles import broken_plugins, cells_without_value, losses, missing_tokenizers, no_losses
 from tokbench.report.values import size, unit_label
+from tokbench.reporter import ReporterSpec
 from tokbench.results import WHOLE, Results
 
 __all__ = ["SPEC", "render"]

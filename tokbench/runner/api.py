@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,16 +11,15 @@ from typing import Any, NamedTuple
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
 from tokbench.errors import BackendUnavailable, InputError
-from tokbench.metrics.contract import BenchOutcome, BenchText
 from tokbench.metrics.view import Subject
 from tokbench.progress import Progress, progress_bars
 from tokbench.protocol import Tokenizer
 from tokbench.registry import Registry, load_registry, missing
-from tokbench.results import WHOLE, Cell, Results, Status
+from tokbench.results import Results
+from tokbench.runner.bench import bench
 from tokbench.runner.cells import CellMaker
 from tokbench.runner.describe import describe_corpus, describe_machine, describe_metrics, describe_tokenizer, one_thread
 from tokbench.runner.evaluate import evaluate
-from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.plan import Plan, make_plan, reading_order
 from tokbench.runner.prepare import Prepared, load_all, train_all
 from tokbench.runner.store import make_folder, save_artefacts, write_reports
@@ -111,14 +109,14 @@ def run(path: str | Path, output: str | Path | None = None) -> Results:
 def _measure(checked: Checked, folder: Path | None, progress: Progress) -> Results:
     """Text metrics first, then, alone on the machine, what is timed; then all that describes them."""
     registry, plan, prepared = checked
-    ready = {each.name: each.tokenizer for each in prepared if each.tokenizer is not None}
-    evaluation = evaluate(plan, [Subject(*item) for item in ready.items()], progress)
+    subjects = [Subject(each.name, each.tokenizer) for each in prepared if each.tokenizer is not None]
+    evaluation = evaluate(plan, subjects, progress)
     maker = CellMaker(plan, evaluation)
     cells = [cell for each in prepared for cell in maker.cells(each)]
     interrupted, notes = evaluation.interrupted, []
     if not interrupted:
         try:
-            outcome = _bench(plan, prepared, ready, progress)
+            outcome = bench(plan, prepared, progress)
             cells += outcome.cells
             notes += outcome.notes
         except KeyboardInterrupt:
@@ -150,41 +148,3 @@ def _measure(checked: Checked, folder: Path | None, progress: Progress) -> Resul
         states=maker.states,
         interrupted=interrupted,
     )
-
-
-def _bench(plan: Plan, prepared: Sequence[Prepared], ready: dict[str, Tokenizer], progress: Progress) -> BenchOutcome:
-    """What is timed, all tokenizers against one another."""
-    outcome = BenchOutcome([], [])
-    for spec, options in plan.metrics:
-        if spec.bench is None:
-            continue
-        texts = [
-            BenchText(
-                name,
-                plan.surveys[name].evaluated_bytes,
-                (document.text for document in plan.corpora[name].evaluation()),
-            )
-            for name in plan.measured
-        ]
-        metric = spec.bench(options)
-        found = attempt(lambda metric=metric, texts=texts: metric.measure(ready, texts, progress), spec.name)  # type: ignore[misc]
-        if isinstance(found, Failure):
-            outcome.notes.append(found.reason)
-            found = BenchOutcome(_without(spec.values, plan, list(ready), Status.FAILED, found.reason), [])
-        outcome.cells.extend(found.cells)
-        outcome.notes.extend(found.notes)
-        for each in prepared:
-            if each.tokenizer is None:
-                status = Status(each.state.value)
-                outcome.cells.extend(_without(spec.values, plan, [each.name], status, each.reason))
-    return outcome
-
-
-def _without(values: Sequence[Any], plan: Plan, names: list[str], status: Status, reason: str) -> list[Cell]:
-    """Cells that say why there is no value."""
-    return [
-        Cell(name, corpus, WHOLE, value.id, unit=value.unit, status=status, reason=reason)
-        for name in names
-        for corpus in plan.measured
-        for value in values
-    ]

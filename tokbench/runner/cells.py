@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import FindsLosses, Measured, MetricSpec, NotApplicable, TextMetric, ValueSpec
 from tokbench.results import WHOLE, Cell, Status, TokenizerState
 from tokbench.runner.evaluate import Evaluation
-from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
 

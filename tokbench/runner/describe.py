@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import MetricSpec
 from tokbench.protocol import HasTokenBytes, Tokenizer
 from tokbench.registry import Registry
-from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import Prepared
 

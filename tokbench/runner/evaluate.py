@@ -8,11 +8,11 @@ from typing import Any
 
 from tokbench.batch import check_encoded, encode_batch
 from tokbench.corpus.shards import Shard
+from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import TextMetric
 from tokbench.metrics.view import Subject, View
 from tokbench.progress import Progress
 from tokbench.protocol import Encoded
-from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.plan import Plan
 
 __all__ = ["Evaluation", "Key", "evaluate"]

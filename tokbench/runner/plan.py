@@ -12,11 +12,11 @@ from tokbench.config.model import Config, CorpusEntry, TokenizerEntry
 from tokbench.config.validate import validate
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import MetricSpec
 from tokbench.protocol import BackendSpec, Options
 from tokbench.registry import Registry, missing
 from tokbench.reporter import ReporterSpec
-from tokbench.runner.guard import Failure, attempt
 
 __all__ = ["Plan", "PlannedTokenizer", "make_plan", "reading_order"]
 
@@ -148,11 +148,7 @@ class _Planner:
             verb, remedy = ("be trained", "remove 'train'") if entry.train else ("be loaded", "add 'train'")
             self._problem(path, f"backend {spec.name!r} cannot {verb}; {remedy}")
             return
-        for corpus in entry.train.corpus if entry.train else ():
-            if corpus not in self._config.named:
-                self._problem(
-                    (*path, "train"), f"unknown corpus {corpus!r}; {did_you_mean(corpus, self._config.named)}"
-                )
+        self._named_corpora(entry.train.corpus if entry.train else (), (*path, "train", "corpus"))
         absent = missing(spec)
         if absent and not entry.optional:
             self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
@@ -187,6 +183,11 @@ class _Planner:
             )
         )
 
+    def _named_corpora(self, names: tuple[str, ...], path: Path) -> None:
+        for name in names:
+            if name not in self._config.named:
+                self._problem(path, f"unknown corpus {name!r}; {did_you_mean(name, self._config.named)}")
+
     def metrics(self) -> None:
         for entry in self._config.metrics:
             spec = self._try(entry.path, lambda name=entry.name: self._registry.metrics.get(name))  # type: ignore[misc]
@@ -197,6 +198,7 @@ class _Planner:
                 continue
             options = self._options(spec.options, entry.options, entry.path, ())
             if options is not None:
+                self._named_corpora(getattr(options, "corpora", ()), (*entry.path, "corpora"))
                 self._plan.metrics.append((spec, options))
 
     def reporters(self) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tokbench.errors import BackendUnavailable, Problem, one_line
+from tokbench.guard import Failure, attempt
 from tokbench.progress import Progress
 from tokbench.protocol import HasNotes, Tokenizer
 from tokbench.results import TokenizerState
-from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.plan import Plan, PlannedTokenizer
 
 __all__ = ["Prepared", "load_all", "train_all"]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from tokbench.atomic import write_atomically
 from tokbench.errors import InputError, Problem
+from tokbench.guard import Failure, attempt
 from tokbench.protocol import Saves
 from tokbench.reporter import ReporterSpec
 from tokbench.results import Results
-from tokbench.runner.guard import Failure, attempt
 from tokbench.runner.prepare import Prepared
 
 __all__ = ["make_folder", "save_artefacts", "write_reports"]

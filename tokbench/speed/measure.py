@@ -3,21 +3,24 @@
 What is timed is the call that the other metrics use: the documents of a slice in, two arrays of ids
 out, on one thread; and back. Rounds are interleaved because a machine drifts: on a busy two-core
 machine, timing A and then B has been seen to be 50 % wrong, shuffled rounds 2 %. The first tokenizer is
-timed twice in every round: how far it differs from itself is the noise floor of the day.
+timed twice in every round: how far it differs from itself is the noise floor of the day. All are timed
+as fresh copies, because those that the other metrics have used know the text by now, if they cache.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import pickle
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from pydantic import Field
 
 from tokbench.batch import decode_batch, encode_batch
-from tokbench.errors import one_line
+from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import BenchOutcome, BenchText, ValueSpec
 from tokbench.progress import Progress
 from tokbench.protocol import Options, Tokenizer
@@ -36,9 +39,9 @@ class SpeedOptions(Options):
     """Options of ``speed``."""
 
     rounds: int = Field(default=10, ge=3, le=1000, description="rounds; six or more give an interval")
-    min_time: float = Field(default=0.005, gt=0, le=10, description="seconds that one value lasts at least")
-    max_bytes: int = Field(default=1_000_000, ge=1, description="text taken of a corpus")
-    corpora: tuple[str, ...] = Field(default=(), description="corpora to time; default: all")
+    min_time: float = Field(default=0.001, gt=0, le=10, description="seconds that one value lasts at least")
+    max_bytes: int = Field(default=2_000_000, ge=1, description="text taken of a corpus")
+    corpora: tuple[str, ...] = Field(default=(), description="corpora to time on; default: all that are evaluated")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
 
 
@@ -72,44 +75,33 @@ class _Contender:
     tokenizer: Tokenizer
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
-    digest: str = ""
+    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     failure: str = ""
 
-    def calls(self, part: Slice) -> dict[str, Callable[[], object]]:
-        """What is timed, by value."""
-        encoded = encode_batch(self.tokenizer, part.texts)
-        return {
-            "encode_mb_per_s": partial(encode_batch, self.tokenizer, part.texts),
-            "decode_mb_per_s": partial(decode_batch, self.tokenizer, encoded),
-        }
+    def calls(self, part: Slice) -> Iterator[tuple[str, Callable[[], object]]]:
+        """What is timed, by value. The ids to decode are made after encoding was timed: it must not see text twice."""
+        encode = partial(encode_batch, self.tokenizer, part.texts)
+        yield "encode_mb_per_s", encode
+        encoded = encode()
+        self.digest.update(encoded.ids.tobytes())
+        yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def warm_up(self, part: Slice, min_time: float) -> None:
-        """Calibrate each call, and keep a digest of the ids."""
-        self.digest = hashlib.sha256(encode_batch(self.tokenizer, part.texts).ids.tobytes()).hexdigest()
-        for value, call in self.calls(part).items():
+        """Find how often to repeat each call."""
+        for value, call in self.calls(part):
             self.loops[value] = calibrate(call, min_time)
 
     def time(self, part: Slice) -> None:
-        """One value of each kind. Decoding is timed over ids that were made before the clock ran."""
-        encode = partial(encode_batch, self.tokenizer, part.texts)
-        self._keep("encode_mb_per_s", part, encode)
-        self._keep("decode_mb_per_s", part, partial(decode_batch, self.tokenizer, encode()))
-
-    def _keep(self, value: str, part: Slice, call: Callable[[], object]) -> None:
-        with quiet():
+        """One value of each kind."""
+        for value, call in self.calls(part):
             took = seconds(call, self.loops[value])
-        self.speeds[value].append(part.n_bytes / took / 1e6)
+            self.speeds[value].append(part.n_bytes / took / 1e6)
 
     def guarded(self, step: Callable[[], None]) -> None:
         """A step of a tokenizer that has not failed; if it raises, it has."""
-        if self.failure:
-            return
-        try:
-            step()
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # noqa: BLE001 - native code panics with what is no Exception
-            self.failure = one_line(error)
+        outcome = None if self.failure else attempt(step)
+        if isinstance(outcome, Failure):
+            self.failure = outcome.reason
 
 
 class Speed:
@@ -124,11 +116,12 @@ class Speed:
         """See :class:`tokbench.metrics.contract.BenchMetric`."""
         outcome = BenchOutcome([], [])
         for text in texts:
-            if self._options.corpora and text.corpus not in self._options.corpora:
+            if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):
                 continue
-            contenders = [_Contender(*item) for item in tokenizers.items()]
+            contenders = [_Contender(name, _fresh(tokenizer)) for name, tokenizer in tokenizers.items()]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
-            notes = self._rounds(contenders, parts, f"timing on {text.corpus}", progress)
+            with quiet():
+                notes = self._rounds(contenders, parts, f"timing on {text.corpus}", progress)
             outcome.notes.extend(f"speed on {text.corpus}: {note}" for note in notes)
             for contender in contenders:
                 outcome.cells.extend(_cells(contender, text.corpus))
@@ -140,16 +133,28 @@ class Speed:
             for contender in contenders:
                 contender.failure = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
             return []
-        control = [_Contender(contenders[0].name, contenders[0].tokenizer)] if contenders else []
+        control = [_Contender(contenders[0].name, _fresh(contenders[0].tokenizer))] if contenders else []
         field_ = contenders + control
         for contender in field_:
             contender.guarded(partial(contender.warm_up, parts[0], options.min_time))
         order = random.Random(options.seed)  # noqa: S311 - an order, not a secret
         for number, part in enumerate(parts[1:], 1):
+            gc.collect()
             for contender in order.sample(field_, len(field_)):
                 contender.guarded(partial(contender.time, part))
             progress(step, number, options.rounds)
         return _notes(contenders, control)
+
+
+def _fresh(tokenizer: Tokenizer) -> Tokenizer:
+    """A copy with caches of its own; the tokenizer itself where it cannot be copied."""
+
+    def copy() -> Tokenizer:
+        made: Tokenizer = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - what was dumped on this line
+        return made
+
+    copied = attempt(copy)
+    return tokenizer if isinstance(copied, Failure) else copied
 
 
 def _cells(contender: _Contender, corpus: str) -> list[Cell]:
@@ -171,24 +176,31 @@ def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]
     """What a reader of the speeds must know."""
     notes = []
     sound = [each for each in contenders if not each.failure]
-    if sound and control and not control[0].failure and sound[0].name == control[0].name:
-        floor = noise_floor(sound[0].speeds["encode_mb_per_s"], control[0].speeds["encode_mb_per_s"])
-        notes.append(
-            f"noise floor {floor:.1%}: so far {control[0].name} differs from itself; smaller differences mean nothing"
-        )
+    for copy in control:
+        original = next((each for each in sound if each.name == copy.name), None)
+        if original and not copy.failure:
+            floor = noise_floor(original.speeds["encode_mb_per_s"], copy.speeds["encode_mb_per_s"])
+            notes.append(
+                f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
+            )
     repeated = {each.name: each.loops["encode_mb_per_s"] for each in sound if each.loops["encode_mb_per_s"] > 1}
     if repeated:
-        most = max(repeated, key=lambda name: repeated[name])
+        times = ", ".join(f"{name} {loops}" for name, loops in repeated.items())
         notes.append(
-            f"the text is short: {len(repeated)} tokenizers were timed on slices encoded several times in a row (at "
-            f"most {repeated[most]} times: {most}), which favours engines that cache"
+            f"the text is short for these, each slice was encoded several times in a row, which favours engines that "
+            f"cache: {times}"
         )
-    shaky = [each.name for each in sound if spread(each.speeds["encode_mb_per_s"]).relative > _NOISY]
+    spreads = {each.name: spread(each.speeds["encode_mb_per_s"]).relative for each in sound}
+    shaky = [name for name, relative in spreads.items() if relative > _NOISY]
     if shaky:
-        notes.append(f"spread above {_NOISY:.0%} of the median: {', '.join(shaky)}; close other programs and run again")
+        worst = max(shaky, key=lambda name: spreads[name])
+        notes.append(
+            f"rounds differ by more than {_NOISY:.0%} of the median for {len(shaky)} of {len(sound)} tokenizers (most "
+            f"for {worst}, {spreads[worst]:.0%}): look at the intervals"
+        )
     same: dict[str, list[str]] = {}
     for each in sound:
-        same.setdefault(each.digest, []).append(each.name)
+        same.setdefault(each.digest.hexdigest(), []).append(each.name)
     notes.extend(
         f"same ids, so speeds compare directly: {', '.join(names)}" for names in same.values() if len(names) > 1
     )

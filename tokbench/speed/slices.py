@@ -11,7 +11,7 @@ from tokbench.metrics.contract import BenchText
 
 __all__ = ["MAX_PIECE", "Slice", "slices_of"]
 
-MAX_PIECE: Final = 16_384
+MAX_PIECE: Final = 4_096
 """Longer documents are cut (characters), at a line end where there is one, so that slices can be alike."""
 
 _PIECES_PER_SLICE: Final = 4

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_KINDS = ("plugins", "backends", "corpora", "metrics", "reporters")
+_KINDS = {
+    "plugins": "plugin",
+    "backends": "backend",
+    "corpora": "corpus source",
+    "metrics": "metric family",
+    "reporters": "report format",
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -68,7 +74,7 @@ def check(config: Path) -> None:
 
 
 @tokbench.command("list")
-@click.argument("kind", required=False, type=click.Choice(_KINDS))
+@click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
 def list_(kind: str | None) -> None:
     """List what is installed: plugins, backends, corpora, metrics and report formats, and what is broken and why."""
     from tokbench.registry import load_registry
@@ -83,7 +89,7 @@ def _plugins(registry: Registry, console: Console) -> None:
         (plugin.name, f"{plugin.distribution} {plugin.version}".strip(), plugin.reason or "usable")
         for plugin in registry.plugins
     ]
-    _table(console, "plugins", ("plugin", "from", "state"), rows)
+    _table(console, "plugins", (_KINDS["plugins"], "from", "state"), rows)
 
 
 def _shelf(registry: Registry, kind: str, console: Console) -> None:
@@ -94,7 +100,7 @@ def _shelf(registry: Registry, kind: str, console: Console) -> None:
     for name, entry in sorted(getattr(registry, kind).entries.items()):
         absent = missing(entry.spec) if isinstance(entry.spec, BackendSpec) else ""
         rows.append((name, entry.plugin.distribution or entry.plugin.name, absent or entry.spec.summary))
-    _table(console, kind, (kind.removesuffix("s"), "from", "what it is"), rows)
+    _table(console, kind, (_KINDS[kind], "from", "what it is"), rows)
 
 
 def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

@@ -46,7 +46,7 @@ class ContinuedWords:
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
         """The sums of both."""
-        return UnitSums(one.units | other.units, one.sums + other.sums)
+        return one.merged(other)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
         """The ratio of sums; ``n`` is the number of documents that were aligned."""
@@ -62,7 +62,7 @@ class ContinuedWords:
 
     def raw(self, state: UnitSums) -> Any:
         """The sums and their units."""
-        return {"units": sorted(state.units), **state.sums.raw()}
+        return state.raw()
 
 
 SPEC: Final = MetricSpec(

@@ -32,6 +32,14 @@ class UnitSums(NamedTuple):
     units: frozenset[Unit]
     sums: Sums
 
+    def merged(self, other: UnitSums) -> UnitSums:
+        """The sums of both."""
+        return UnitSums(self.units | other.units, self.sums + other.sums)
+
+    def raw(self) -> dict[str, Any]:
+        """The sums and their units as JSON data."""
+        return {"units": sorted(self.units), **self.sums.raw()}
+
 
 def unit_of(options: FertilityOptions, group: str) -> Unit:
     """The unit of a group: as the options say, else as its language wants."""
@@ -59,7 +67,7 @@ class Fertility:
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
         """The sums of both."""
-        return UnitSums(one.units | other.units, one.sums + other.sums)
+        return one.merged(other)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
         """The ratio of sums, in its unit."""
@@ -74,7 +82,7 @@ class Fertility:
 
     def raw(self, state: UnitSums) -> Any:
         """The sums and their units."""
-        return {"units": sorted(state.units), **state.sums.raw()}
+        return state.raw()
 
 
 SPEC: Final = MetricSpec(

@@ -1,0 +1,77 @@
+"""The page in a real browser, from disk and without network: its script runs under its own policy."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from report_data import build
+
+from tokbench.report import html
+
+webdriver = pytest.importorskip("selenium.webdriver")
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --window-size=1400,1000"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("chromium and chromedriver are not installed")
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "report.html").write_text(html.render(build()), encoding="utf-8", errors="backslashreplace")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in [*FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    with webdriver.Chrome(options, webdriver.ChromeService(driver)) as chrome:
+        chrome.get((folder / "report.html").as_uri())
+        yield chrome
+
+
+def test_the_browser_has_nothing_to_complain_about(browser):
+    assert [entry for entry in browser.get_log("browser") if "favicon" not in entry["message"]] == []
+
+
+def column(browser, index):
+    """What the column is sorted by; ``None`` where there is no value."""
+    cells = browser.find_elements("css selector", f"table.sortable tbody tr > :nth-child({index + 1})")
+    first = browser.find_element("css selector", "table.sortable tbody")
+    rows = len(first.find_elements("css selector", "tr"))
+    return [cell.get_attribute("data-v") for cell in cells[:rows]]
+
+
+def test_a_click_on_a_header_sorts_and_missing_values_stay_last(browser):
+    header = next(
+        each
+        for each in browser.find_elements("css selector", "table.sortable th[data-sort=number]")
+        if "compression" in each.text
+    )
+    index = browser.execute_script("return arguments[0].cellIndex", header)
+    for _ in range(2):
+        header.find_element("css selector", "button").click()
+        order = header.get_attribute("aria-sort")
+        values = column(browser, index)
+        numbers = [float(value) for value in values if value is not None]
+        assert len(numbers) > 10
+        assert numbers == sorted(numbers, reverse=order == "descending")
+        assert values[len(numbers) :] == [None] * (len(values) - len(numbers))
+
+
+def test_a_choice_shows_its_own_pane(browser):
+    buttons = browser.find_elements("css selector", ".choose button[data-shows]")
+    button = next(each for each in buttons if each.get_attribute("aria-pressed") == "false")
+    pane = browser.find_element("id", button.get_attribute("data-shows"))
+    assert not pane.is_displayed()
+    button.click()
+    assert pane.is_displayed()
+
+
+def test_hostile_text_is_shown_not_run(browser):
+    assert browser.execute_script("return document.querySelectorAll('td script, th script, td img').length") == 0
+    assert "<script>" in browser.find_element("css selector", "body").text

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokbench.corpus.corpus import Corpus
-from tokbench.corpus.files import cut
+from tokbench.corpus.files import read_documents
 from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
 from tokbench.corpus.sample import SampleOptions, SampleSource
 from tokbench.corpus.shards import shards
@@ -81,13 +81,21 @@ def test_text_keeps_line_ends_in_files_and_drops_them_from_lines(tmp_path):
     assert lines == [Document("\ufeffone", "g-a.txt", "1", "a.txt:1"), Document("two", "g-a.txt", "3", "a.txt:3")]
 
 
-@given(st.text(alphabet="ab \r\n", max_size=30))
-def test_cutting_loses_nothing_but_line_ends(text):
+@given(text=st.text(alphabet="aé \r\n", max_size=30))
+def test_documents_lose_nothing_but_line_ends(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("cut") / "x.txt"
+    path.write_bytes(text.encode())
     for how in ("file", "line", "paragraph"):
-        kept = "".join(piece for _, piece in cut(text, how))
+        documents = list(read_documents(path, how))
+        kept = "".join(document for _, document in documents)
         assert kept.translate(str.maketrans("", "", "\r\n ")) == text.translate(str.maketrans("", "", "\r\n "))
-        for number, piece in cut(text, how):
-            assert "\n".join(text.split("\n")[number - 1 :]).startswith(piece[:1])
+        lines = text.split("\n")
+        for number, document in documents:
+            assert "\n".join(lines[number - 1 :]).startswith(document)
+            assert document if how == "file" else document.strip() or how == "line"
+    assert [line for _, line in read_documents(path, "line")] == [
+        line for line in (line.removesuffix("\r") for line in text.split("\n")) if line
+    ]
 
 
 def test_jsonl_groups_from_fields(tmp_path):

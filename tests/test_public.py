@@ -79,7 +79,7 @@ def test_exit_codes_and_streams(write_config, tmp_path):
     good = run_main("run", str(write_config()), cwd=tmp_path)
     assert good.returncode == 0, good.stderr
     assert good.stderr == "", "no progress bars outside a terminal"
-    assert "written to reports/test/" in good.stdout
+    assert "written: reports/test/results.json" in good.stdout
     bad = run_main("run", str(write_config(metrics="[compresion]")), cwd=tmp_path)
     assert bad.returncode == 2
     assert bad.stderr.endswith("run.yaml:7:11: unknown metric 'compresion'; did you mean 'compression'?\n")

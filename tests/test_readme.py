@@ -65,7 +65,7 @@ def test_the_configuration_shown_is_right(tmp_path):
             "".join(f"{language} {k}\n" for k in range(30)), encoding="utf-8"
         )
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
-    plan = make_plan(read_config(tmp_path / "mine.yaml"), load_registry())
+    plan = make_plan(read_config(tmp_path / "mine.yaml"), load_registry(), lambda step, done, total: None)
     assert [str(problem) for problem in plan.problems] == []
     assert [planned.name for planned in plan.tokenizers] == [
         *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),

@@ -48,8 +48,7 @@ def run(config: Path, output: Path | None) -> None:
 
     folder = output or Path("reports", read_config(config).name or "run")
     results = execute(config, folder)
-    summary(results, _console())
-    click.echo(f"\nwritten to {folder}{'/' if not str(folder).endswith('/') else ''}")
+    summary(results, _console(), sorted(path for path in folder.iterdir() if path.is_file()))
     sys.exit(130 if results.interrupted else int(results.failed))
 
 

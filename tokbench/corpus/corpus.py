@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -82,8 +83,8 @@ class Corpus:
         """
         found = Survey()
         digest = hashlib.sha256()
-        evaluated: dict[str, list[int]] = {}
-        trained: list[int] = []
+        evaluated: dict[str, array[int]] = {}
+        trained = array("Q")
         keys: dict[str, list[str]] = {}
         for document in self.source.documents():
             data = f"{document.group}\0{document.key}\0{document.text}\0".encode()
@@ -95,7 +96,7 @@ class Corpus:
             held = bool(self.holdout) and self._held_out(document)
             if held or not self.holdout:
                 found.evaluated_bytes += size
-                evaluated.setdefault(document.group, []).append(mark)
+                evaluated.setdefault(document.group, array("Q")).append(mark)
             if not held:
                 trained.append(mark)
             if self.parallel:
@@ -111,7 +112,7 @@ class Corpus:
         return fingerprint(document.key if self.parallel else document.text) < self.holdout * 2**64
 
     def _check(
-        self, documents: int, evaluated: dict[str, list[int]], trained: list[int], keys: dict[str, list[str]]
+        self, documents: int, evaluated: dict[str, array[int]], trained: array[int], keys: dict[str, list[str]]
     ) -> None:
         if not documents:
             msg = f"corpus {self.name!r} is empty: its files hold no text"

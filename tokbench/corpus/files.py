@@ -10,7 +10,7 @@ from typing import Literal
 
 from tokbench.errors import InputError, Problem
 
-__all__ = ["Cut", "cut", "group_name", "read_utf8", "require_files"]
+__all__ = ["Cut", "group_name", "paragraphs", "read_documents", "require_files"]
 
 Cut = Literal["file", "line", "paragraph"]
 
@@ -31,56 +31,62 @@ def require_files(pattern: Path) -> list[Path]:
     return files
 
 
-def read_utf8(path: Path) -> str:
-    """The text of a file, line ends and a byte order mark as they are.
+def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
+    r"""Documents of a text file with the number of the line they begin at; empty ones are left out.
+
+    A line is what ends in LF or CRLF, without that end; lines are read one by one, so a file may be
+    larger than the memory. Paragraphs are parted by blank lines. A whole file is left as it is, line
+    ends and a byte order mark included.
 
     Raises:
         InputError: the file cannot be read, or is not UTF-8; then with the offset of the first bad byte.
     """
     try:
-        data = path.read_bytes()
+        if how == "line":
+            yield from _lines(path)
+        else:
+            text = _decoded(path, path.read_bytes(), 0)
+            yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    offset = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            text = _decoded(path, line, offset).removesuffix("\n").removesuffix("\r")
+            offset += len(line)
+            if text:
+                yield number, text
+
+
+def _decoded(path: Path, data: bytes, offset: int) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         msg = (
-            f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start} ({error.reason}); "
+            f"not UTF-8: byte 0x{data[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
             "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
         )
         raise InputError([Problem(str(path), msg)]) from error
 
 
-def cut(text: str, how: Cut) -> Iterator[tuple[int, str]]:
-    r"""Documents of a text with the number of the line they begin at; empty ones are left out.
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    r"""The paragraphs of a text, and the numbers of the lines they begin at.
 
-    A line is what ends in LF or CRLF, without that end. Paragraphs are parted by blank lines.
-
-    >>> list(cut("a\r\n\nb", "line"))
-    [(1, 'a'), (3, 'b')]
-    >>> list(cut("a\nb\n\n\nc\n", "paragraph"))
+    >>> list(paragraphs("a\nb\n\n\nc\n"))
     [(1, 'a\nb'), (5, 'c')]
-    >>> list(cut("a\nb\n", "file"))
-    [(1, 'a\nb\n')]
     """
-    if how == "file":
-        if text:
-            yield 1, text
-    elif how == "line":
-        for number, line in enumerate(text.split("\n"), 1):
-            stripped = line.removesuffix("\r")
-            if stripped:
-                yield number, stripped
-    else:
-        number, start = 1, 0
-        for gap in [*_PARAGRAPH_BREAK.finditer(text), None]:
-            end = gap.start() if gap else len(text)
-            paragraph = text[start:end].removesuffix("\n").removesuffix("\r")
-            if paragraph.strip():
-                yield number, paragraph
-            if gap:
-                number += text.count("\n", start, gap.end())
-                start = gap.end()
+    number, start = 1, 0
+    for gap in [*_PARAGRAPH_BREAK.finditer(text), None]:
+        end = gap.start() if gap else len(text)
+        paragraph = text[start:end].removesuffix("\n").removesuffix("\r")
+        if paragraph.strip():
+            yield number, paragraph
+        if gap:
+            number += text.count("\n", start, gap.end())
+            start = gap.end()
 
 
 def group_name(template: str, path: Path, fields: dict[str, object] | None = None) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.corpus.files import cut, group_name, read_utf8, require_files
+from tokbench.corpus.files import group_name, read_documents, require_files
 from tokbench.corpus.source import Document
 from tokbench.errors import InputError, Problem
 from tokbench.paths import LocalPath
@@ -38,7 +38,7 @@ class JsonlSource:
     def documents(self) -> Iterator[Document]:
         """All documents; see :class:`tokbench.corpus.source.Source`."""
         for path in self._files:
-            for number, line in cut(read_utf8(path), "line"):
+            for number, line in read_documents(path, "line"):
                 yield self._document(path, number, line)
 
     def _document(self, path: Path, number: int, line: str) -> Document:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
-from tokbench.corpus.files import Cut, cut, group_name, read_utf8, require_files
+from tokbench.corpus.files import Cut, group_name, read_documents, require_files
 from tokbench.corpus.source import Document
 from tokbench.paths import LocalPath
 from tokbench.protocol import Options
@@ -46,6 +46,6 @@ class TextSource:
         """All documents; see :class:`tokbench.corpus.source.Source`."""
         for path in self._files:
             group, name = group_name(self._options.group, path), path.name
-            for line, text in cut(read_utf8(path), self._options.document):
+            for line, text in read_documents(path, self._options.document):
                 key = str(line) if self._options.document != "file" else name
                 yield Document(text, group, key, f"{name}:{line}")

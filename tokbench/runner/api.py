@@ -71,7 +71,7 @@ def check(path: str | Path, progress: Progress) -> Checked:
     one_thread()
     config = read_config(Path(path))
     registry = load_registry()
-    plan = make_plan(config, registry)
+    plan = make_plan(config, registry, progress)
     prepared = load_all(plan, progress)
     if plan.problems:
         raise InputError(reading_order(plan.problems))

@@ -14,6 +14,7 @@ from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import MetricSpec
+from tokbench.progress import Progress
 from tokbench.protocol import BackendSpec, Options
 from tokbench.registry import Registry, missing
 from tokbench.reporter import ReporterSpec
@@ -75,12 +76,13 @@ class Plan:
     problems: list[Problem] = field(default_factory=list)
 
 
-def make_plan(config: Config, registry: Registry) -> Plan:
+def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
     plan = Plan(config, problems=list(config.problems))
     planner = _Planner(config, registry, plan)
-    for name, corpus in config.corpora.items():
+    for done, (name, corpus) in enumerate(config.corpora.items(), 1):
         planner.corpus(name, corpus)
+        progress("reading corpora", done, len(config.corpora))
     for name, tokenizer in config.tokenizers.items():
         planner.tokenizer(name, tokenizer)
     planner.metrics()

@@ -6,6 +6,8 @@ from importlib import resources
 
 import numpy as np
 
+from tokbench_plugins import sentencepiece_backend
+
 TEXTS = [
     "Hello, world! Hello?",
     "",
@@ -77,3 +79,12 @@ def check_pickle(tokenizer):
     """It can be handed to another process."""
     copy = pickle.loads(pickle.dumps(tokenizer))
     assert all(copy.encode(text) == tokenizer.encode(text) for text in TEXTS)
+
+
+BASE_LINES = ["low lower lowest\nslow slower, the slowest of 20 low flowers"] * 5
+
+
+def train_sentencepiece(documents, vocab_size, **options):
+    """A SentencePiece model, trained through the backend."""
+    spec = specs_of(sentencepiece_backend)["sentencepiece"]
+    return spec.train(documents, vocab_size, spec.train_options(**options), silent)

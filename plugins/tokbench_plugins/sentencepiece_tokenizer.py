@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -36,7 +35,6 @@ class SentencePieceTokenizer:
         vocab_size: number of pieces.
         unk_id: the unknown piece; models with byte fallback have one too, but never give it.
         dummy_prefix: the space that the model puts before every text, or nothing.
-        sha256: of the model, in hexadecimal.
         notes: remarks for the report, such as how many lines the trainer left out.
 
     Raises:
@@ -52,7 +50,6 @@ class SentencePieceTokenizer:
         except RuntimeError as error:
             raise ValueError("not a SentencePiece model, or a damaged one") from error
         self.notes = notes
-        self.sha256 = hashlib.sha256(model).hexdigest()
         self.vocab_size: int = self._processor.get_piece_size()
         self.unk_id: int = self._processor.unk_id()
         # Asked of the normalizer, since the model's own settings cannot be read without protobuf.

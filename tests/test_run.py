@@ -173,6 +173,15 @@ def test_everything_is_written_and_read_back(write_config, corpus, tmp_path):
     assert results.tokenizers["n"]["vocab_size"] == 258
 
 
+def test_a_report_that_cannot_be_made_or_written_is_told(write_config, corpus, tmp_path, monkeypatch):
+    (tmp_path / "out" / "report.md").mkdir(parents=True)
+    results = tokbench.run(write_config(corpus, formats="[csv, md, html]"), tmp_path / "out")
+    [trouble] = results.troubles
+    assert trouble.startswith("report.md: IsADirectoryError")
+    assert results.failed
+    assert {"results.csv", "report.html"} <= {path.name for path in (tmp_path / "out").iterdir()}
+
+
 def test_the_same_run_twice_gives_the_same_cells(write_config, corpus):
     tokenizers = "  n: {backend: regex_bpe, train: {corpus: c, vocab_size: [257, 258]}}"
     path = write_config(corpus, tokenizers, "[compression, fertility, continued_words, roundtrip, vocabulary]")

@@ -49,6 +49,8 @@ def run(config: Path, output: Path | None) -> None:
     folder = output or Path("reports", read_config(config).name or "run")
     results = execute(config, folder)
     summary(results, _console(), sorted(path for path in folder.iterdir() if path.is_file()))
+    for trouble in results.troubles:
+        click.echo(f"error: {trouble}", err=True)
     sys.exit(130 if results.interrupted else int(results.failed))
 
 
@@ -56,11 +58,12 @@ def run(config: Path, output: Path | None) -> None:
 @click.argument("config", type=click.Path(path_type=Path))
 def check(config: Path) -> None:
     """Say everything that is wrong with CONFIG, or what it would do; nothing is measured."""
+    from tokbench.config.read import read_config
     from tokbench.progress import progress_bars
     from tokbench.runner.api import check as look
 
     with progress_bars() as progress:
-        checked = look(config, progress)
+        checked = look(read_config(config), progress)
     for name, survey in checked.plan.surveys.items():
         click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
     for each in checked.prepared:

@@ -101,6 +101,7 @@ class Results:
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
         interrupted: whether it was stopped before it was through.
+        troubles: files that could not be made or written.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Results:
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
+    troubles: list[str] = field(default_factory=list)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -127,8 +129,8 @@ class Results:
 
     @property
     def failed(self) -> bool:
-        """Whether any cell failed or ran out of time."""
-        return any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
+        """Whether any cell failed or ran out of time, or a file could not be written."""
+        return bool(self.troubles) or any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
 
     def to_json(self) -> str:
         """The text of ``results.json``."""

@@ -100,6 +100,7 @@ class Config:
     """A configuration file, as far as it can be read without plugins.
 
     Attributes:
+        text: the file's text.
         located: the file's data and the places in it.
         path: the file.
         base: the folder from which relative paths start.
@@ -110,6 +111,7 @@ class Config:
         problems: what is wrong so far.
     """
 
+    text: str
     located: Located
     path: Path
     base: Path

@@ -12,7 +12,7 @@ from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
 
-__all__ = ["read_config"]
+__all__ = ["parse_config", "read_config"]
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -23,16 +23,28 @@ def read_config(path: Path) -> Config:
     Raises:
         InputError: no such file, not UTF-8, not YAML, not a mapping.
     """
+    return parse_config(_read(path), path)
+
+
+def _read(path: Path) -> str:
     try:
-        text = path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
         raise InputError([Problem(str(path), f"not UTF-8 at byte {error.start}")]) from error
+
+
+def parse_config(text: str, path: Path) -> Config:
+    """Read a configuration from its text; ``path`` is for messages, and relative paths start at its folder.
+
+    Raises:
+        InputError: not YAML, not a mapping.
+    """
     located = read_yaml(text, str(path))
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
-    config = Config(located, path, path.parent.absolute(), problems=located.problems)
+    config = Config(text, located, path, path.parent.absolute(), problems=located.problems)
     shell = validate(Shell, located.data, located, (), config.base, config.problems)
     if shell:
         config.name = shell.name

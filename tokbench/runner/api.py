@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tokbench.config.model import Config
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
 from tokbench.errors import BackendUnavailable, InputError
@@ -62,14 +63,13 @@ def load(backend: str, **options: Any) -> Tokenizer:
     return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
 
 
-def check(path: str | Path, progress: Progress) -> Checked:
+def check(config: Config, progress: Progress) -> Checked:
     """Find everything that is wrong before anything is measured.
 
     Raises:
         InputError: with all problems, each with its place.
     """
     one_thread()
-    config = read_config(Path(path))
     registry = load_registry()
     plan = make_plan(config, registry, progress)
     prepared = load_all(plan, progress)
@@ -93,7 +93,7 @@ def run(path: str | Path, output: str | Path | None = None) -> Results:
     """
     created, start = datetime.now(UTC), time.perf_counter()
     with progress_bars() as progress:
-        checked = check(path, progress)
+        checked = check(read_config(Path(path)), progress)
         folder = Path(output) if output is not None else None
         if folder:
             make_folder(folder)
@@ -102,7 +102,7 @@ def run(path: str | Path, output: str | Path | None = None) -> Results:
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
     if folder:
-        results.notes += write_reports(folder, results, checked.plan.reporters)
+        results.troubles = write_reports(folder, results, checked.plan.reporters)
     return results
 
 
@@ -124,10 +124,10 @@ def _measure(checked: Checked, folder: Path | None, progress: Progress) -> Resul
     if interrupted:
         notes.append("the run was stopped before it was through")
     saved = save_artefacts(folder, prepared) if folder else {}
-    text = plan.config.path.read_bytes()
+    text = plan.config.text
     return Results(
         name=plan.config.name,
-        config={"file": plan.config.path.name, "sha256": hashlib.sha256(text).hexdigest(), "text": text.decode()},
+        config={"file": plan.config.path.name, "sha256": hashlib.sha256(text.encode()).hexdigest(), "text": text},
         environment=describe_machine(),
         plugins=[
             {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tokbench.atomic import write_atomically
@@ -54,13 +56,16 @@ def save_artefacts(folder: Path, prepared: list[Prepared]) -> dict[str, dict[str
 
 
 def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
-    """Write ``results.json``, then every report; a reporter that raises is told, and the others go on."""
-    write_atomically(folder / "results.json", results.to_json().encode())
+    """Write ``results.json``, then every report; what cannot be made or written is told, and the others go on."""
+    files = [("results.json", results.to_json)]
+    files += [(each.filename, partial(each.render, results)) for each in reporters]
     troubles = []
-    for reporter in reporters:
-        text = attempt(lambda reporter=reporter: reporter.render(results))  # type: ignore[misc]
-        if isinstance(text, Failure):
-            troubles.append(f"report {reporter.name}: {text.reason}")
-        else:
-            write_atomically(folder / reporter.filename, text.encode("utf-8", "backslashreplace"))
+    for name, text in files:
+        outcome = attempt(partial(_write, folder / name, text), name)
+        if isinstance(outcome, Failure):
+            troubles.append(outcome.reason)
     return troubles
+
+
+def _write(path: Path, text: Callable[[], str]) -> None:
+    write_atomically(path, text().encode("utf-8", "backslashreplace"))

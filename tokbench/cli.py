@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokbench.cli_train import train
 from tokbench.errors import InputError, TokbenchError
 
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console()
+
+
+tokbench.add_command(train)
 
 
 def main() -> None:

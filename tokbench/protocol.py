@@ -17,7 +17,7 @@ The contract, in sentences:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -34,10 +34,12 @@ __all__ = [
     "Encoded",
     "EncodesBatch",
     "EncodesWithOffsets",
+    "Exports",
     "HasDummyPrefix",
     "HasNotes",
     "HasTokenBytes",
     "HasUnknown",
+    "KeepsProvenance",
     "Offsets",
     "Options",
     "Saves",
@@ -170,6 +172,26 @@ class Saves(Protocol):
 
     def save(self, path: Path, /) -> None:
         """Write the artefact to ``path``."""
+
+
+@runtime_checkable
+class Exports(Protocol):
+    """Capability: can be written in the formats of other libraries."""
+
+    @property
+    def exports(self) -> Mapping[str, str]:
+        """By format name, what the file's name ends in; ``{"tiktoken": ".tiktoken"}``."""
+
+    def export(self, name: str, path: Path, /) -> None:
+        """Write the tokenizer in a format to ``path``, which for some formats becomes a folder."""
+
+
+@runtime_checkable
+class KeepsProvenance(Protocol):
+    """Capability: an artefact that says what it was trained on."""
+
+    def keep_provenance(self, provenance: Mapping[str, Any], /) -> None:
+        """Called once after training; plain JSON data: the options, corpora with their sha256, sizes."""
 
 
 class Options(BaseModel):

@@ -15,7 +15,7 @@ import yaml
 
 from tokbench.errors import InputError, Problem
 
-__all__ = ["MAX_BYTES", "Located", "read_yaml"]
+__all__ = ["MAX_BYTES", "Located", "plain_scalar", "read_yaml"]
 
 MAX_BYTES: Final = 1 << 20
 _MAX_DEPTH: Final = 100
@@ -125,7 +125,7 @@ class _Reader:
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(path)
         assert isinstance(event, yaml.ScalarEvent)
-        return _scalar(event.value) if event.style is None else event.value
+        return plain_scalar(event.value) if event.style is None else event.value
 
     def _mapping(self, path: Path) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
@@ -158,7 +158,12 @@ def _place(event: yaml.Event) -> tuple[int, int]:
     return mark.line + 1, mark.column + 1
 
 
-def _scalar(text: str) -> Any:
+def plain_scalar(text: str) -> Any:
+    """A plain scalar of the core schema.
+
+    >>> [plain_scalar(text) for text in ("12", "true", "no", "[a")]
+    [12, True, 'no', '[a']
+    """
     if text in _WORDS:
         return _WORDS[text]
     if _INT.fullmatch(text):

@@ -1,0 +1,114 @@
+"""``tokbench train``: what it writes loads again, and its summary is true."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.cli import tokbench as command
+
+
+@pytest.fixture
+def text(tmp_path):
+    lines = (f"the {word} number {k} of the list" for k in range(40) for word in ("low", "lower", "lowest"))
+    (tmp_path / "t.txt").write_text("\n".join(lines), encoding="utf-8")
+    return tmp_path / "t.txt"
+
+
+def invoke(*args):
+    return CliRunner().invoke(command, ["train", *map(str, args)], standalone_mode=False)
+
+
+def test_from_options(text, tmp_path):
+    outcome = invoke(
+        *("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "-O", "pattern=gpt2"),
+        *("--holdout", 0.3, "--name", "mine", "-o", tmp_path / "out"),
+    )
+    assert outcome.exit_code in {0, None}, outcome.output
+    tokenizer = tokbench.load("regex_bpe", path=tmp_path / "out" / "mine.bpe.json")
+    assert tokenizer.vocab_size == 300
+    assert tokenizer.decode(tokenizer.encode("the lowest ever")) == "the lowest ever"
+    row = next(line.split() for line in outcome.output.splitlines() if line.startswith("mine"))
+    assert row[1] == "300"
+    assert float(row[-1]) > 2
+
+
+def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
+    config = {
+        "schema": "tokbench/1",
+        "name": "x",
+        "corpora": {"t": {"source": "text", "path": "t.txt", "document": "line", "holdout": 0.3}},
+        "tokenizers": {
+            "n": {"backend": "naive_bpe", "train": {"corpus": "t", "vocab_size": 280}},
+            "b": {"backend": "utf8_bytes"},
+        },
+        "metrics": ["compression"],
+    }
+    (tmp_path / "run.yaml").write_text(json.dumps(config), encoding="utf-8")
+    [ratio] = [
+        c.value
+        for c in tokbench.run(tmp_path / "run.yaml").cells
+        if (c.tokenizer, c.group, c.metric) == ("n", "*", "compression_ratio")
+    ]
+    outcome = invoke(tmp_path / "run.yaml", "-o", tmp_path / "out")
+    row = next(line.split() for line in outcome.output.splitlines() if re.match(r"n +280", line))
+    assert row[-1] == f"{ratio:.3f}"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["n.bpe.json"], "b is not trained"
+
+
+def test_a_larger_vocabulary_than_the_text_gives(text, tmp_path):
+    (tmp_path / "s.txt").write_text("ab\ncd\n", encoding="utf-8")
+    outcome = invoke(
+        "--backend",
+        "naive_bpe",
+        "--text",
+        tmp_path / "s.txt",
+        "--vocab-size",
+        900,
+        "--holdout",
+        0,
+        "-o",
+        tmp_path / "out",
+    )
+    assert "asked for 900 tokens, the text gave 258: its real size counts" in outcome.output
+    assert "nothing held out" in outcome.output
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--backend", "regex_bpe"], "give a CONFIG, or all of --backend, --text and --vocab-size"),
+        (["--backend", "regex_bpe", "--text", "t.txt", "--vocab-size", "300", "-O", "x"], "write it as KEY=VALUE"),
+        (["c.yaml", "--backend", "regex_bpe"], "CONFIG says what to train"),
+    ],
+)
+def test_usage(args, message):
+    outcome = invoke(*args)
+    assert message in str(outcome.exception)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--vocab-size", 100], "vocab_size 100 is too small: regex_bpe needs at least 256"),
+        (["--vocab-size", 300, "-O", "patern=gpt2"], "unknown key 'patern'; did you mean 'pattern'?"),
+        (["--vocab-size", 300, "-O", "pattern=[a"], "is not a regular expression"),
+        (["--vocab-size", 300, "--text", "none.txt"], "no file matches"),
+    ],
+)
+def test_bad_input(text, tmp_path, args, message):
+    outcome = invoke("--backend", "regex_bpe", "--text", text, *args, "-o", tmp_path / "out")
+    assert isinstance(outcome.exception, tokbench.InputError)
+    assert message in str(outcome.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
+    given = ("--backend", "naive_bpe", "--text", text, "--vocab-size", 260)
+    outcome = invoke(*given, "--format", "pdf", "-o", tmp_path / "out")
+    assert "cannot be written as 'pdf'" in outcome.output
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    outcome = invoke(*given, "-o", tmp_path / "file" / "out")
+    assert "cannot be written to" in str(outcome.exception)

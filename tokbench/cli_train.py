@@ -1,0 +1,118 @@
+"""The command ``tokbench train``: from a configuration, or from options that make one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from tokbench.config.model import Config
+    from tokbench.runner.training import Trained
+
+__all__ = ["train"]
+
+
+@click.command()
+@click.argument("config", type=click.Path(path_type=Path), required=False)
+@click.option("--only", multiple=True, metavar="NAME", help="Train this tokenizer of CONFIG alone; may be repeated.")
+@click.option("--backend", help="Without CONFIG: the backend.")
+@click.option("--text", metavar="PATH", help="Without CONFIG: text files to train on, a path or a glob pattern.")
+@click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="line", show_default=True)
+@click.option("--vocab-size", type=int, help="Without CONFIG: size of the vocabulary.")
+@click.option(
+    "-O", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the backend; a list is JSON."
+)
+@click.option("--holdout", type=float, default=0.05, show_default=True, help="Share of documents kept for the summary.")
+@click.option("--name", default="trained", show_default=True, help="Without CONFIG: what to call the tokenizer.")
+@click.option(
+    "--format", "formats", multiple=True, metavar="FORMAT", help="What to write; may be repeated [default: tokbench]."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
+def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], output: Path, **given: Any) -> None:
+    """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
+    from tokbench.config.read import read_config
+    from tokbench.progress import progress_bars
+    from tokbench.runner.training import train as execute
+
+    if config is None:
+        parsed = _from_options(**given)
+    elif given["backend"] or given["text"] or given["vocab_size"] or given["options"]:
+        raise click.UsageError(
+            "CONFIG says what to train; --backend, --text, --vocab-size and -O are for doing without it"
+        )
+    else:
+        parsed = read_config(config)
+    with progress_bars() as progress:
+        trained = execute(parsed, output, progress, only=only, formats=formats)
+    _summary(trained)
+    sys.exit(int(any(each.failure for each in trained)))
+
+
+def _from_options(
+    *,
+    backend: str | None,
+    text: str | None,
+    vocab_size: int | None,
+    options: Sequence[str],
+    document: str,
+    holdout: float,
+    name: str,
+) -> Config:
+    """The configuration that the options stand for."""
+    from tokbench.config.read import parse_config
+    from tokbench.config.strict_yaml import plain_scalar
+
+    if not backend or not text or not vocab_size:
+        raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
+    entry: dict[str, Any] = {"backend": backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise click.UsageError(f"-O {option}: write it as KEY=VALUE")
+        try:
+            entry[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
+        except ValueError:  # a regular expression may begin like that
+            entry[key] = value
+    whole = {
+        "schema": "tokbench/1",
+        "name": "train",
+        "corpora": {"text": {"source": "text", "path": text, "document": document, "holdout": holdout}},
+        "tokenizers": {name: entry},
+        "metrics": ["compression"],
+    }
+    return parse_config(json.dumps(whole, indent=1), Path("options"))
+
+
+def _summary(trained: Sequence[Trained]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column, justify in (("tokenizer", "left"), ("vocabulary", "right"), ("text MB", "right"), ("seconds", "right")):
+        table.add_column(column, justify=justify)  # type: ignore[arg-type]
+    table.add_column("peak MiB", justify="right")
+    table.add_column("held-out bytes/token", justify="right")
+    for each in trained:
+        if each.vocab_size:
+            held_out = "nothing held out" if each.compression is None else f"{each.compression:.3f}"
+            table.add_row(
+                each.name,
+                f"{each.vocab_size:,}",
+                f"{each.n_bytes / 1e6:.2f}",
+                f"{each.seconds:.2f}",
+                f"{each.peak_mib:.0f}",
+                held_out,
+            )
+    Console().print(table)
+    for each in trained:
+        for note in each.notes:
+            click.echo(f"{each.name}: {note}")
+        for path in each.files:
+            click.echo(f"written: {path}")
+        if each.failure:
+            click.echo(f"error: {each.name}: {each.failure}", err=True)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.sums import Sums
@@ -52,6 +51,8 @@ class RoundTrip:
 
     def map(self, view: View) -> RoundTripState:
         """The sums of one shard; distances are computed for lossy documents only."""
+        from rapidfuzz.distance import Levenshtein
+
         shard, decoded = view.shard, view.decoded
         edits = np.zeros(len(shard), dtype=np.int64)
         lossy = np.flatnonzero(~view.exact).tolist()

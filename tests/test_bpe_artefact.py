@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import resource
 
 import pytest
 from hypothesis import given
@@ -10,8 +11,15 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench_plugins.bpe import PATTERNS, read_artefact, write_artefact
+from tokbench_plugins.bpe.artefact import Artefact, Training
+from tokbench_plugins.bpe.corpus import Corpus, CorpusDigest
+from tokbench_plugins.bpe.formats import Parts, write_gpt2_files, write_listing, write_ranks, write_tokenizer_json
+from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
+from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 MERGES = [(104, 105), (256, 33), (257, 257)]
+SPECIAL = SpecialTokens({"<|endoftext|>": 259, "<é>": 300})
+TRAINING = Training(1000, "smallest", Corpus("0" * 64, 2, 17))
 
 
 @pytest.fixture
@@ -40,14 +48,46 @@ def rewrite(path, *, signed=True, **changes):
 
 @pytest.mark.parametrize("pattern", [None, PATTERNS["o200k"], r"\w+|é"])
 @pytest.mark.parametrize("merges", [[], MERGES])
-def test_round_trip(tmp_path, pattern, merges):
+@pytest.mark.parametrize("special", [NO_SPECIAL, SPECIAL])
+@pytest.mark.parametrize("training", [Training(), TRAINING, Training(300, "first", None)])
+def test_round_trip(tmp_path, pattern, merges, special, training):
     path = tmp_path / "x.bpe.json"
-    write_artefact(path, merges, pattern)
-    assert read_artefact(path, "naive_bpe" if pattern is None else "regex_bpe") == (merges, pattern)
+    write_artefact(path, merges, pattern, special, training)
+    expected = Artefact(merges, pattern, special, training)
+    assert read_artefact(path, "naive_bpe" if pattern is None else "regex_bpe") == expected
+
+
+def test_what_the_file_says(tmp_path):
+    path = tmp_path / "x.bpe.json"
+    write_artefact(path, MERGES, "[a-z]+", SPECIAL, TRAINING)
+    content = json.loads(path.read_text())
+    assert len(content.pop("sha256")) == 64
+    assert content == {
+        "format": "tokbench-bpe/2",
+        "tokbench": tokbench.__version__,
+        "kind": "regex_bpe",
+        "options": {"pattern": "[a-z]+", "tie": "smallest", "vocab_size": 1000},
+        "corpus": {"sha256": "0" * 64, "documents": 2, "bytes": 17},
+        "special_tokens": {"<|endoftext|>": 259, "<é>": 300},
+        "merges": [[104, 105], [256, 33], [257, 257]],
+    }
+
+
+@given(documents=st.lists(st.text()), other=st.lists(st.text()))
+def test_the_digest_tells_corpora_apart(documents, other):
+    def digest(texts):
+        watched = CorpusDigest(texts)
+        assert list(watched) == texts
+        return watched.corpus
+
+    assert digest(documents)[1:] == (len(documents), sum(len(text.encode()) for text in documents))
+    assert (digest(documents) == digest(other)) == (documents == other)
+    assert digest(["ab", "c"]).sha256 != digest(["a", "bc"]).sha256
+    assert list(CorpusDigest(["\ud800"])) == ["\ud800"]
 
 
 def test_the_format_comes_first_and_the_bytes_are_always_the_same(path, tmp_path):
-    assert path.read_text().startswith('{"format":"tokbench-bpe/1","kind":"regex_bpe"')
+    assert path.read_text().startswith('{"format":"tokbench-bpe/2","tokbench":"')
     again = tmp_path / "y.bpe.json"
     write_artefact(again, MERGES, PATTERNS["gpt4"])
     assert again.read_bytes() == path.read_bytes()
@@ -60,7 +100,7 @@ def test_reformatting_is_no_damage(path):
 
 def test_writing_replaces_and_leaves_nothing_beside(path, tmp_path):
     write_artefact(path, [], None)
-    assert read_artefact(path, "naive_bpe") == ([], None)
+    assert read_artefact(path, "naive_bpe") == Artefact([], None)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -102,7 +142,7 @@ def test_no_changed_byte_is_read_differently(tmp_path_factory, data):
         artefact = read_artefact(path, "regex_bpe")
     except tokbench.BackendError:
         return
-    assert artefact == (MERGES, PATTERNS["gpt4"])
+    assert artefact == Artefact(MERGES, PATTERNS["gpt4"])
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"hello"])
@@ -111,15 +151,30 @@ def test_not_json(path, content):
     refused(path, "not JSON")
 
 
-@pytest.mark.parametrize("content", ["[]", "null", "{}", '"tokbench-bpe/1"', '{"version": 1}'])
+@pytest.mark.parametrize("content", ["[]", "null", "{}", '"tokbench-bpe/2"', '{"version": 1}'])
 def test_other_json(path, content):
     path.write_text(content)
     refused(path, "not a file saved by tokbench's BPE")
 
 
 def test_wrong_version(path):
-    rewrite(path, format="tokbench-bpe/2")
-    refused(path, "'tokbench-bpe/2' is unknown; this version of tokbench reads 'tokbench-bpe/1'")
+    rewrite(path, format="tokbench-bpe/1")
+    refused(path, "'tokbench-bpe/1' is of an older tokbench, this one reads 'tokbench-bpe/2'; train again")
+    rewrite(path, format="tokbench-bpe/10")
+    refused(path, "'tokbench-bpe/10' is of a newer tokbench, .*pip install --upgrade tokbench")
+    for foreign in (
+        "bpe/2",
+        "tokbench-bpe/x",
+        "tokbench-bpe/²",
+        "tokbench-bpe/02",
+        "tokbench-bpe/2/2",
+        2,
+        None,
+        [],
+        ["tokbench-bpe", "2"],
+    ):
+        rewrite(path, format=foreign)
+        refused(path, "not a file saved by tokbench's BPE")
 
 
 def test_digest_mismatch(path):
@@ -153,11 +208,84 @@ def test_impossible_merges(path, merges, reason):
     refused(path, reason)
 
 
+def options(**changes):
+    return {"options": {"pattern": PATTERNS["gpt4"], "tie": None, "vocab_size": None, **changes}}
+
+
 def test_kind_and_pattern(path):
     refused(path, "load it with 'backend: regex_bpe'", kind="naive_bpe")
-    rewrite(path, pattern=None)
+    rewrite(path, **options(pattern=None))
     refused(path, "does not go with pattern None")
-    rewrite(path, pattern=7)
+    rewrite(path, **options(pattern=7))
     refused(path, "does not go with pattern 7")
-    rewrite(path, pattern="(")
+    rewrite(path, **options(pattern="("))
     refused(path, "not a regular expression")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"options": None}, "its options are None, not pattern, tie, vocab_size"),
+        (options(cache=True), "its options are"),
+        (options(tie="last"), "tie is 'last', not first or smallest"),
+        (options(tie=[]), "tie is"),
+        (options(vocab_size="1000"), "vocab_size is '1000', not a number of ids"),
+        (options(vocab_size=-1), "vocab_size is -1"),
+        (options(vocab_size=True), "vocab_size is True"),
+        ({"corpus": "mine"}, "its corpus is 'mine', not sha256, documents and bytes"),
+        ({"corpus": {"sha256": "0" * 63, "documents": 1, "bytes": 1}}, "its corpus is"),
+        ({"corpus": {"sha256": "0" * 64, "documents": 1.0, "bytes": 1}}, "its corpus is"),
+        ({"corpus": {"sha256": "0" * 64, "documents": 1, "bytes": 1, "name": "x"}}, "its corpus is"),
+        ({"special_tokens": []}, "its special tokens are .., not names and ids"),
+        ({"special_tokens": {"<a>": "300"}}, "not names and ids"),
+        ({"special_tokens": {"<a>": True}}, "not names and ids"),
+        ({"special_tokens": {"<a>": 256}}, "special token '<a>' has id 256, which is that of b'hi'"),
+        ({"special_tokens": {"<a>": 300, "<b>": 300}}, "special token '<b>' has the id of '<a>': 300"),
+    ],
+)
+def test_impossible_details(path, changes, reason):
+    rewrite(path, **changes)
+    refused(path, reason)
+
+
+PARTS = Parts(Vocabulary.trained(MERGES), "gpt4")
+WRITERS = [
+    lambda path: write_artefact(path, MERGES, "gpt4"),
+    lambda path: write_ranks(path, PARTS.vocabulary.ranks),
+    lambda path: write_tokenizer_json(path, PARTS),
+    lambda path: write_gpt2_files(path, path.with_name("vocab.bpe"), PARTS),
+    lambda path: write_listing(path, PARTS),
+]
+"""Everything that writes a file."""
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_unwritable_targets(write, tmp_path):
+    for target, reason in [
+        (tmp_path / "none" / "x", "No such file or directory"),
+        (tmp_path, "Is a directory|Directory not empty|Device or resource busy"),
+        (tmp_path / "file" / "x", "Not a directory"),
+    ]:
+        (tmp_path / "file").write_text("kept")
+        with pytest.raises(OSError, match=reason):
+            write(target)
+        (tmp_path / "vocab.bpe").unlink(missing_ok=True)
+        (tmp_path.parent / "vocab.bpe").unlink(missing_ok=True)
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_write_that_ends_in_the_middle_leaves_what_was_there(write, tmp_path):
+    """No space is left after 20 bytes: the limit on the size of a file acts as a full disk does."""
+    target = tmp_path / "x"
+    target.write_text("kept")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limit[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write(target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert target.read_text() == "kept"

@@ -11,7 +11,10 @@ from pydantic import ValidationError
 import tokbench
 from tokbench.protocol import DecodesBatch, EncodesBatch, HasTokenBytes, Saves, Tokenizer
 from tokbench_plugins import naive_bpe, regex_bpe
-from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, train
+from tokbench_plugins.bpe import tokenizer as bpe_tokenizer
+from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
+from tokbench_plugins.bpe.jit import has_numba
 
 TEXTS = ["Hello, world! Hello?", "", "été 2024", "日本語 🙂\n", "a" * 200]
 
@@ -130,3 +133,96 @@ def test_pattern_option():
 def test_trained_pattern_is_the_named_one():
     spec = spec_of(regex_bpe)
     assert spec.train(TEXTS, 260, spec.train_options(), silent).pattern == PATTERNS["gpt4"]
+
+
+ENGINES = ["auto", "python", "numba", "gigatoken"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k"])
+def test_all_engines_give_the_same(engine, pattern):
+    if engine in {"numba", "gigatoken"}:
+        pytest.importorskip(engine)
+    merges = train(TEXTS, 300, pattern)
+    tokenizer = BPETokenizer(merges, pattern, engine=engine)
+    texts = [*TEXTS, "Hello\ud800", "unseen ünseen"] * 3
+    expected = [BPETokenizer(merges, pattern, engine="python").encode(text) for text in texts]
+    for _ in range(2):
+        encoded = tokenizer.encode_batch(texts)
+        found = [encoded.ids[a:b].tolist() for a, b in zip(encoded.offsets, encoded.offsets[1:], strict=False)]
+        assert found == expected
+    assert tokenizer.decode_batch(encoded) == [tokenizer.decode(ids) for ids in expected]
+    assert pickle.loads(pickle.dumps(tokenizer)).engine == engine
+
+
+def test_auto_begins_in_python_and_changes_when_it_is_worth_it(monkeypatch):
+    monkeypatch.setattr(bpe_tokenizer, "_WORTH_BULK", 100)
+    tokenizer = BPETokenizer([(97, 98)], "gpt2")
+    tokenizer.encode_batch(["ab" * 40])
+    assert tokenizer._bulk is None
+    assert tokenizer.encode_batch(["ab" * 40]).ids.tolist() == [256] * 40
+    assert (tokenizer._bulk is not None) == (has_numba() or has_gigatoken())
+
+
+def test_without_numba_and_gigatoken_there_is_python(monkeypatch):
+    for module in (engines, decode):
+        monkeypatch.setattr(module, "has_numba", lambda: False)
+    monkeypatch.setattr(engines, "has_gigatoken", lambda: False)
+    tokenizer = BPETokenizer([(97, 98)], "gpt2")
+    texts = ["ab" * 2_000_000]
+    encoded = tokenizer.encode_batch(texts)
+    assert encoded.ids.tolist() == [256] * 2_000_000
+    assert tokenizer.decode_batch(encoded) == texts
+    for engine in ("numba", "gigatoken"):
+        with pytest.raises(tokbench.BackendUnavailable, match=f"pip install {engine}"):
+            BPETokenizer([], engine=engine)
+
+
+def test_unknown_engine():
+    with pytest.raises(ValueError, match="did you mean 'numba'"):
+        BPETokenizer([], engine="numbas")
+
+
+RANKS = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
+
+
+def test_ranks_with_gaps_and_special_tokens():
+    tokenizer = BPETokenizer.from_ranks(RANKS, "gpt4", {"<end>": 400})
+    assert tokenizer.vocab_size == 401
+    assert tokenizer.encode("hi!") == [300, 222]  # the split keeps '!' apart
+    assert tokenizer.merges == ((151, 150), (300, 222))
+    assert tokenizer.token_bytes(301) == b"hi!"
+    assert tokenizer.token_bytes(299) == b""
+    assert tokenizer.token_bytes(400) == b"<end>"
+    assert 400 not in tokenizer.encode("<end>")
+    assert tokenizer.encode_with_special("hi<end>", allowed_special="all") == [300, 400]
+    with pytest.raises(ValueError, match="special token '<end>'"):
+        tokenizer.encode_with_special("hi<end>")
+    with pytest.raises(ValueError, match="id 401 is not in the vocabulary of 401 ids"):
+        tokenizer.decode([401])
+    copy = pickle.loads(pickle.dumps(tokenizer))
+    assert copy.special_tokens == tokenizer.special_tokens
+    assert copy.encode("hi!") == tokenizer.encode("hi!")
+
+
+def test_a_special_token_cannot_have_an_ordinary_id():
+    with pytest.raises(ValueError, match="special token '<end>' has id 300"):
+        BPETokenizer.from_ranks(RANKS, None, {"<end>": 300})
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_batches_are_decoded_as_the_documents_one_by_one(monkeypatch, compiled):
+    monkeypatch.setattr(decode, "_WORTH_COMPILED", 0 if compiled else 10**9)
+    monkeypatch.setattr(decode, "_SLAB", 50)
+    tokenizer = BPETokenizer.from_ranks(RANKS, None, {"<end>": 400})
+    rng = np.random.default_rng(1)
+    documents = [
+        rng.integers(0, 401, size=size, dtype=np.uint32) for size in [0, 3, 200, 0, 0, 7, 49, 1, *[20] * 30, 0]
+    ]
+    offsets = np.cumsum([0, *map(len, documents)])
+    encoded = tokbench.Encoded(np.concatenate(documents), offsets)
+    assert tokenizer.decode_batch(encoded) == [tokenizer.decode(ids) for ids in documents]
+    assert tokenizer.decode_batch(tokbench.Encoded(encoded.ids[:0], offsets[:1])) == []
+    wrong = tokbench.Encoded(np.array([5, 401], np.uint32), np.array([0, 2]))
+    with pytest.raises(ValueError, match="id 401 is not in the vocabulary of 401 ids"):
+        tokenizer.decode_batch(wrong)

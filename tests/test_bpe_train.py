@@ -18,25 +18,27 @@ ANYTHING = st.text(max_size=30)
 DOCUMENTS = st.lists(st.one_of(LETTERS, MIXED, ANYTHING), max_size=6)
 
 
-def literal(documents, vocab_size, pattern):
+def literal(documents, vocab_size, pattern, tie="first"):
     split = Splitter(pattern)
-    return train_literally([chunk.encode() for text in documents for chunk in split(text)], vocab_size)
+    return train_literally([chunk.encode() for text in documents for chunk in split(text)], vocab_size, tie)
 
 
+@pytest.mark.parametrize("tie", ["first", "smallest"])
 @pytest.mark.parametrize("pattern", SPLITS)
 @settings(deadline=None)
 @given(documents=DOCUMENTS, merges=st.integers(0, 40))
-def test_merges_equal_the_literal_loop(pattern, documents, merges):
+def test_merges_equal_the_literal_loop(pattern, tie, documents, merges):
     size = FIRST_MERGE + merges
-    assert train(documents, size, pattern) == literal(documents, size, pattern)
+    assert train(documents, size, pattern, tie=tie) == literal(documents, size, pattern, tie)
 
 
+@pytest.mark.parametrize("tie", ["first", "smallest"])
 @pytest.mark.parametrize("letters", ["ab", "abc ", "aaaab \n", "abcdefgh '12A\n  "])
 @pytest.mark.parametrize("pattern", SPLITS)
-def test_hundreds_of_merges_equal_the_literal_loop(pattern, letters):
+def test_hundreds_of_merges_equal_the_literal_loop(pattern, letters, tie):
     rng = random.Random(f"{pattern} {letters}")
     documents = ["".join(rng.choices(letters, k=rng.randrange(400))) for _ in range(12)]
-    assert train(documents, 500, pattern) == literal(documents, 500, pattern)
+    assert train(documents, 500, pattern, tie=tie) == literal(documents, 500, pattern, tie)
 
 
 def test_most_of_the_random_texts_above_have_a_hundred_merges():

@@ -17,7 +17,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         data: all of the content.
 
     Raises:
-        OSError: the folder does not exist, cannot be written, or is full.
+        OSError: the folder does not exist, cannot be written, or is full; it names the file.
     """
     # In the same folder, because a rename is atomic only within one file system.
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
@@ -27,5 +27,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())  # or a power cut could leave the new name with no content
         unfinished.replace(path)
+    except OSError as error:
+        # Of its own, such an error names the unfinished file, or none.
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         unfinished.unlink(missing_ok=True)

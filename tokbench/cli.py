@@ -121,6 +121,17 @@ def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequenc
     console.print()
 
 
+def _show_log() -> None:
+    """What the packages have to say while they work, such as that something is being compiled, on standard error."""
+    import logging
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger = logging.getLogger("tokbench")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+
+
 def _console() -> Console:
     from rich.console import Console
 
@@ -132,6 +143,7 @@ tokbench.add_command(train)
 
 def main() -> None:
     """The entry point: what tokbench raises on purpose is a message and an exit code, not a traceback."""
+    _show_log()
     try:
         tokbench.main(standalone_mode=False)
     except click.ClickException as error:

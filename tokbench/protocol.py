@@ -39,12 +39,12 @@ __all__ = [
     "HasNotes",
     "HasTokenBytes",
     "HasUnknown",
-    "KeepsProvenance",
     "Offsets",
     "Options",
     "Saves",
     "Tokenizer",
     "TrainProgress",
+    "WarmsUp",
 ]
 
 
@@ -187,11 +187,11 @@ class Exports(Protocol):
 
 
 @runtime_checkable
-class KeepsProvenance(Protocol):
-    """Capability: an artefact that says what it was trained on."""
+class WarmsUp(Protocol):
+    """Capability: gets ready for much text, by compiling or loading what would slow the first calls down."""
 
-    def keep_provenance(self, provenance: Mapping[str, Any], /) -> None:
-        """Called once after training; plain JSON data: the options, corpora with their sha256, sizes."""
+    def warm_up(self) -> None:
+        """Called before anything is timed."""
 
 
 class Options(BaseModel):

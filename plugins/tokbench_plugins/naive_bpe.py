@@ -1,38 +1,27 @@
-"""The backend ``naive_bpe``: byte-level BPE with no pre-tokenization split.
+"""The backend ``naive_bpe``: byte-level BPE whose merges may cross anything but the end of a document.
 
-The baseline of all BPE: merges may cross words, and only the borders of documents stop them.
+The plainest BPE there is: no pre-tokenization split, so frequent phrases become tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pydantic import Field
-
 import tokbench
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, read_artefact, train
+from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
+from tokbench_plugins.bpe.backend import LoadOptions, TrainOptions, load_saved, train_tokenizer
 
-__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
-
-
-class LoadOptions(tokbench.Options):
-    """Options of a saved ``naive_bpe``."""
-
-    path: tokbench.LocalPath = Field(description="a file saved by naive_bpe (.bpe.json)")
-
-
-class TrainOptions(tokbench.Options):
-    """Options of training ``naive_bpe``: there are none."""
+__all__ = ["register_backends"]
 
 
 def _load(options: LoadOptions) -> BPETokenizer:
-    return BPETokenizer(read_artefact(options.path, "naive_bpe").merges)
+    return load_saved(options, "naive_bpe")
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, _options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
 ) -> BPETokenizer:
-    return BPETokenizer(train(documents, vocab_size, None, progress))
+    return train_tokenizer(documents, vocab_size, options, None, progress)
 
 
 @tokbench.hookimpl

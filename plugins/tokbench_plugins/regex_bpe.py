@@ -10,18 +10,13 @@ from collections.abc import Callable, Iterable
 from pydantic import Field, field_validator
 
 import tokbench
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, read_artefact, resolve_pattern, train
+from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, backend, resolve_pattern
+from tokbench_plugins.bpe.backend import LoadOptions, load_saved, train_tokenizer
 
-__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
-
-
-class LoadOptions(tokbench.Options):
-    """Options of a saved ``regex_bpe``; its pattern is in the file."""
-
-    path: tokbench.LocalPath = Field(description="a file saved by regex_bpe (.bpe.json)")
+__all__ = ["TrainOptions", "register_backends"]
 
 
-class TrainOptions(tokbench.Options):
+class TrainOptions(backend.TrainOptions):
     """Options of training ``regex_bpe``."""
 
     pattern: str = Field(
@@ -37,14 +32,13 @@ class TrainOptions(tokbench.Options):
 
 
 def _load(options: LoadOptions) -> BPETokenizer:
-    artefact = read_artefact(options.path, "regex_bpe")
-    return BPETokenizer(artefact.merges, artefact.pattern)
+    return load_saved(options, "regex_bpe")
 
 
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
 ) -> BPETokenizer:
-    return BPETokenizer(train(documents, vocab_size, options.pattern, progress), options.pattern)
+    return train_tokenizer(documents, vocab_size, options, options.pattern, progress)
 
 
 @tokbench.hookimpl

@@ -68,7 +68,8 @@ class TrainOptions(tokbench.Options):
 
 
 def _load(options: LoadOptions) -> TiktokenTokenizer:
-    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, get_encoding, make_encoding, read_ranks
+    from tokbench_plugins.bpe.formats import read_ranks
+    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, get_encoding, make_encoding
 
     if options.encoding is not None:
         return TiktokenTokenizer(get_encoding(options.encoding))

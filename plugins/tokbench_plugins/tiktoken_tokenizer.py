@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import tiktoken
 
-from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean, write_atomically
+from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
 from tokbench_plugins.arrays import from_buffers
 from tokbench_plugins.bpe import resolve_pattern
-from tokbench_plugins.files import read_file
+from tokbench_plugins.bpe.formats import write_ranks
 
-__all__ = ["TiktokenTokenizer", "get_encoding", "make_encoding", "read_ranks"]
+__all__ = ["TiktokenTokenizer", "get_encoding", "make_encoding"]
 
 _LONGEST_REASON = 160
 
@@ -84,9 +82,7 @@ class TiktokenTokenizer:
             OSError: the file cannot be written.
         """
         ids = (i for i in range(self.vocab_size) if not self._encoding.is_special_token(i))
-        tokens = ((i, self.token_bytes(i)) for i in ids)
-        lines = (b"%s %d\n" % (base64.b64encode(data), i) for i, data in tokens if data)
-        write_atomically(path, b"".join(lines))
+        write_ranks(path, {token: i for i in ids if (token := self.token_bytes(i))})
 
 
 def get_encoding(name: str) -> tiktoken.Encoding:
@@ -148,32 +144,3 @@ def make_encoding(
         )
     except ValueError as error:
         raise BackendError(f"tiktoken refuses the pattern {pattern!r}: {' '.join(str(error).split())}") from error
-
-
-def read_ranks(path: Path) -> dict[bytes, int]:
-    """The tokens of a ``.tiktoken`` file and their ranks.
-
-    tiktoken's own reader keeps a copy by the path's name and would not see that the file has changed.
-
-    Raises:
-        BackendError: the file cannot be read or is damaged; the message names file and line.
-    """
-    ranks: dict[bytes, int] = {}
-    taken: dict[int, int] = {}  # rank: line
-    for number, line in enumerate(read_file(path).splitlines(), 1):
-        if not line:
-            continue
-        try:
-            token, rank = line.split()
-            data, value = base64.b64decode(token, validate=True), int(rank)
-        except (ValueError, binascii.Error):
-            start = line[:40].decode("utf-8", errors="replace")
-            raise BackendError(f"{path}:{number}: not a base64 token and its rank: {start!r}") from None
-        if not data or data in ranks or value in taken or value < 0:
-            raise BackendError(f"{path}:{number}: token {data!r} or rank {value} is invalid or there twice")
-        ranks[data] = value
-        taken[value] = number
-    missing = next((b for b in range(256) if bytes([b]) not in ranks), None)
-    if missing is not None:
-        raise BackendError(f"{path}: no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary")
-    return ranks

@@ -10,7 +10,7 @@ from typing import Any
 from tokbench.errors import BackendUnavailable, Problem, one_line
 from tokbench.guard import Failure, attempt
 from tokbench.progress import Progress
-from tokbench.protocol import HasNotes, KeepsProvenance, Tokenizer
+from tokbench.protocol import HasNotes, Tokenizer
 from tokbench.results import TokenizerState
 from tokbench.runner.plan import Plan, PlannedTokenizer
 
@@ -111,18 +111,6 @@ def train_all(plan: Plan, prepared: list[Prepared], progress: Progress) -> None:
             train_one(plan, each, progress)
 
 
-def _provenance(plan: Plan, each: Prepared) -> dict[str, Any]:
-    planned = each.planned
-    return {
-        "backend": planned.spec.name,
-        "options": planned.given,
-        "vocab_size": planned.vocab_size,
-        "corpora": {name: plan.surveys[name].sha256 for name in planned.train_on},
-        "documents": each.train_documents,
-        "bytes": each.train_bytes,
-    }
-
-
 def train_one(plan: Plan, each: Prepared, progress: Progress) -> None:
     """Train one tokenizer; if it cannot be trained, its state and reason say so."""
     planned = each.planned
@@ -149,8 +137,6 @@ def train_one(plan: Plan, each: Prepared, progress: Progress) -> None:
     each.train_s = time.perf_counter() - start
     progress(step, planned.vocab_size, planned.vocab_size)
     each.take(outcome, TokenizerState.FAILED)
-    if isinstance(each.tokenizer, KeepsProvenance):
-        each.tokenizer.keep_provenance(_provenance(plan, each))
     if each.tokenizer and each.tokenizer.vocab_size < planned.vocab_size:
         each.notes.append(
             f"asked for {planned.vocab_size} tokens, the text gave {each.tokenizer.vocab_size}: its real size counts"

@@ -23,7 +23,7 @@ from tokbench.batch import decode_batch, encode_batch
 from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import BenchOutcome, BenchText, ValueSpec
 from tokbench.progress import Progress
-from tokbench.protocol import Options, Tokenizer
+from tokbench.protocol import Options, Tokenizer, WarmsUp
 from tokbench.results import WHOLE, Cell, Status
 from tokbench.speed.clock import calibrate, quiet, seconds
 from tokbench.speed.slices import Slice, slices_of
@@ -87,7 +87,9 @@ class _Contender:
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def warm_up(self, part: Slice, min_time: float) -> None:
-        """Find how often to repeat each call."""
+        """Let it get ready, and find how often to repeat each call."""
+        if isinstance(self.tokenizer, WarmsUp):
+            self.tokenizer.warm_up()
         for value, call in self.calls(part):
             self.loops[value] = calibrate(call, min_time)
 

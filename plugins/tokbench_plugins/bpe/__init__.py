@@ -1,4 +1,4 @@
-"""Byte-level BPE in pure Python, written to be read; several backends share it.
+"""Byte-level BPE, the engine that several backends share: written to be read, and compiled where it pays.
 
 Byte-pair encoding starts from the 256 bytes and gives the most frequent pair of neighbours an id of
 its own, again and again; the list of these *merges*, in order, is the whole tokenizer. Read the files
@@ -6,12 +6,16 @@ in the order in which the idea grows:
 
 1. ``literal``: training and encoding as the literature tells them, short and slow. What everything
    else must equal, merge by merge and id by id.
-2. ``vocabulary``: what an id stands for, and which lists of merges make sense.
+2. ``vocabulary``: what an id stands for; ``recover``: merges found again from bare ranks.
 3. ``patterns``: the pre-tokenization split, which keeps merges from crossing words.
 4. ``train``: the same merges, near-linear in the text.
-5. ``encode``: the same ids, near-linear in the text.
-6. ``tokenizer``: the two behind tokbench's contract.
-7. ``artefact``: a tokenizer as a file.
+5. ``encode``: the same ids, near-linear in the text; ``special``: tokens that no text gives.
+6. ``tokenizer``: all this behind tokbench's contract; ``backend``: its options.
+7. ``artefact``: a tokenizer as a file; ``formats``: as the files of other programs.
+
+Then the same again, compiled with numba (``jit``): ``scan`` splits, ``count`` counts chunks (``count_parallel``
+in several processes), ``train_compiled`` trains, ``encode_compiled`` encodes, ``decode`` decodes, and
+``gigatoken_encode`` hands text to an engine that is faster still. ``trainer`` and ``engines`` choose.
 
 >>> merges = train(["aaabdaaabac"], 259, None)
 >>> merges
@@ -28,7 +32,7 @@ from tokbench_plugins.bpe.artefact import FILE_SUFFIX, read_artefact, write_arte
 from tokbench_plugins.bpe.encode import Encoder
 from tokbench_plugins.bpe.patterns import PATTERNS, Splitter, resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
-from tokbench_plugins.bpe.train import train
+from tokbench_plugins.bpe.trainer import train
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, token_bytes_of
 
 __all__ = [

@@ -2,35 +2,61 @@
 
 ::
 
-    {"format": "tokbench-bpe/1", "kind": "regex_bpe", "pattern": "...", "merges": [[104, 105], ...],
-     "sha256": "..."}
+    {"format": "tokbench-bpe/2", "tokbench": "0.1.0", "kind": "regex_bpe",
+     "options": {"pattern": "...", "tie": "first", "vocab_size": 32000},
+     "corpus": {"sha256": "...", "documents": 1000, "bytes": 1000000},
+     "special_tokens": {"<|endoftext|>": 32000}, "merges": [[104, 105], ...], "sha256": "..."}
 
-The format comes first, so that a later version can be told from damage. ``pattern`` is the regular
-expression itself, not its name, and ``null`` for naive BPE. ``sha256`` is taken of all that stands
-before it, written as compact JSON: the file may be reformatted, but not changed. The same merges and
-pattern always give the same bytes.
+The format comes first, so that another version can be told from damage. The options are those that the ids
+depend on, ``vocab_size`` as it was asked for; ``pattern`` is the regular expression itself, not its name, and
+``null`` for naive BPE. What is not known is ``null``. ``sha256`` is taken of all that stands before it, written
+as compact JSON: the file may be reformatted, but not changed. The same tokenizer always gives the same bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
-from tokbench import BackendError, write_atomically
+from tokbench import BackendError, __version__, write_atomically
+from tokbench_plugins.bpe.corpus import Corpus
+from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
-from tokbench_plugins.bpe.vocabulary import Pair, check_merges
+from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
+from tokbench_plugins.bpe.vocabulary import Pair, check_merges, token_bytes_of
 from tokbench_plugins.files import read_file
 
-__all__ = ["FILE_SUFFIX", "Artefact", "Kind", "read_artefact", "write_artefact"]
+__all__ = ["FILE_SUFFIX", "Artefact", "Kind", "Training", "read_artefact", "write_artefact"]
 
 Kind = Literal["naive_bpe", "regex_bpe"]
 
 FILE_SUFFIX: Final = ".bpe.json"
-_FORMAT: Final = "tokbench-bpe/1"
-_KEYS: Final = ("format", "kind", "pattern", "merges", "sha256")
+_FORMAT: Final = "tokbench-bpe/2"
+_VERSION: Final = re.compile("tokbench-bpe/([1-9][0-9]{0,3})")
+_KEYS: Final = ("format", "tokbench", "kind", "options", "corpus", "special_tokens", "merges", "sha256")
+_OPTIONS: Final = {"pattern", "tie", "vocab_size"}
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+
+
+class Training(NamedTuple):
+    """How a tokenizer was trained, as far as its ids depend on it; ``None`` for what is not known.
+
+    Attributes:
+        vocab_size: the number of ids asked for; the text may have given fewer.
+        tie: which of several most frequent pairs was merged.
+        corpus: the text.
+    """
+
+    vocab_size: int | None = None
+    tie: Tie | None = None
+    corpus: Corpus | None = None
+
+
+_UNKNOWN: Final = Training()
 
 
 class Artefact(NamedTuple):
@@ -39,10 +65,14 @@ class Artefact(NamedTuple):
     Attributes:
         merges: the merges in order of rank.
         pattern: the regular expression of the split, ``None`` for naive BPE.
+        special: the special tokens.
+        training: how it was trained.
     """
 
     merges: list[Pair]
     pattern: str | None
+    special: SpecialTokens = NO_SPECIAL
+    training: Training = _UNKNOWN
 
 
 def _kind(pattern: str | None) -> Kind:
@@ -57,18 +87,35 @@ def _digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(_compact(content).encode()).hexdigest()
 
 
-def write_artefact(path: Path, merges: Sequence[Pair], pattern: str | None) -> None:
+def write_artefact(
+    path: Path,
+    merges: Sequence[Pair],
+    pattern: str | None,
+    special: SpecialTokens = NO_SPECIAL,
+    training: Training = _UNKNOWN,
+) -> None:
     """Write the file as a whole or not at all: whoever reads ``path`` never sees half of it.
 
     Args:
         path: where to; an existing file is replaced. The folder must exist.
         merges: the merges in order of rank.
         pattern: the regular expression of the split, ``None`` for naive BPE.
+        special: the special tokens.
+        training: how it was trained.
 
     Raises:
         OSError: the folder does not exist, cannot be written, or is full.
     """
-    content = {"format": _FORMAT, "kind": _kind(pattern), "pattern": pattern, "merges": list(map(list, merges))}
+    corpus = training.corpus
+    content = {
+        "format": _FORMAT,
+        "tokbench": __version__,
+        "kind": _kind(pattern),
+        "options": {"pattern": pattern, "tie": training.tie, "vocab_size": training.vocab_size},
+        "corpus": None if corpus is None else corpus._asdict(),
+        "special_tokens": dict(special.ids),
+        "merges": list(map(list, merges)),
+    }
     text = _compact({**content, "sha256": _digest(content)}) + "\n"
     write_atomically(path, text.encode("ascii"))
 
@@ -102,21 +149,69 @@ def _checked(content: Any, kind: Kind) -> Artefact:
     """The content if nothing is wrong with it; raises ValueError with the reason otherwise."""
     if not isinstance(content, dict) or "format" not in content:
         raise ValueError("not a file saved by tokbench's BPE: it has no 'format'")
-    if content["format"] != _FORMAT:
-        raise ValueError(f"format {content['format']!r} is unknown; this version of tokbench reads {_FORMAT!r}")
+    _check_format(content["format"])
     if tuple(content) != _KEYS:
         raise ValueError(f"damaged: its keys are {', '.join(content)} instead of {', '.join(_KEYS)}")
     body = {key: content[key] for key in _KEYS[:-1]}
     if _digest(body) != content["sha256"]:
         raise ValueError("damaged: its content does not match its sha256; train again or restore the file")
-    pattern = content["pattern"]
+    options = content["options"]
+    if not isinstance(options, dict) or options.keys() != _OPTIONS:
+        raise ValueError(f"its options are {options!r}, not {', '.join(sorted(_OPTIONS))}")
+    pattern = options["pattern"]
     if not (pattern is None or isinstance(pattern, str)) or content["kind"] != _kind(pattern):
         raise ValueError(f"kind {content['kind']!r} does not go with pattern {pattern!r}")
     if content["kind"] != kind:
         raise ValueError(f"saved by another backend; load it with 'backend: {content['kind']}'")
     if pattern is not None:
         resolve_pattern(pattern)
-    return Artefact(_pairs(content["merges"]), pattern)
+    merges = _pairs(content["merges"])
+    training = _training(options, content["corpus"])
+    return Artefact(merges, pattern, _special(content["special_tokens"], merges), training)
+
+
+def _check_format(found: Any) -> None:
+    if found == _FORMAT:
+        return
+    version = _VERSION.fullmatch(found) if isinstance(found, str) else None
+    if version is None:
+        raise ValueError(f"not a file saved by tokbench's BPE: its format is {found!r}")
+    if int(version[1]) < int(_FORMAT.rpartition("/")[2]):
+        raise ValueError(
+            f"format {found!r} is of an older tokbench, this one reads {_FORMAT!r}; train again: "
+            "the same text and options give the same merges"
+        )
+    raise ValueError(
+        f"format {found!r} is of a newer tokbench, this one reads {_FORMAT!r}; "
+        "pip install --upgrade tokbench, or train again"
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _training(options: dict[str, Any], corpus: Any) -> Training:
+    size, tie = options["vocab_size"], options["tie"]
+    if not (size is None or _is_count(size)):
+        raise ValueError(f"vocab_size is {size!r}, not a number of ids")
+    if not (tie is None or tie in get_args(Tie)):
+        raise ValueError(f"tie is {tie!r}, not {' or '.join(get_args(Tie))}")
+    match corpus:
+        case None:
+            return Training(size, tie)
+        case {"sha256": str(sha256), "documents": documents, "bytes": size_in_bytes, **rest} if (
+            not rest and _SHA256.fullmatch(sha256) and _is_count(documents) and _is_count(size_in_bytes)
+        ):
+            return Training(size, tie, Corpus(sha256, documents, size_in_bytes))
+        case _:
+            raise ValueError(f"its corpus is {corpus!r}, not sha256, documents and bytes")
+
+
+def _special(ids: Any, merges: list[Pair]) -> SpecialTokens:
+    if not isinstance(ids, dict) or not all(type(token_id) is int for token_id in ids.values()):
+        raise ValueError(f"its special tokens are {ids!r}, not names and ids")
+    return SpecialTokens(ids, token_bytes_of(merges))
 
 
 def _pairs(merges: Any) -> list[Pair]:

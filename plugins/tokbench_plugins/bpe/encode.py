@@ -1,12 +1,16 @@
 """Encoding in near-linear time, with ids identical to :func:`..literal.encode_literally`.
 
 The literal loop looks at the whole chunk for every merge: quadratic, which for naive BPE, whose chunk
-is a whole document, is hopeless. Here a heap holds the merges that are possible, the lowest rank first
-and, of one rank, the leftmost first; links lead over the ids that were merged away.
+is a whole document, is hopeless. Two ways out, chosen by the length of the chunk:
+
+- A *short* chunk keeps the rank of every pair in a list. Finding the lowest, closing the gap and looking
+  up two new neighbours are one call of C each; still quadratic, but words are short.
+- For a *long* one a heap holds the merges that are possible, the lowest rank first and, of one rank, the
+  leftmost first; links lead over the ids that were merged away.
 
 Why this is the same: a merge creates pairs with the new id only, and merges that use an id come after
-the one that makes it. So ranks leave the heap in rising order, and all occurrences of one merge are
-done, from left to right, before the next merge begins.
+the one that makes it. So ranks are taken in rising order, and all occurrences of one merge are done,
+from left to right, before the next merge begins.
 """
 
 from __future__ import annotations
@@ -17,73 +21,96 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
+from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
-__all__ = ["Encoder", "encode_chunk"]
+__all__ = ["Encoder", "merge_ids"]
 
 _CACHED_CHUNKS = 1 << 16
 _LONGEST_CACHED = 64  # characters; longer chunks rarely come back, and would fill the memory
+_LONGEST_SCANNED = 256  # ids; above, the heap is faster
 
 
-def encode_chunk(chunk: bytes, made_by: Mapping[Pair, int]) -> list[int]:
-    """The ids of one chunk.
+def merge_ids(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
+    """The ids of one chunk, given those of its bytes.
 
     Args:
-        chunk: UTF-8 bytes of any length.
-        made_by: for each merge, the id it makes; a smaller id is a lower rank.
+        ids: the id of each byte of the chunk; the list may be used up.
+        rank_of: the rank of each merge, by its pair.
+        made: for each rank, the id that the merge makes.
 
     Returns:
-        At most ``len(chunk)`` ids.
+        At most as many ids as there were.
 
-    >>> encode_chunk(b"aaabdaaabac", {(97, 97): 256, (256, 97): 257, (257, 98): 258})
+    >>> merge_ids(list(b"aaabdaaabac"), {(97, 97): 0, (256, 97): 1, (257, 98): 2}, [256, 257, 258])
     [258, 100, 258, 97, 99]
     """
-    ids = list(chunk)
+    return (_merge_short if len(ids) <= _LONGEST_SCANNED else _merge_long)(ids, rank_of, made)
+
+
+def _merge_short(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
+    none = len(made)  # a rank above all others: no merge
+    ranks = [rank_of.get(pair, none) for pair in pairwise(ids)]
+    while ranks and (lowest := min(ranks)) != none:
+        start = ranks.index(lowest)
+        token = ids[start] = made[lowest]
+        del ids[start + 1], ranks[start]
+        if start:
+            ranks[start - 1] = rank_of.get((ids[start - 1], token), none)
+        if start < len(ranks):
+            ranks[start] = rank_of.get((token, ids[start + 1]), none)
+    return ids
+
+
+def _merge_long(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
     size = len(ids)
-    # One whole number (id, position) per possible merge: they sort as pairs do, and compare faster.
-    heap = [made_by[pair] * size + start for start, pair in enumerate(pairwise(ids)) if pair in made_by]
-    if not heap:
-        return ids
+    # One whole number (rank, position) per possible merge: they sort as pairs do, and compare faster.
+    heap = [rank_of[pair] * size + start for start, pair in enumerate(pairwise(ids)) if pair in rank_of]
     heapq.heapify(heap)
     ids.append(-1)  # past the end, a neighbour that merges with nothing
     after = list(range(1, size + 2))
     before = list(range(-1, size))  # before the first, position -1: the same neighbour
     while heap:
-        made, start = divmod(heapq.heappop(heap), size)
+        rank, start = divmod(heapq.heappop(heap), size)
         end = after[start]
         # Another merge may have taken either half; -1 is what is left of a right half.
-        if made_by.get((ids[start], ids[end])) != made:
+        if rank_of.get((ids[start], ids[end])) != rank:
             continue
         following, previous = after[end], before[start]
-        ids[start], ids[end] = made, -1
+        token = ids[start] = made[rank]
+        ids[end] = -1
         after[start], before[following] = following, start
-        if (possible := made_by.get((ids[previous], made))) is not None:
+        if (possible := rank_of.get((ids[previous], token))) is not None:
             heapq.heappush(heap, possible * size + previous)
-        if (possible := made_by.get((made, ids[following]))) is not None:
+        if (possible := rank_of.get((token, ids[following]))) is not None:
             heapq.heappush(heap, possible * size + start)
     return [token for token in ids if token != -1]
 
 
 class Encoder:
-    """Encodes texts with a list of merges and a split.
+    """Encodes texts with a vocabulary and a split.
 
     Ids of short chunks are remembered, 65,536 of them at most: natural text repeats its words.
 
     Args:
-        merges: the merges in order of rank.
+        vocabulary: the tokens and merges, or just the merges of a trained one in order of rank.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
 
     Raises:
-        ValueError: ``pattern`` is invalid.
+        ValueError: ``pattern`` is invalid, or the merges contradict each other.
 
     >>> encoder = Encoder([(97, 97), (256, 98)], pattern="gpt2")
     >>> encoder("aab aab")
     [257, 32, 257]
     """
 
-    def __init__(self, merges: Sequence[Pair], pattern: str | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary | Sequence[Pair], pattern: str | None = None) -> None:
+        if not isinstance(vocabulary, Vocabulary):
+            vocabulary = Vocabulary.trained(vocabulary)
         self.split = Splitter(pattern)
-        self._made_by = {pair: FIRST_MERGE + rank for rank, pair in enumerate(merges)}
+        self._byte_ids = vocabulary.byte_ids
+        self._rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
+        self._made = [made for _, _, made in vocabulary.merges]
+        self._whole = {vocabulary.tokens[token_id]: token_id for token_id in vocabulary.whole_chunks}
         self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
 
     def __call__(self, text: str) -> list[int]:
@@ -94,4 +121,7 @@ class Encoder:
         return self._remembered(chunk) if len(chunk) <= _LONGEST_CACHED else self._encode(chunk)
 
     def _encode(self, chunk: str) -> list[int]:
-        return encode_chunk(chunk.encode(), self._made_by)
+        data = chunk.encode()
+        if data in self._whole:
+            return [self._whole[data]]
+        return merge_ids(list(map(self._byte_ids.__getitem__, data)), self._rank_of, self._made)

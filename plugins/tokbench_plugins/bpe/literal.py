@@ -10,12 +10,16 @@ pre-tokenization split otherwise. Where the chunks come from is not this file's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Literal
 
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-__all__ = ["count_pairs", "encode_literally", "merge_pair", "train_literally"]
+__all__ = ["Tie", "count_pairs", "encode_literally", "merge_pair", "most_frequent", "train_literally"]
+
+Tie = Literal["first", "smallest"]
+"""Which of several most frequent pairs is merged; see :func:`most_frequent`."""
 
 
 def count_pairs(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
@@ -52,15 +56,32 @@ def merge_pair(ids: Sequence[int], pair: Pair, made: int) -> list[int]:
     return merged
 
 
-def train_literally(chunks: Iterable[bytes], vocab_size: int) -> list[Pair]:
+def most_frequent(counts: Mapping[Pair, int], tie: Tie = "first") -> Pair:
+    """The pair to merge.
+
+    Args:
+        counts: as :func:`count_pairs` gives them; not empty.
+        tie: who wins among the most frequent: the pair that occurs ``first`` in the current sequence, or
+            the ``smallest`` one, by its left id and then its right one.
+
+    >>> counts = count_pairs([[98, 97, 99, 98, 97, 99]])
+    >>> most_frequent(counts), most_frequent(counts, "smallest")
+    ((98, 97), (97, 99))
+    """
+    if tie == "smallest":
+        return min(counts, key=lambda pair: (-counts[pair], pair))
+    return max(counts, key=counts.__getitem__)  # of equals, the first one in the dict
+
+
+def train_literally(chunks: Iterable[bytes], vocab_size: int, tie: Tie = "first") -> list[Pair]:
     """Merge the most frequent pair until the vocabulary is full or no pair is left.
 
-    Among equally frequent pairs the one that occurs first in the current sequence wins. A pair that
-    occurs once is merged like any other.
+    A pair that occurs once is merged like any other.
 
     Args:
         chunks: the training text, as UTF-8.
         vocab_size: number of ids to reach, the 256 bytes included.
+        tie: which of several most frequent pairs; see :func:`most_frequent`.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank.
@@ -74,7 +95,7 @@ def train_literally(chunks: Iterable[bytes], vocab_size: int) -> list[Pair]:
         counts = count_pairs(sequences)
         if not counts:
             break
-        best = max(counts, key=counts.__getitem__)  # of equals, the first one in the dict
+        best = most_frequent(counts, tie)
         sequences = [merge_pair(ids, best, made) for ids in sequences]
         merges.append(best)
     return merges

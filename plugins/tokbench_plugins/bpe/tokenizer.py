@@ -1,33 +1,42 @@
-"""A trained BPE as tokbench's :class:`~tokbench.Tokenizer`, with every capability it can honestly have."""
+"""A BPE vocabulary as tokbench's :class:`~tokbench.Tokenizer`, with every capability it can honestly have."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
-from tokbench import Encoded
-from tokbench_plugins.bpe.artefact import FILE_SUFFIX, write_artefact
+from tokbench import BackendError, Encoded
+from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
+from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.encode import Encoder
-from tokbench_plugins.bpe.vocabulary import Pair, check_merges, token_bytes_of
+from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
+from tokbench_plugins.bpe.special import SpecialTokens
+from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
 __all__ = ["BPETokenizer"]
+
+_WORTH_BULK: Final = 1_000_000  # characters encoded in all; below, another engine takes longer to get ready
 
 
 class BPETokenizer:
     r"""Byte-level BPE: every text can be encoded, and decodes to itself.
 
-    Capabilities: batches both ways, bytes of an id, saving. Lone surrogates, which are no Unicode
-    text, are encoded as U+FFFD.
+    Capabilities: batches both ways, bytes of an id, special tokens, saving. Lone surrogates, which are no
+    Unicode text, are encoded as U+FFFD.
 
     Args:
-        merges: the merges in order of rank.
+        merges: the merges of a trained vocabulary in order of rank.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+        special_tokens: names and ids, which ordinary text does not give.
+        engine: what encodes batches; see :mod:`tokbench_plugins.bpe.engines`.
+        training: how it was trained, for the artefact.
 
     Raises:
         ValueError: the merges contradict each other, or ``pattern`` is invalid.
+        BackendUnavailable: the engine is not installed.
 
     >>> tokenizer = BPETokenizer([(104, 105), (256, 33)], pattern=None)
     >>> tokenizer.encode("hi! é")
@@ -38,29 +47,102 @@ class BPETokenizer:
     258
     """
 
-    def __init__(self, merges: Iterable[Pair], pattern: str | None = None) -> None:
-        self._merges = tuple(merges)
-        check_merges(self._merges)
-        self._encoder = Encoder(self._merges, pattern)
-        # A dict, not a list: ids that do not exist, negative ones too, are found out by the lookup.
-        self._bytes_of = dict(enumerate(token_bytes_of(self._merges)))
+    def __init__(
+        self,
+        merges: Iterable[Pair],
+        pattern: str | None = None,
+        special_tokens: SpecialTokens | None = None,
+        *,
+        engine: Engine = "auto",
+        training: Training | None = None,
+    ) -> None:
+        self._set_up(Vocabulary.trained(merges), pattern, special_tokens or SpecialTokens({}), engine)
+        self.training = training or Training()
+
+    @classmethod
+    def from_vocabulary(
+        cls,
+        vocabulary: Vocabulary,
+        pattern: str | None = None,
+        special_tokens: SpecialTokens | Mapping[str, int] | None = None,
+        *,
+        engine: Engine = "auto",
+    ) -> BPETokenizer:
+        """A tokenizer with any vocabulary.
+
+        Args:
+            vocabulary: the tokens and merges.
+            pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+            special_tokens: names and ids, which ordinary text does not give.
+            engine: what encodes batches.
+
+        Raises:
+            ValueError: ``pattern`` is invalid, or a special token has the id of an ordinary one.
+            BackendUnavailable: the engine is not installed.
+        """
+        if not isinstance(special_tokens, SpecialTokens):
+            special_tokens = SpecialTokens(special_tokens or {}, vocabulary.tokens)
+        self = cls.__new__(cls)
+        self._set_up(vocabulary, pattern, special_tokens, engine)
+        return self
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: Mapping[bytes, int],
+        pattern: str | None = None,
+        special_tokens: SpecialTokens | Mapping[str, int] | None = None,
+        *,
+        engine: Engine = "auto",
+    ) -> BPETokenizer:
+        """A tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
+
+        Args:
+            ranks: the id of each token, by its bytes; a smaller id is merged first.
+            pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+            special_tokens: names and ids, which ordinary text does not give.
+            engine: what encodes batches.
+
+        Raises:
+            ValueError: the ranks are not those of a byte-level vocabulary; and as :meth:`from_vocabulary`.
+            BackendUnavailable: the engine is not installed.
+
+        >>> ranks = {bytes([i]): i for i in range(256)} | {b"hi": 300}
+        >>> tokenizer = BPETokenizer.from_ranks(ranks, "gpt2", {"<end>": 400})
+        >>> tokenizer.encode("hi <end>"), tokenizer.vocab_size, tokenizer.decode([300, 299, 400])
+        ([300, 32, 60, 101, 110, 100, 62], 401, 'hi<end>')
+        """
+        return cls.from_vocabulary(Vocabulary.from_ranks(ranks), pattern, special_tokens, engine=engine)
+
+    def _set_up(self, vocabulary: Vocabulary, pattern: str | None, special: SpecialTokens, engine: Engine) -> None:
+        check_engine(engine)
+        self.vocabulary = vocabulary
+        self.special_tokens = special
+        self.training = Training()
+        self.engine: Engine = engine
+        self._encoder = Encoder(vocabulary, pattern)
+        tokens = list(vocabulary.tokens) + [b""] * (max(special.names, default=-1) + 1 - len(vocabulary.tokens))
+        for token_id, name in special.names.items():
+            tokens[token_id] = name.encode()
+        self.vocab_size = len(tokens)
+        """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
+        self._decoder = Decoder(tokens, compiled=engine != "python")
+        self._bulk: BulkEncoder | None = None
+        # Characters to be encoded in Python before the engine for batches is got ready.
+        self._patience = {"auto": _WORTH_BULK, "python": -1}.get(engine, 0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: what it was made from; the caches stay behind."""
-        return BPETokenizer, (self._merges, self.pattern)
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of ids that exist: 256 bytes and the merges; less than asked for if training ran dry."""
-        return len(self._bytes_of)
+        return _restored, (self.vocabulary, self.pattern, self.special_tokens, self.engine, self.training)
 
     @property
     def merges(self) -> tuple[Pair, ...]:
-        """Pairs (left id, right id) in order of rank; entry ``r`` makes id ``256 + r``.
+        """Pairs (left id, right id) in order of rank.
 
-        The first ``v - 256`` of them are exactly what training to ``v`` ids gives.
+        In a trained vocabulary entry ``r`` makes id ``256 + r``, and the first ``v - 256`` of them are
+        exactly what training to ``v`` ids gives. ``vocabulary.merges`` has the made ids too.
         """
-        return self._merges
+        return tuple((left, right) for left, right, _ in self.vocabulary.merges)
 
     @property
     def pattern(self) -> str | None:
@@ -73,8 +155,26 @@ class BPETokenizer:
         return FILE_SUFFIX
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; there are no special tokens."""
+        """The ids of ordinary text; special tokens are not recognised."""
         return self._encoder(text)
+
+    def encode_with_special(
+        self,
+        text: str,
+        /,
+        *,
+        allowed_special: Collection[str] | Literal["all"] = frozenset(),
+        disallowed_special: Collection[str] | Literal["all"] = "all",
+    ) -> list[int]:
+        """The ids of a text in which special tokens are recognised; see :meth:`SpecialTokens.encode`.
+
+        >>> tokenizer = BPETokenizer.from_vocabulary(Vocabulary.trained([]), None, {"<end>": 256})
+        >>> tokenizer.encode_with_special("a<end>", allowed_special={"<end>"})
+        [97, 256]
+        """
+        return self.special_tokens.encode(
+            text, self.encode, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """The ids of all texts in two arrays.
@@ -83,6 +183,13 @@ class BPETokenizer:
         >>> ids.tolist(), offsets.tolist()
         ([256, 33, 111, 256], [0, 2, 2, 4])
         """
+        if self._bulk is None and self._patience >= 0:
+            self._patience -= sum(map(len, texts))
+            if self._patience <= 0:
+                self.warm_up()
+        return self._encode_in_python(texts) if self._bulk is None else self._bulk.encode_batch(texts)
+
+    def _encode_in_python(self, texts: Sequence[str]) -> Encoded:
         import numpy as np
 
         ids = array("I")
@@ -95,12 +202,12 @@ class BPETokenizer:
         return Encoded(np.array(ids, dtype=np.uint32), offsets)
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id.
+        """The bytes of one id; those of its name for a special token, none for an id that is not used.
 
         Raises:
-            ValueError: there is no such id.
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        return self._join([token_id])
+        return self._decoder.join([token_id])
 
     def decode(self, ids: Sequence[int], /) -> str:
         """The text of ids; bytes that are not UTF-8 become U+FFFD.
@@ -108,7 +215,7 @@ class BPETokenizer:
         Raises:
             ValueError: one of the ids does not exist.
         """
-        return self._join(ids).decode("utf-8", errors="replace")
+        return self._decoder(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
         """The texts of all documents.
@@ -120,16 +227,48 @@ class BPETokenizer:
         >>> tokenizer.decode_batch(tokenizer.encode_batch(["hi!", "", "ohi"]))
         ['hi!', '', 'ohi']
         """
-        ids = encoded.ids.tolist()
-        ends = encoded.offsets.tolist()
-        return [self.decode(ids[start:end]) for start, end in pairwise(ends)]
+        return self._decoder.decode_batch(encoded)
+
+    def warm_up(self) -> None:
+        """Get the engine for batches ready now, if this tokenizer may use another than Python."""
+        if self._bulk is None and self.engine != "python":
+            self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
+        self._patience = -1
 
     def save(self, path: Path, /) -> None:
-        """Write the artefact; see :func:`tokbench_plugins.bpe.artefact.write_artefact`."""
-        write_artefact(path, self._merges, self.pattern)
+        """Write the artefact; see :func:`tokbench_plugins.bpe.artefact.write_artefact`.
 
-    def _join(self, ids: Sequence[int]) -> bytes:
-        try:
-            return b"".join(map(self._bytes_of.__getitem__, ids))
-        except KeyError as error:
-            raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} ids") from None
+        Raises:
+            BackendError: the vocabulary was not trained here.
+            OSError: the file cannot be written.
+        """
+        if not self.vocabulary.is_trained:
+            raise BackendError("only a vocabulary that was trained here is saved in this format; export it")
+        write_artefact(path, self.merges, self.pattern, self.special_tokens, self.training)
+
+    @property
+    def exports(self) -> Mapping[str, str]:
+        """The formats of other programs, and what their files' names end in."""
+        from tokbench_plugins.bpe.formats import EXPORTS
+
+        return {name: suffix for name, (suffix, _) in EXPORTS.items()}
+
+    def export(self, name: str, path: Path, /) -> None:
+        """Write the tokenizer in a format of :attr:`exports`.
+
+        Raises:
+            BackendError: the format cannot hold it; the message says what and why.
+            OSError: a file cannot be written.
+        """
+        from tokbench_plugins.bpe.formats import EXPORTS, Parts
+
+        _, write = EXPORTS[name]
+        write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
+
+
+def _restored(
+    vocabulary: Vocabulary, pattern: str | None, special_tokens: SpecialTokens, engine: Engine, training: Training
+) -> BPETokenizer:
+    tokenizer = BPETokenizer.from_vocabulary(vocabulary, pattern, special_tokens, engine=engine)
+    tokenizer.training = training
+    return tokenizer

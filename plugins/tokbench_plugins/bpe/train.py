@@ -25,6 +25,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from tokbench import TrainProgress
+from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
@@ -39,7 +40,11 @@ def _silent(done: int, total: int, /) -> None:
 
 
 def train(
-    documents: Iterable[str], vocab_size: int, pattern: str | None, progress: TrainProgress = _silent
+    documents: Iterable[str],
+    vocab_size: int,
+    pattern: str | None,
+    progress: TrainProgress = _silent,
+    tie: Tie = "first",
 ) -> list[Pair]:
     """Train byte-level BPE.
 
@@ -50,6 +55,7 @@ def train(
         vocab_size: number of ids to reach, the 256 bytes included.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
         progress: called with (merges done, merges in all).
+        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank; the merge of rank ``r`` makes id ``256 + r``.
@@ -64,7 +70,7 @@ def train(
     """
     if vocab_size < FIRST_MERGE:
         raise ValueError(f"vocab_size is {vocab_size}, but the 256 bytes alone take {FIRST_MERGE} ids")
-    return train_merges(count_chunks(documents, pattern), vocab_size, progress)
+    return train_merges(count_chunks(documents, pattern), vocab_size, progress, tie)
 
 
 def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int]:
@@ -81,7 +87,9 @@ def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int
     return dict(counts)
 
 
-def train_merges(chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = _silent) -> list[Pair]:
+def train_merges(
+    chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = _silent, tie: Tie = "first"
+) -> list[Pair]:
     """Train on chunks that are already counted: the second half of :func:`train`.
 
     >>> train_merges({"aab": 2, "ab": 3}, 258)
@@ -90,7 +98,7 @@ def train_merges(chunks: Mapping[str, int], vocab_size: int, progress: TrainProg
     total = max(0, vocab_size - FIRST_MERGE)
     stride = max(1, total // _REPORTS)
     progress(0, total)
-    text = _LinkedText(chunks)
+    text = _LinkedText(chunks, tie)
     merges: list[Pair] = []
     while len(merges) < total and (best := text.pop_best()) is not None:
         text.merge(best, FIRST_MERGE + len(merges))
@@ -111,11 +119,12 @@ class _LinkedText:
         counts: for each pair, the sum of the weights of all positions where it starts.
         positions: for each pair, where it starts or once started, *last first*: so the stale ones
             before the true first position can be popped from the end.
-        heap: one entry (-count, first position, pair) for each pair; counts and positions may be
-            those of an earlier day.
+        heap: one entry (-count, rank, pair) for each pair, as of today or of an earlier day. The rank is
+            the first position; of no interest, and 0, where the smallest pair wins a tie.
     """
 
-    def __init__(self, chunks: Mapping[str, int]) -> None:
+    def __init__(self, chunks: Mapping[str, int], tie: Tie) -> None:
+        self.first_wins = tie == "first"
         self.ids = [_EMPTY]
         self.weights = [0]
         for chunk, weight in chunks.items():
@@ -138,24 +147,26 @@ class _LinkedText:
         """Put a pair whose positions were found from left to right into the heap."""
         positions = self.positions[pair]
         positions.reverse()
-        heapq.heappush(self.heap, (-self.counts[pair], positions[-1], pair))
+        heapq.heappush(self.heap, self._entry(pair))
+
+    def _entry(self, pair: Pair) -> tuple[int, int, Pair]:
+        """What the heap should hold of a pair today."""
+        return -self.counts[pair], self.positions[pair][-1] if self.first_wins else 0, pair
 
     def pop_best(self) -> Pair | None:
-        """Take out the most frequent pair, the first in the text among equals; ``None`` if none is left."""
+        """Take out the most frequent pair, of equals the one the tie rule says; ``None`` if none is left."""
         ids, after = self.ids, self.after
         while self.heap:
             entry = self.heap[0]
             pair = left, right = entry[2]
-            count = self.counts[pair]
-            if count == 0:
+            if self.counts[pair] == 0:
                 heapq.heappop(self.heap)
                 del self.counts[pair], self.positions[pair]
                 continue
             positions = self.positions[pair]
             while ids[positions[-1]] != left or ids[after[positions[-1]]] != right:
                 positions.pop()
-            today = (-count, positions[-1], pair)
-            if today == entry:
+            if (today := self._entry(pair)) == entry:
                 heapq.heappop(self.heap)
                 return pair
             heapq.heapreplace(self.heap, today)

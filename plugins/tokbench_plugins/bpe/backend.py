@@ -1,0 +1,76 @@
+"""What ``naive_bpe`` and ``regex_bpe`` have in common: their options, training and loading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import Field
+
+import tokbench
+from tokbench_plugins.bpe.artefact import Kind, Training, read_artefact
+from tokbench_plugins.bpe.corpus import CorpusDigest
+from tokbench_plugins.bpe.engines import Engine
+from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe.special import SPECIAL_SETS, SpecialTokens
+from tokbench_plugins.bpe.tokenizer import BPETokenizer
+from tokbench_plugins.bpe.trainer import train
+
+__all__ = ["LoadOptions", "TrainOptions", "load_saved", "train_tokenizer"]
+
+_ENGINE: Any = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken; same ids")
+_SPECIAL: Any = Field(
+    default=(),
+    description=f"special tokens, by name or set ({', '.join(SPECIAL_SETS)}), after the merges",
+)
+
+
+class LoadOptions(tokbench.Options):
+    """Options of a saved byte-level BPE; its pattern is in the file."""
+
+    path: tokbench.LocalPath = Field(description="a file saved by this backend (.bpe.json)")
+    engine: Engine = _ENGINE
+    special_tokens: tuple[str, ...] = _SPECIAL
+
+
+class TrainOptions(tokbench.Options):
+    """Options of training byte-level BPE."""
+
+    tie: Tie = Field(default="first", description="of several most frequent pairs: first in the text, or smallest ids")
+    processes: int = Field(default=1, ge=1, le=64, description="processes that split and count; same merges")
+    engine: Engine = _ENGINE
+    special_tokens: tuple[str, ...] = _SPECIAL
+
+
+def _added(names: Iterable[str], known: SpecialTokens, first: int) -> SpecialTokens:
+    """The special tokens of a file, and those that were asked for."""
+    spelled = [token for name in names for token in SPECIAL_SETS.get(name, (name,))]
+    fresh = [token for token in dict.fromkeys(spelled) if token not in known.ids]
+    return known.with_more(fresh, max([first, *(token_id + 1 for token_id in known.ids.values())])) if fresh else known
+
+
+def load_saved(options: LoadOptions, kind: Kind) -> BPETokenizer:
+    """The tokenizer of a file, with the special tokens that are asked for added to those it has.
+
+    Raises:
+        BackendError: see :func:`..artefact.read_artefact`.
+    """
+    artefact = read_artefact(options.path, kind)
+    special = _added(options.special_tokens, artefact.special, 256 + len(artefact.merges))
+    return BPETokenizer(artefact.merges, artefact.pattern, special, engine=options.engine, training=artefact.training)
+
+
+def train_tokenizer(
+    documents: Iterable[str],
+    vocab_size: int,
+    options: TrainOptions,
+    pattern: str | None,
+    progress: tokbench.TrainProgress,
+) -> BPETokenizer:
+    """Train, and keep what the artefact will say of it; special tokens come on top of ``vocab_size``."""
+    digest = CorpusDigest(documents)
+    engine = "auto" if options.engine == "gigatoken" else options.engine
+    merges = train(digest, vocab_size, pattern, progress, options.tie, engine, options.processes)
+    special = _added(options.special_tokens, SpecialTokens({}), 256 + len(merges))
+    training = Training(vocab_size, options.tie, digest.corpus)
+    return BPETokenizer(merges, pattern, special, engine=options.engine, training=training)

@@ -1,0 +1,126 @@
+"""Ids to text: each id has its bytes, and the bytes joined are the text as UTF-8."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from tokbench import Encoded
+from tokbench_plugins.bpe.jit import has_numba
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Decoder"]
+
+_WORTH_COMPILED: Final = 1 << 20  # ids in all; below, numba takes longer to get ready
+_SLAB: Final = 1 << 18  # ids; bounds what lies between ids and texts
+
+
+class Decoder:
+    r"""Decodes ids one document at a time or in bulk.
+
+    Args:
+        tokens: the bytes of each id, ``b""`` for one that stands for no text.
+        compiled: whether batches may be joined by compiled code, once there were enough of them.
+
+    >>> decoder = Decoder([b"a", b"", b"\xc3"])
+    >>> decoder([0, 1, 2])
+    'a\ufffd'
+    >>> decoder.join([3])
+    Traceback (most recent call last):
+    ValueError: id 3 is not in the vocabulary of 3 ids
+    """
+
+    def __init__(self, tokens: Sequence[bytes], *, compiled: bool = True) -> None:
+        # A dict, not a list: ids that do not exist, negative ones too, are found out by the lookup.
+        self._bytes_of = dict(enumerate(tokens))
+        self._compiled = compiled and has_numba()
+        self._decoded = 0
+
+    def __call__(self, ids: Sequence[int]) -> str:
+        """The text of ids; bytes that are not UTF-8 become U+FFFD."""
+        return self.join(ids).decode("utf-8", errors="replace")
+
+    def join(self, ids: Sequence[int]) -> bytes:
+        """The bytes of ids.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        try:
+            return b"".join(map(self._bytes_of.__getitem__, ids))
+        except KeyError as error:
+            raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} ids") from None
+
+    def decode_batch(self, encoded: Encoded) -> list[str]:
+        """The texts of all documents.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        self._decoded += len(encoded.ids)
+        join = self._join_compiled if self._compiled and self._decoded >= _WORTH_COMPILED else self._join_slab
+        texts: list[str] = []
+        for ids, offsets in _slabs(encoded):
+            data, ends = join(ids, offsets)
+            texts += [str(data[start:end], "utf-8", "replace") for start, end in pairwise(ends)]
+        return texts
+
+    def _join_slab(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
+        data = self.join(ids.tolist())
+        return memoryview(data), self._ends(ids, offsets)
+
+    def _join_compiled(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
+        import numpy as np
+
+        from tokbench_plugins.bpe.decode_kernels import join_tokens
+
+        if len(ids) and (highest := int(ids.max())) >= len(self._bytes_of):
+            self.join([highest])  # raises
+        ends = self._ends(ids, offsets)
+        out = np.empty(ends[-1] + 8, np.uint8)
+        join_tokens(np.ascontiguousarray(ids), self._flat, self._starts, out)
+        return memoryview(out), ends  # type: ignore[arg-type] # an array has a buffer
+
+    def _ends(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> list[int]:
+        """Where in the bytes of all ids each document starts, and the last one ends."""
+        import numpy as np
+
+        upto = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum(self._lengths[ids], out=upto[1:])
+        ends: list[int] = upto[offsets].tolist()
+        return ends
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        import numpy as np
+
+        return np.cumsum([0, *map(len, self._bytes_of.values())], dtype=np.int64)
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
+        import numpy as np
+
+        return np.diff(self._starts)
+
+    @cached_property
+    def _flat(self) -> NDArray[np.uint8]:
+        import numpy as np
+
+        return np.frombuffer(bytearray().join([*self._bytes_of.values(), bytes(8)]), np.uint8)
+
+
+def _slabs(encoded: Encoded) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
+    """The documents in portions of about :data:`_SLAB` ids, each with offsets of its own."""
+    import numpy as np
+
+    ids, offsets = encoded
+    first = 0
+    while first + 1 < len(offsets):
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + _SLAB, side="right")) - 1)
+        yield ids[offsets[first] : offsets[last]], offsets[first : last + 1] - offsets[first]
+        first = last

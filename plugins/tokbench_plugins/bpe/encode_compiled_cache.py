@@ -1,0 +1,189 @@
+"""The cache of chunks, compiled: one table of open addressing, of four words a row.
+
+Importing this file needs numba. The words are:
+
+- words 0 and 1, the *key*. Up to 15 bytes: the bytes themselves, and their number in the top byte. Longer:
+  a hash, and where a copy of the bytes lies in ``keys``, with their number and the top bit set.
+- words 2 and 3, the *ids*. The top bit of word 2 marks what was learned from text and may be forgotten;
+  the next seven are the number of ids. Up to four ids lie in the row itself, more of them in ``spans``.
+
+A new table holds the vocabulary itself: a chunk that is a token is found before it was ever seen. What is
+learned comes after these, so no search for a token passes a learned row: when the table is full, the
+learned rows are wiped out, and all the rest is still found.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tokbench_plugins.bpe.jit import compiled
+
+__all__ = ["LONG", "LONGEST_CACHED", "PADDING", "Tables", "find", "key_of", "learn", "read", "write"]
+
+LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
+PADDING: Final = 16  # bytes that must follow the last chunk: keys are read in whole words
+
+_U0, _U1, _U2, _U3, _U4, _U8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
+_U15, _U28, _U32, _U40, _U56 = (np.uint64(n) for n in (15, 28, 32, 40, 56))
+_ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_LEARNED: Final = np.uint64(1 << 63)
+LONG: Final = np.uint64(1 << 63)
+_COUNT: Final = np.uint64(0x7F)
+_ID: Final = np.uint64((1 << 28) - 1)
+_WHERE: Final = np.uint64((1 << 40) - 1)
+_MIX_A: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+_MIX_B: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
+_LOW: Final = np.uint64(0xFFFF_FFFF)
+_PROBES: Final = 64  # a search this long is given up: nobody's text can make the table slow
+_INLINE: Final = np.uint64(4)  # ids that fit into a row
+_LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY = range(5)
+
+
+class Tables(NamedTuple):
+    """What the kernels work with; the tables of the cache change, the others do not.
+
+    Attributes:
+        byte_ids: uint32[256], the id of each byte.
+        byte_pairs: uint64[65536], the value of each pair of bytes.
+        pairs: uint64[2 * slots], the merges; see ``encode_compiled_merge``.
+        rows: uint64[4 * rows], the cache; the number of rows is a power of two.
+        keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
+        spans: uint32[n], the ids of chunks of more than four.
+        state: int64[5]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
+            by the tokens.
+    """
+
+    byte_ids: Any
+    byte_pairs: Any
+    pairs: Any
+    rows: Any
+    keys: Any
+    spans: Any
+    state: Any
+
+
+@compiled
+def _word(data: Any, at: Any) -> Any:
+    """Eight bytes as one number, the first one lowest: a single load."""
+    word = np.uint64(data[at])
+    for i in range(1, 8):
+        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
+    return word
+
+
+@compiled
+def _mix(a: Any, b: Any) -> Any:
+    mixed = (a ^ (b * _MIX_B)) * _MIX_A
+    mixed = (mixed ^ (mixed >> _U32)) * _MIX_B
+    return mixed ^ (mixed >> _U28)
+
+
+@compiled
+def key_of(data: Any, start: Any, length: Any) -> Any:
+    """The key of a chunk (for a long one without the place) and where its search begins."""
+    if length <= _U15:
+        low = min(length, _U8)  # no branches here: they would be mispredicted for every other word
+        first = _word(data, start) & (_ALL >> (_U8 * (_U8 - low)))
+        second = _word(data, start + _U8) & ((_U1 << (_U8 * (length - low))) - _U1)
+        second |= length << _U56
+        return first, second, _mix(first, second)
+    mixed = length
+    at = start
+    end = start + length - _U8
+    while at < end:
+        mixed = _mix(mixed, _word(data, at))
+        at += _U8
+    mixed = _mix(mixed, _word(data, end))
+    return mixed, LONG | (length << _U40), mixed
+
+
+@compiled
+def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> bool:
+    for i in range(length):  # noqa: SIM110 - numba compiles no generator
+        if a[at_a + np.uint64(i)] != b[at_b + np.uint64(i)]:
+            return False
+    return True
+
+
+@compiled
+def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
+    """The row of a key and whether it is there; if not, and the row is free, it belongs there."""
+    mask = np.uint64(len(rows) - 1)
+    row = (begin * _U4) & mask
+    for _ in range(_PROBES):
+        there = rows[row + _U1]
+        if there == _U0:
+            return row, False
+        if rows[row] == first:
+            if there == second:
+                return row, True
+            if there & LONG and there & ~_WHERE == second and _same_bytes(keys, there & _WHERE, data, start, length):
+                return row, True
+        row = (row + _U4) & mask
+    return row, False
+
+
+@compiled
+def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
+    """Copy the ids of a row to ``out[n:]``; returns where they end.
+
+    Four ids are written always, and those that are too many overwritten by the next chunk: to ask how
+    many there are would cost six times as much, in branches that are mispredicted.
+    """
+    word, other = rows[row + _U2], rows[row + _U3]
+    count = (word >> _U56) & _COUNT
+    out[n] = np.uint32(word & _ID)
+    out[n + _U1] = np.uint32((word >> _U28) & _ID)
+    out[n + _U2] = np.uint32(other & _LOW)
+    out[n + _U3] = np.uint32(other >> _U32)
+    if count > _INLINE:
+        for i in range(np.int64(count)):
+            out[n + np.uint64(i)] = spans[other + np.uint64(i)]
+    return n + count
+
+
+@compiled
+def write(tables: Any, row: Any, first: Any, second: Any, out: Any, count: Any, mark: Any) -> None:
+    """Fill a free row; the caller has seen to it that there is room for the ids."""
+    rows, spans, state = tables.rows, tables.spans, tables.state
+    word = mark | (np.uint64(count) << _U56)
+    other = _U0
+    if count > _INLINE:
+        other = np.uint64(state[_SPANS_USED])
+        for i in range(count):
+            spans[state[_SPANS_USED] + i] = out[i]
+        state[_SPANS_USED] += count
+    else:
+        word |= np.uint64(out[0])
+        word |= np.uint64(out[1]) << _U28 if count > _U1 else _U0
+        other = np.uint64(out[2]) if count > _U2 else _U0
+        other |= np.uint64(out[3]) << _U32 if count > _U3 else _U0
+    rows[row], rows[row + _U1], rows[row + _U2], rows[row + _U3] = first, second, word, other
+
+
+@compiled
+def learn(
+    tables: Any, row: Any, data: Any, start: Any, length: Any, first: Any, second: Any, out: Any, count: Any
+) -> None:
+    """Remember the ids of a chunk, or forget all chunks where one more would be too many."""
+    rows, keys, state = tables.rows, tables.keys, tables.state
+    at = state[_KEYS_USED]
+    if (
+        state[_LEARNED_ROWS] == state[_MOST_ROWS]
+        or state[_SPANS_USED] + count > len(tables.spans)
+        or at + np.int64(length) + PADDING > len(keys)
+    ):
+        for k in range(0, len(rows), 4):
+            if rows[k + 2] & _LEARNED:
+                rows[k : k + 4] = _U0
+        state[_LEARNED_ROWS], state[_SPANS_USED], state[_KEYS_USED] = 0, 0, state[_FIRST_KEY]
+        return
+    if second & LONG:
+        for i in range(np.int64(length)):
+            keys[at + i] = data[np.int64(start) + i]
+        second |= np.uint64(at)
+        state[_KEYS_USED] += np.int64(length)
+    state[_LEARNED_ROWS] += 1
+    write(tables, row, first, second, out, count, _LEARNED)

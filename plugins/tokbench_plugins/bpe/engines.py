@@ -1,0 +1,80 @@
+"""Which engine encodes a batch: all give the same ids, and differ in speed and in what they need.
+
+========= ======================= ==================================================================
+engine    speed                   needs
+========= ======================= ==================================================================
+python    that of tiktoken / 4    nothing; the others are measured against its ids
+numba     more than tiktoken · 2  numba; compiles for some seconds, once on each machine
+gigatoken tiktoken · 6            gigatoken; one of the named patterns; ids verified on a sample
+auto      the fastest of these    what is installed; python until there was enough text to be worth it
+========= ======================= ==================================================================
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final, Literal, Protocol, get_args
+
+from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
+from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
+from tokbench_plugins.bpe.jit import has_numba
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+__all__ = ["ENGINES", "BulkEncoder", "Engine", "bulk_encoder", "check_engine"]
+
+Engine = Literal["auto", "python", "numba", "gigatoken"]
+"""What a user may ask for."""
+
+ENGINES: Final[tuple[str, ...]] = get_args(Engine)
+
+_log = logging.getLogger("tokbench")
+
+
+class BulkEncoder(Protocol):
+    """What encodes batches."""
+
+    def encode_batch(self, texts: Sequence[str]) -> Encoded:
+        """The ids of all texts."""
+
+
+def check_engine(engine: str) -> None:
+    """Refuse an engine that cannot be had, before anything is encoded.
+
+    Raises:
+        ValueError: there is no such engine.
+        BackendUnavailable: what it needs is not installed.
+
+    >>> check_engine("nunba")
+    Traceback (most recent call last):
+    ValueError: there is no engine 'nunba'; did you mean 'numba'?
+    """
+    if engine not in ENGINES:
+        raise ValueError(f"there is no engine {engine!r}; {did_you_mean(engine, ENGINES)}")
+    if (engine == "numba" and not has_numba()) or (engine == "gigatoken" and not has_gigatoken()):
+        raise BackendUnavailable(f"engine {engine!r} needs {engine}, which is not installed: pip install {engine}")
+
+
+def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
+    """The engine for batches; ``None`` stands for the one in Python, which every tokenizer has.
+
+    With ``auto``: gigatoken, or if it cannot take the vocabulary numba, or if that is missing Python.
+
+    Raises:
+        BackendError: gigatoken was asked for, and cannot take this vocabulary or gives other ids.
+    """
+    if engine == "gigatoken" or (engine == "auto" and has_gigatoken()):
+        from tokbench_plugins.bpe.gigatoken_encode import GigatokenEncoder, refusal
+
+        try:
+            return GigatokenEncoder(vocabulary, pattern)
+        except Exception as error:
+            if engine == "gigatoken":
+                raise BackendError(f"engine 'gigatoken': {error}") from error
+            if refusal(vocabulary, pattern) is None:  # otherwise, nobody expected it to work
+                _log.warning("not encoding with gigatoken: %s", error)
+    if engine == "numba" or (engine == "auto" and has_numba()):
+        from tokbench_plugins.bpe.encode_compiled import CompiledEncoder
+
+        return CompiledEncoder(vocabulary, pattern)
+    return None

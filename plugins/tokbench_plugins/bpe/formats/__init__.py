@@ -1,0 +1,64 @@
+"""Byte-level BPE in the files of other programs, both ways.
+
+Each format is a file here, and each is checked against the program that owns it:
+
+``tiktoken_ranks``
+    ``.tiktoken``: base64 and rank a line; no merges, no pattern, no special tokens.
+``tokenizer_json``, ``tokenizer_json_reader``
+    Hugging Face's ``tokenizer.json``: everything in one file.
+``gpt2_files``
+    ``encoder.json`` and ``vocab.bpe``; no pattern.
+``listing``
+    lines for people to read.
+
+What a format cannot hold, or byte-level BPE cannot do, is refused with the reason, never bent: a file
+that loads gives the same ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tokbench import BackendError
+from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_files
+from tokbench_plugins.bpe.formats.listing import read_listing, write_listing
+from tokbench_plugins.bpe.formats.parts import Parts
+from tokbench_plugins.bpe.formats.tiktoken_ranks import ranks_of, read_ranks, write_ranks
+from tokbench_plugins.bpe.formats.tokenizer_json import write_tokenizer_json
+from tokbench_plugins.bpe.formats.tokenizer_json_reader import read_tokenizer_json
+
+
+def _write_ranks(path: Path, parts: Parts) -> None:
+    try:
+        write_ranks(path, ranks_of(parts.vocabulary))
+    except ValueError as error:
+        raise BackendError(f"{path}: cannot be written as .tiktoken: {error}") from error
+
+
+def _write_gpt2(folder: Path, parts: Parts) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_gpt2_files(folder / "encoder.json", folder / "vocab.bpe", parts)
+
+
+EXPORTS: Mapping[str, tuple[str, Callable[[Path, Parts], None]]] = {
+    "tiktoken": (".tiktoken", _write_ranks),
+    "huggingface": (".tokenizer.json", write_tokenizer_json),
+    "gpt2": ("", _write_gpt2),
+    "listing": (".merges.txt", write_listing),
+}
+"""By name: what the file's name ends in (GPT-2's two files make a folder), and what writes it."""
+
+__all__ = [
+    "EXPORTS",
+    "Parts",
+    "ranks_of",
+    "read_gpt2_files",
+    "read_listing",
+    "read_ranks",
+    "read_tokenizer_json",
+    "write_gpt2_files",
+    "write_listing",
+    "write_ranks",
+    "write_tokenizer_json",
+]

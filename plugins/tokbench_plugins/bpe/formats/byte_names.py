@@ -1,0 +1,138 @@
+"""GPT-2's byte alphabet: tokens are bytes, JSON holds text, so each byte gets a printable character.
+
+A byte that is a visible Latin-1 character stands for itself; the others, in order, take the code points
+from 256 on. That is how ``Ġ`` came to mean a space and ``Ċ`` a line break. Every file of the family GPT-2
+began (``encoder.json``, ``vocab.bpe``, ``tokenizer.json``) spells its tokens so, but for special tokens, which are
+written as they are. Where that makes one spelling mean two things, nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count
+from typing import Final
+
+from tokbench_plugins.bpe.formats.parts import Parts
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
+
+__all__ = ["BYTE_TO_CHARACTER", "bytes_of_name", "name_of_bytes", "named_merges", "names_of", "vocabulary_of_names"]
+
+
+def _alphabet() -> str:
+    """The 256 characters, by byte."""
+    beyond = count(FIRST_MERGE)
+    latin = map(chr, range(FIRST_MERGE))
+    return "".join(c if c.isprintable() and not c.isspace() else chr(next(beyond)) for c in latin)
+
+
+BYTE_TO_CHARACTER: Final = _alphabet()
+"""The character of each byte: entry ``b`` belongs to byte ``b``."""
+
+_TOO_LARGE: Final = 10**7  # a damaged id must not fill the memory
+_BYTE_OF: Final = {ord(character): byte for byte, character in enumerate(BYTE_TO_CHARACTER)}
+_NAMES: Final = str.maketrans(dict(enumerate(BYTE_TO_CHARACTER)))
+
+
+def name_of_bytes(token: bytes) -> str:
+    r"""The spelling of a token in the byte alphabet.
+
+    >>> name_of_bytes(b" hi\n"), name_of_bytes("é".encode())
+    ('ĠhiĊ', 'Ã©')
+    """
+    return token.decode("latin-1").translate(_NAMES)
+
+
+def bytes_of_name(name: str) -> bytes:
+    r"""The token that is spelled so.
+
+    Raises:
+        ValueError: a character of it is not in the alphabet.
+
+    >>> bytes_of_name("ĠhiĊ")
+    b' hi\n'
+    >>> bytes_of_name("a b")
+    Traceback (most recent call last):
+    ValueError: 'a b' is not spelled in GPT-2's byte alphabet: it has ' '
+    """
+    try:
+        return bytes(map(_BYTE_OF.__getitem__, map(ord, name)))
+    except KeyError as error:
+        raise ValueError(f"{name!r} is not spelled in GPT-2's byte alphabet: it has {chr(error.args[0])!r}") from None
+
+
+def names_of(parts: Parts) -> dict[str, int]:
+    """The ids of all ordinary tokens by their spelling, in order of id.
+
+    Raises:
+        ValueError: two ids would have the same spelling, that of a special token included.
+    """
+    names: dict[str, int] = {}
+    for token_id, token in enumerate(parts.vocabulary.tokens):
+        if token and names.setdefault(name_of_bytes(token), token_id) != token_id:
+            known = names[name_of_bytes(token)]
+            raise ValueError(f"ids {known} and {token_id} both stand for {token!r}, and the format has one id for it")
+    for name, token_id in parts.special.ids.items():
+        if name in names:
+            raise ValueError(
+                f"special token {name!r} (id {token_id}) is spelled like the ordinary token "
+                f"{bytes_of_name(name)!r} (id {names[name]}); give it another name, such as '<|{name}|>'"
+            )
+    return names
+
+
+def named_merges(vocabulary: Vocabulary) -> list[tuple[str, str]]:
+    """The spellings of both halves of each merge, in order of rank.
+
+    >>> named_merges(Vocabulary.trained([(32, 104), (256, 105)]))
+    [('Ġ', 'h'), ('Ġh', 'i')]
+    """
+    names = list(map(name_of_bytes, vocabulary.tokens))
+    return [(names[left], names[right]) for left, right, _ in vocabulary.merges]
+
+
+def vocabulary_of_names(
+    ids: Mapping[str, int], merges: Iterable[tuple[str, str]], place: Callable[[int], str]
+) -> Vocabulary:
+    """The vocabulary of ordinary tokens and merges that are spelled in the byte alphabet.
+
+    Args:
+        ids: the id of each ordinary token.
+        merges: both halves of each merge, in order of rank.
+        place: where the merge of a rank stands in its file, for messages.
+
+    Raises:
+        ValueError: an id is negative or there twice, a byte has none, or a merge has a part or a result without one.
+
+    >>> ids = {character: byte for byte, character in enumerate(BYTE_TO_CHARACTER)} | {"Ġh": 256}
+    >>> vocabulary_of_names(ids, [("Ġ", "h")], "merge {}".format).merges
+    ((32, 104, 256),)
+    """
+    tokens = _tokens_by_id(ids)
+    ranks: dict[Pair, int] = {}
+    triples: list[Merge] = []
+    for rank, (left, right) in enumerate(merges):
+        for name in (left, right, left + right):
+            if name not in ids:
+                raise ValueError(f"{place(rank)} merges {left!r} and {right!r}, but no token is {name!r}")
+        pair = ids[left], ids[right]
+        if ranks.setdefault(pair, rank) != rank:
+            raise ValueError(f"{place(rank)} repeats {place(ranks[pair])}: {left!r} and {right!r}")
+        triples.append((*pair, ids[left + right]))
+    byte_ids = tuple(ids[character] for character in BYTE_TO_CHARACTER)
+    return Vocabulary(tokens, byte_ids, tuple(triples))
+
+
+def _tokens_by_id(ids: Mapping[str, int]) -> tuple[bytes, ...]:
+    """The bytes of each id, ``b""`` for a gap; every byte must be there."""
+    for name, token_id in ids.items():
+        if not 0 <= token_id < _TOO_LARGE:
+            raise ValueError(f"the id of {name!r} is {token_id}, not between 0 and {_TOO_LARGE - 1}")
+    tokens = [b""] * (max(ids.values(), default=-1) + 1)
+    for name, token_id in ids.items():
+        if tokens[token_id]:
+            raise ValueError(f"{name_of_bytes(tokens[token_id])!r} and {name!r} have the same id, {token_id}")
+        tokens[token_id] = bytes_of_name(name)
+    for byte, character in enumerate(BYTE_TO_CHARACTER):
+        if character not in ids:
+            raise ValueError(f"no token for the byte 0x{byte:02x} ({character!r}): not a whole byte-level vocabulary")
+    return tuple(tokens)

@@ -1,0 +1,101 @@
+"""GPT-2's two files: ``encoder.json``, the ids by token, and ``vocab.bpe``, the merges in order of rank.
+
+Tokens are spelled in GPT-2's byte alphabet, and ids need not follow ranks. Special tokens stand among the
+others in ``encoder.json``, written as they are; they are known by what they lack: no merge makes them, and
+they are no single byte.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from tokbench import BackendError, write_atomically
+from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, named_merges, names_of, vocabulary_of_names
+from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
+from tokbench_plugins.bpe.formats.parts import Parts
+from tokbench_plugins.bpe.special import SpecialTokens
+from tokbench_plugins.files import read_file
+
+__all__ = ["read_gpt2_files", "write_gpt2_files"]
+
+_HEADER: Final = "#version: 0.2"
+
+
+def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") -> Parts:
+    """The parts of the tokenizer in the two files.
+
+    Args:
+        encoder: ``encoder.json``, elsewhere called ``vocab.json``.
+        vocab: ``vocab.bpe``, elsewhere called ``merges.txt``.
+        pattern: the pre-tokenization split, which the files do not say.
+
+    Raises:
+        BackendError: a file cannot be read or is damaged, or they do not belong together; the message names the
+            file, and the line where there is one.
+    """
+    content, merges = read_json_object(encoder), _read_merges(vocab)
+    try:
+        ids = ids_by_name(content, "the content")
+        made = {left + right for left, right in merges}
+        special = {name: i for name, i in ids.items() if name not in made and name not in BYTE_TO_CHARACTER}
+        ordinary = {name: i for name, i in ids.items() if name not in special}
+        vocabulary = vocabulary_of_names(ordinary, merges, lambda rank: f"{vocab}:{rank + 2}")
+        return Parts(vocabulary, pattern, SpecialTokens(special, vocabulary.tokens))
+    except ValueError as error:
+        raise BackendError(f"{encoder}: {error}; do the two files belong together?") from error
+
+
+def _read_merges(path: Path) -> list[tuple[str, str]]:
+    try:
+        lines = read_file(path).decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise BackendError(f"{path}: not UTF-8 text: {error}; get the file anew") from error
+    if lines[0].rstrip("\r") != _HEADER:
+        raise BackendError(f"{path}:1: {lines[0][:40]!r} instead of {_HEADER!r}; is it a vocab.bpe or merges.txt?")
+    if lines[-1] == "":
+        lines.pop()
+    merges = []
+    for number, line in enumerate(lines[1:], 2):
+        match line.rstrip("\r").split(" "):
+            case [left, right] if left and right:
+                merges.append((left, right))
+            case _:
+                raise BackendError(f"{path}:{number}: {line[:40]!r} is not two tokens; get the file anew")
+    return merges
+
+
+def write_gpt2_files(encoder: Path, vocab: Path, parts: Parts) -> None:
+    """Write both files, each as a whole or not at all; the pattern has no place in them.
+
+    Args:
+        encoder: where to write ``encoder.json``.
+        vocab: where to write ``vocab.bpe``.
+        parts: what to write.
+
+    Raises:
+        BackendError: the format cannot hold it; the message says what and why.
+        OSError: a file cannot be written.
+    """
+    try:
+        names = _names_with_special(parts)
+    except ValueError as error:
+        raise BackendError(f"{encoder}: cannot be written as encoder.json: {error}") from error
+    by_id = dict(sorted(names.items(), key=lambda entry: entry[1]))
+    lines = [_HEADER, *(f"{left} {right}" for left, right in named_merges(parts.vocabulary)), ""]
+    # The merges first: an encoder.json whose merges are missing would be taken for all special tokens.
+    write_atomically(vocab, "\n".join(lines).encode())
+    write_atomically(encoder, json.dumps(by_id).encode("ascii"))
+
+
+def _names_with_special(parts: Parts) -> dict[str, int]:
+    names = names_of(parts)
+    made = {made for _, _, made in parts.vocabulary.merges} | {*parts.vocabulary.byte_ids}
+    for token_id in names.values():
+        if token_id not in made:
+            raise ValueError(
+                f"no merge makes {parts.vocabulary.tokens[token_id]!r} (id {token_id}), and such a token would be "
+                "read as a special one; save it as tokenizer.json"
+            )
+    return names | dict(parts.special.ids)

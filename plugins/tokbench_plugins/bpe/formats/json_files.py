@@ -1,0 +1,61 @@
+"""JSON files of other programs, read strictly: nothing is taken for granted, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tokbench import BackendError
+from tokbench_plugins.files import read_file
+
+__all__ = ["ids_by_name", "read_json_object"]
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """The content of a file whose outermost value is an object.
+
+    Raises:
+        BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else;
+            the message names file, line and column where there is such a place.
+    """
+    try:
+        content = json.loads(read_file(path), object_pairs_hook=_no_key_twice)
+    except json.JSONDecodeError as error:
+        raise BackendError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}; get the file anew") from error
+    except (ValueError, RecursionError) as error:
+        raise BackendError(f"{path}: not JSON: {error}; get the file anew") from error
+    if not isinstance(content, dict):
+        raise BackendError(f"{path}: not a JSON object but {type(content).__name__}; is it the right file?")
+    return content
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in content:
+            raise ValueError(f"the key {key!r} is there twice")
+        content[key] = value
+    return content
+
+
+def ids_by_name(value: Any, where: str) -> dict[str, int]:
+    """The value if it is an object of whole numbers.
+
+    Args:
+        value: a part of a JSON file.
+        where: what to call it in a message.
+
+    Raises:
+        ValueError: it is something else.
+
+    >>> ids_by_name({"a": 1, "b": "2"}, "model.vocab")
+    Traceback (most recent call last):
+    ValueError: model.vocab['b'] is '2', not an id
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} is not an object")  # noqa: TRY004 - a fault of the file, not of a caller
+    for name, token_id in value.items():
+        if type(token_id) is not int:
+            raise ValueError(f"{where}[{name!r}] is {token_id!r}, not an id")
+    return value

@@ -1,0 +1,118 @@
+"""``.tiktoken`` files: for each token a line with its bytes in base64 and its id, which is also its rank.
+
+Merges are not in the file. tiktoken joins whatever two neighbours make the token of lowest rank, so a
+vocabulary can be written if its merges are exactly those that its ranks imply: all that were trained,
+and all that came as ranks. The pattern and the special tokens have no place in the file either: whoever
+loads it must know them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from tokbench import BackendError, write_atomically
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.files import read_file
+
+__all__ = ["ranks_of", "read_ranks", "write_ranks"]
+
+_RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
+_SHOWN: Final = 40
+
+
+def read_ranks(path: Path) -> dict[bytes, int]:
+    """The tokens of a file and their ranks.
+
+    tiktoken's own reader keeps a copy by the path's name and would not see that the file has changed.
+
+    Raises:
+        BackendError: the file cannot be read or is damaged; the message names file and line.
+
+    >>> read_ranks(Path("nowhere.tiktoken"))
+    Traceback (most recent call last):
+    tokbench.errors.BackendError: nowhere.tiktoken: No such file or directory
+    """
+    ranks: dict[bytes, int] = {}
+    taken: set[int] = set()
+    for number, line in enumerate(read_file(path).splitlines(), 1):
+        if not line:
+            continue
+        try:
+            token, rank = line.split()
+            data, value = base64.b64decode(token, validate=True), _rank(rank)
+        except (ValueError, binascii.Error):
+            start = line[:_SHOWN].decode("utf-8", errors="replace")
+            raise BackendError(
+                f"{path}:{number}: not a base64 token and its rank: {start!r}; get the file anew, or delete the line"
+            ) from None
+        if not data or data in ranks or value in taken or value < 0:
+            raise BackendError(
+                f"{path}:{number}: token {data!r} or rank {value} is invalid or there twice; get the file anew"
+            )
+        ranks[data] = value
+        taken.add(value)
+    missing = next((b for b in range(256) if bytes([b]) not in ranks), None)
+    if missing is not None:
+        raise BackendError(
+            f"{path}: no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary; get the file anew"
+        )
+    return ranks
+
+
+def _rank(digits: bytes) -> int:
+    if not _RANK.fullmatch(digits):
+        raise ValueError(digits)
+    return int(digits)
+
+
+def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
+    """Write a file, as a whole or not at all.
+
+    Args:
+        path: where to; an existing file is replaced.
+        ranks: the id of each token; see :func:`ranks_of`.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    by_rank = sorted(ranks.items(), key=lambda entry: entry[1])
+    write_atomically(path, b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in by_rank))
+
+
+def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
+    """The ranks that give a vocabulary's ids back.
+
+    Raises:
+        ValueError: no ranks do: two ids stand for the same bytes, or other merges follow from the ids.
+
+    >>> ranks_of(Vocabulary.trained([(104, 105), (256, 33)]))[b"hi!"]
+    257
+    """
+    ranks = vocabulary.ranks
+    if len(ranks) != sum(map(bool, vocabulary.tokens)):
+        twice = next(i for i, token in enumerate(vocabulary.tokens) if token and ranks[token] != i)
+        token = vocabulary.tokens[twice]
+        raise ValueError(
+            f"ids {ranks[token]} and {twice} both stand for {token!r}, and a .tiktoken file has one of them"
+        )
+    implied = Vocabulary.from_ranks(ranks)
+    if implied.merges != vocabulary.merges:
+        pairs = zip(implied.merges, vocabulary.merges, strict=False)
+        shorter = min(len(implied.merges), len(vocabulary.merges))
+        rank = next((rank for rank, (one, other) in enumerate(pairs) if one != other), shorter)
+        raise ValueError(
+            f"a .tiktoken file merges in order of ids, and this vocabulary does not from merge {rank} on; "
+            "save it as tokenizer.json, which lists its merges"
+        )
+    if not implied.whole_chunks <= vocabulary.whole_chunks:
+        missing = min(implied.whole_chunks - vocabulary.whole_chunks)
+        raise ValueError(
+            f"tiktoken would give id {missing} to the text {vocabulary.tokens[missing]!r}, which here no merge makes; "
+            "save it as tokenizer.json, which lists its merges"
+        )
+    return ranks

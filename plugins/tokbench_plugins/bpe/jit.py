@@ -1,0 +1,65 @@
+"""numba where it is installed: compiled once per machine, announced, never needed.
+
+A module that holds compiled functions (``*_kernels``) imports :func:`compiled` from here, and is itself
+imported late, when there is enough to do: numba alone takes a third of a second to import.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeVar, cast
+
+__all__ = ["compiled", "has_numba"]
+
+_log = logging.getLogger("tokbench")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@cache
+def has_numba() -> bool:
+    """Whether numba is installed and works; the first question imports it."""
+    if find_spec("numba") is None:
+        return False
+    try:
+        import_module("numba")
+    except ImportError as error:  # such as a NumPy that is too new for it
+        _log.warning("numba is installed but cannot be imported, and speed is lost: %s", error)
+        return False
+    return True
+
+
+def compiled(function: _Function) -> _Function:
+    """Compile a function with numba; other threads run on while it is called.
+
+    Machine code is kept in ``__pycache__`` beside the module, in the user's cache folder where that
+    cannot be written, in ``NUMBA_CACHE_DIR`` where it is set; with none of them it is made anew in every process.
+    """
+    numba: Any = import_module("numba")
+    _announce_compilation()
+    try:
+        return cast("_Function", numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # numba found no folder to write to
+        return cast("_Function", numba.njit(nogil=True)(function))
+
+
+@cache
+def _announce_compilation() -> None:
+    """Have one line logged when a function of ours is really compiled, not read from the cache."""
+    events: Any = import_module("numba.core.event")
+    said: list[bool] = []
+
+    def on_start(_listener: Any, event: Any) -> None:
+        # A function may have no module: one from exec().
+        if not said and str(event.data["dispatcher"].py_func.__module__).startswith(__package__):
+            said.append(True)
+            _log.info("compiling the BPE engine for this machine; this is done once and takes some seconds")
+
+    def on_end(_listener: Any, _event: Any) -> None:
+        """Nothing to say."""
+
+    listener = type("Announcer", (events.Listener,), {"on_start": on_start, "on_end": on_end})
+    events.register("numba:compile", listener())

@@ -1,0 +1,215 @@
+"""Special tokens: ids that ordinary text can never produce, given only where the caller allows it.
+
+A special token stands for something that is not text: the end of a document, the turn of a speaker. Its
+name is text, though, and whoever writes that name must not thereby get its id. So there are two doors:
+ordinary encoding does not know special tokens at all, and :meth:`SpecialTokens.encode` recognises those
+which its caller names and refuses the others. The rules are tiktoken's. One it leaves to chance: where
+one name begins another, ``<a`` and ``<a>``, it takes either, as its hash table happens to lie. Here the
+longest name that stands at a place is the one that stands there, allowed or not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from tokbench import did_you_mean
+from tokbench_plugins.bpe.patterns import valid_unicode
+
+__all__ = ["NO_SPECIAL", "SPECIAL_SETS", "SpecialTokens", "special_set"]
+
+SPECIAL_SETS: Final[dict[str, tuple[str, ...]]] = {
+    "end_of_text": ("<|endoftext|>",),
+    "chat": ("<|im_start|>", "<|im_end|>", "<|im_sep|>"),
+    "fill_in_the_middle": ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"),
+}
+"""Well-known special tokens by what they are for; see :func:`special_set`."""
+
+_TOO_LARGE: Final = 10**7  # a table by id must fit the memory
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+def special_set(name: str) -> tuple[str, ...]:
+    """The special tokens of a named set.
+
+    Args:
+        name: a key of :data:`SPECIAL_SETS`.
+
+    Raises:
+        ValueError: there is no such set; the message says which there are.
+
+    >>> special_set("chat")
+    ('<|im_start|>', '<|im_end|>', '<|im_sep|>')
+    >>> special_set("chats")
+    Traceback (most recent call last):
+    ValueError: no set of special tokens is called 'chats'; did you mean 'chat'?
+    """
+    if name not in SPECIAL_SETS:
+        raise ValueError(f"no set of special tokens is called {name!r}; {did_you_mean(name, SPECIAL_SETS)}")
+    return SPECIAL_SETS[name]
+
+
+class SpecialTokens:
+    """Special tokens by name, and the encoding of text in which some of them are allowed.
+
+    Immutable; :meth:`with_more` gives a larger set.
+
+    Args:
+        ids: for each name its id.
+        ordinary: the bytes of each ordinary id, ``b""`` for a gap: ids that special tokens cannot have.
+
+    Raises:
+        ValueError: a name is empty or not Unicode text, an id is negative, 10⁷ or more, there twice, or ordinary.
+
+    >>> special = SpecialTokens({"<|endoftext|>": 300})
+    >>> ordinary = lambda text: list(text.encode())
+    >>> special.encode("a<|endoftext|>b", ordinary, allowed_special="all")
+    [97, 300, 98]
+    >>> special.encode("a<|endoftext|>b", ordinary)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: the text has the special token '<|endoftext|>' at character 1. To get its id, add it to ...
+    """
+
+    def __init__(self, ids: Mapping[str, int], ordinary: Sequence[bytes] = ()) -> None:
+        name_of: dict[int, str] = {}
+        for name, token_id in ids.items():
+            if not name or valid_unicode(name) != name:
+                raise ValueError(f"{name!r} cannot be a special token: its name must be text, and not empty")
+            if not 0 <= token_id < _TOO_LARGE:
+                raise ValueError(f"special token {name!r} has id {token_id}, not between 0 and {_TOO_LARGE - 1}")
+            if name_of.setdefault(token_id, name) != name:
+                raise ValueError(f"special token {name!r} has the id of {name_of[token_id]!r}: {token_id}")
+            if token_id < len(ordinary) and ordinary[token_id]:
+                raise ValueError(f"special token {name!r} has id {token_id}, which is that of {ordinary[token_id]!r}")
+        self.ids: Mapping[str, int] = MappingProxyType(dict(ids))
+        self.names: Mapping[int, str] = MappingProxyType(name_of)
+        self._any = _any_of(frozenset(ids))
+
+    @classmethod
+    def after(cls, names: Iterable[str], first: int) -> SpecialTokens:
+        """Special tokens with ids from ``first`` on, as a rule the number of ordinary ids.
+
+        >>> dict(SpecialTokens.after(special_set("chat"), 1000).ids)
+        {'<|im_start|>': 1000, '<|im_end|>': 1001, '<|im_sep|>': 1002}
+        """
+        return cls({}).with_more(names, first)
+
+    def with_more(self, names: Iterable[str], first: int = 0) -> SpecialTokens:
+        """These and others; those that are here already keep their ids.
+
+        Args:
+            names: the names to add.
+            first: the lowest id that may be given; new ids also lie above all that are here.
+
+        >>> special = SpecialTokens({"<|endoftext|>": 500}).with_more(["<|endoftext|>", "<|pad|>"], 300)
+        >>> dict(special.ids)
+        {'<|endoftext|>': 500, '<|pad|>': 501}
+        """
+        ids = dict(self.ids)
+        following = max([first - 1, *ids.values()]) + 1
+        for name in names:
+            if name not in ids:
+                ids[name] = following
+                following += 1
+        return SpecialTokens(ids)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SpecialTokens, (dict(self.ids),)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SpecialTokens) and self.ids == other.ids
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.ids.items()))
+
+    def __repr__(self) -> str:
+        return f"SpecialTokens({dict(self.ids)!r})"
+
+    def encode(
+        self,
+        text: str,
+        encode_ordinary: Callable[[str], Iterable[int]],
+        *,
+        allowed_special: Collection[str] | Literal["all"] = _NONE,
+        disallowed_special: Collection[str] | Literal["all"] = "all",
+    ) -> list[int]:
+        """The ids of a text in which special tokens are recognised.
+
+        Args:
+            text: the text; lone surrogates are read as U+FFFD.
+            encode_ordinary: gives the ids of ordinary text; called for what lies between special tokens.
+            allowed_special: names that become their ids. All other text is ordinary.
+            disallowed_special: strings that the text must not contain; ``"all"``: every special token
+                that is not allowed, ``()``: nothing is refused.
+
+        Raises:
+            ValueError: the text contains a disallowed string, or there is no special token of a name.
+
+        >>> special = SpecialTokens({"<s>": 256, "<s>!": 257})
+        >>> special.encode("<s>!<s>", str.encode, allowed_special={"<s>!"}, disallowed_special=())
+        [257, 60, 115, 62]
+        """
+        allowed = self._names(allowed_special)
+        text = valid_unicode(text)
+        self._refuse(text, allowed, disallowed_special)
+        ids: list[int] = []
+        done = 0
+        for start, end in self._places(text, allowed):
+            if done < start:
+                ids += encode_ordinary(text[done:start])
+            ids.append(self.ids[text[start:end]])
+            done = end
+        if done < len(text):
+            ids += encode_ordinary(text[done:])
+        return ids
+
+    def _names(self, chosen: Collection[str] | Literal["all"]) -> Collection[str]:
+        if isinstance(chosen, str):
+            if chosen != "all":
+                raise ValueError(f"allowed_special is {chosen!r}; give 'all' or a set of names: {{{chosen!r}}}")
+            return self.ids.keys()
+        for name in chosen:
+            if name not in self.ids:
+                raise ValueError(f"there is no special token {name!r}; {did_you_mean(name, self.ids)}")
+        return frozenset(chosen)
+
+    def _refuse(self, text: str, allowed: Collection[str], refused: Collection[str] | Literal["all"]) -> None:
+        """Raise where the text has what it must not have, be it within an allowed name."""
+        if isinstance(refused, str):
+            if refused != "all":
+                raise ValueError(f"disallowed_special is {refused!r}; give 'all' or a set of names: {{{refused!r}}}")
+            refused = self.ids.keys() - allowed
+        if (unwanted := _any_of(frozenset(refused))) is not None and (found := unwanted.search(text)) is not None:
+            raise ValueError(
+                f"the text has the special token {found[0]!r} at character {found.start()}. To get its id, add it "
+                "to allowed_special; to read it as ordinary text, leave it out of disallowed_special, or pass "
+                "disallowed_special=() for all of them"
+            )
+
+    def _places(self, text: str, allowed: Collection[str]) -> Iterator[tuple[int, int]]:
+        """Where allowed names start and end, from left to right."""
+        position = 0
+        while allowed and self._any is not None and (found := self._any.search(text, position)) is not None:
+            if found[0] in allowed:
+                yield found.span()
+                position = found.end()
+            else:
+                # Ordinary text, and the next name may begin in the middle of it.
+                position = found.start() + 1
+
+
+@lru_cache
+def _any_of(names: frozenset[str]) -> re.Pattern[str] | None:
+    """An expression for any of the names, the longest first; ``None`` for no names."""
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+
+NO_SPECIAL: Final = SpecialTokens({})
+"""No special tokens at all."""

@@ -1,0 +1,58 @@
+"""The backend ``gpt2_files``: byte-level BPE from GPT-2's ``encoder.json`` and ``vocab.bpe``.
+
+The format of GPT-2 itself and of its relatives, where the files are called ``vocab.json`` and ``merges.txt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import Field, field_validator
+
+import tokbench
+from tokbench_plugins.bpe import BPETokenizer, resolve_pattern
+from tokbench_plugins.bpe.engines import Engine
+
+__all__ = ["LoadOptions", "register_backends"]
+
+
+class LoadOptions(tokbench.Options):
+    """Options of the two files.
+
+    >>> LoadOptions(encoder="encoder.json", vocab="vocab.bpe").pattern
+    'gpt2'
+    """
+
+    encoder: tokbench.LocalPath = Field(description="encoder.json (or vocab.json): the ids by token")
+    vocab: tokbench.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
+    pattern: str = Field(
+        default="gpt2",
+        description="the pre-tokenization split, which the files do not say: gpt2, gpt4, o200k or a regular expression",
+    )
+    engine: Engine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
+
+    @field_validator("pattern")
+    @classmethod
+    def _can_split(cls, pattern: str) -> str:
+        resolve_pattern(pattern)
+        return pattern
+
+
+def _load(options: LoadOptions) -> BPETokenizer:
+    from tokbench_plugins.bpe.formats import read_gpt2_files
+
+    parts = read_gpt2_files(options.encoder, options.vocab, options.pattern)
+    return BPETokenizer.from_vocabulary(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``gpt2_files``."""
+    register(
+        tokbench.BackendSpec(
+            name="gpt2_files",
+            summary="byte-level BPE from GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)",
+            load=_load,
+            load_options=LoadOptions,
+        )
+    )

@@ -1,0 +1,175 @@
+"""The compiled encoder against the one in Python: the same ids, whatever the vocabulary and the text."""
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, train
+from tokbench_plugins.bpe.literal import encode_literally
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+pytest.importorskip("numba")
+
+import itertools
+
+from tokbench_plugins.bpe import encode_compiled
+from tokbench_plugins.bpe.encode_compiled import CompiledEncoder
+from tokbench_plugins.bpe.encode_compiled_cache import LONGEST_CACHED
+from tokbench_plugins.bpe.encode_compiled_merge import LONGEST_SCANNED
+
+SPLITS = [None, *PATTERNS, r"[^b]+"]
+TEXT = st.one_of(
+    st.text(alphabet="ab", max_size=80), st.text(alphabet="abA's 1\n\té🙂", max_size=80), st.text(max_size=30)
+)
+TEXTS = st.lists(TEXT, max_size=5)
+
+
+@pytest.fixture(scope="module")
+def words():
+    """A vocabulary of 2,000 ids, and the text it was trained on."""
+    rng = random.Random(5)
+    syllables = ["ka", "to", "mi", "shi", "en", "or", "ß", "é", "да", "не", "語"]
+    lexicon = ["".join(rng.choices(syllables, k=rng.randrange(1, 7))) for _ in range(3000)]
+    text = " ".join(rng.choices(lexicon, k=20_000))
+    return train([text], 2000, "gpt4"), text
+
+
+def check(vocabulary, pattern, texts):
+    """A batch twice, the second time out of the cache."""
+    ours = Encoder(vocabulary, pattern)
+    compiled = CompiledEncoder(vocabulary, pattern)
+    for _ in range(2):
+        ids, offsets = compiled.encode_batch(texts)
+        assert (ids.dtype, offsets.dtype, offsets.shape) == (np.uint32, np.int64, (len(texts) + 1,))
+        assert [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)] == list(map(ours, texts))
+
+
+@st.composite
+def made_by_hand(draw):
+    """Merges that no training gives: unreachable ones, and several ways to the same bytes."""
+    merges = []
+    for made in range(FIRST_MERGE, FIRST_MERGE + draw(st.integers(0, 12))):
+        known = st.sampled_from([97, 98, *range(FIRST_MERGE, made)])
+        pair = draw(st.tuples(known, known))
+        if pair in merges:
+            break
+        merges.append(pair)
+    return merges
+
+
+@pytest.mark.parametrize("pattern", SPLITS)
+@settings(deadline=None, max_examples=60)
+@given(documents=TEXTS, texts=TEXTS)
+def test_trained_merges(pattern, documents, texts):
+    check(Vocabulary.trained(train([*documents, *texts[:1]], 330, pattern)), pattern, texts)
+
+
+@settings(deadline=None, max_examples=60)
+@given(merges=made_by_hand(), texts=st.lists(st.text(alphabet="ab ", max_size=40), max_size=4))
+def test_any_merges(merges, texts):
+    check(Vocabulary.trained(merges), "gpt2", texts)
+    check(Vocabulary.trained(merges), None, texts)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10**6), documents=TEXTS, texts=TEXTS, whole=st.lists(st.text(min_size=2), max_size=3))
+def test_any_ranks(seed, documents, texts, whole):
+    """Bytes shuffled, gaps between the ids, tokens that no merge builds."""
+    rng = random.Random(seed)
+    tokens = [*Vocabulary.trained(train(documents, 300, "o200k")).ranks]
+    first = tokens[:FIRST_MERGE]
+    rng.shuffle(first)
+    tokens[:FIRST_MERGE] = first
+    tokens += {token.encode("utf-8", "replace") for token in whole} - set(tokens)
+    ids = sorted(rng.sample(range(2000), len(tokens)))
+    check(Vocabulary.from_ranks(dict(zip(tokens, ids, strict=True))), "o200k", [*texts, *whole, *documents])
+
+
+def test_merges_out_of_the_order_of_ids():
+    tokens = (*(bytes([byte]) for byte in range(256)), b"abc", b"bc", b"ab", b"aa")
+    merges = ((97, 97, 259), (98, 99, 257), (97, 98, 258), (258, 99, 256), (97, 257, 256))
+    texts = ["abc", "aabc", "aaabcbcab", "abab abc"]
+    check(Vocabulary(tokens, tuple(range(256)), merges), "gpt2", texts)
+
+
+def test_lone_surrogates_and_empty_batches():
+    encoder = CompiledEncoder(Vocabulary.trained([]), "gpt4")
+    assert encoder.encode_batch(["a\ud800b", ""]).ids.tolist() == list("a\ufffdb".encode())
+    assert encoder.encode_batch([]).offsets.tolist() == [0]
+    assert encoder.encode_batch(["", ""]).offsets.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("length", [*range(7, 18), *range(118, 123), *range(158, 163), 300, 1000])
+def test_lengths_at_which_something_changes(words, length):
+    """8 and 15 bytes fill words of a key, 120 are remembered, 160 are searched without a heap."""
+    assert {LONGEST_CACHED, LONGEST_SCANNED} == {120, 160}
+    merges, text = words
+    data = text.replace(" ", "").encode()[: 4 * length]
+    texts = [data[start : start + length].decode("utf-8", "ignore") for start in range(0, 3 * length, 7)]
+    check(Vocabulary.trained(merges), None, texts)
+    check(Vocabulary.trained(merges), "gpt4", texts)
+
+
+def test_slabs_and_documents_across_them(words, monkeypatch):
+    merges, text = words
+    monkeypatch.setattr(encode_compiled, "_SLAB", 1000)
+    texts = [text[start : start + 37 * (start % 50)] for start in range(0, 50_000, 400)]
+    check(Vocabulary.trained(merges), "gpt4", texts)
+
+
+@pytest.mark.parametrize("small", ["_LEARNED", "_SPANS", "_KEYS"])
+def test_a_full_cache_forgets_and_goes_on(words, monkeypatch, small):
+    monkeypatch.setattr(encode_compiled, small, 64)
+    merges, text = words
+    letters = random.Random(1).choices("abcdefghé語", k=60_000)
+    check(
+        Vocabulary.trained(merges), "gpt4", [text, " ".join("".join(letters[i : i + 9]) for i in range(0, 60_000, 9))]
+    )
+
+
+def test_the_literal_loop_is_what_all_this_equals(words):
+    merges, text = words
+    compiled = CompiledEncoder(Vocabulary.trained(merges), None)
+    for start in range(0, 2000, 130):
+        chunk = text[start : start + 130]
+        assert compiled.encode_batch([chunk]).ids.tolist() == encode_literally(chunk.encode(), merges)
+
+
+def test_threads_share_one_cache(words):
+    merges, text = words
+    compiled = CompiledEncoder(Vocabulary.trained(merges), "gpt4")
+    texts = [text[start : start + 3000] for start in range(0, 90_000, 3000)]
+    expected = [compiled.encode_batch([part]).ids.tolist() for part in texts]
+    again = CompiledEncoder(Vocabulary.trained(merges), "gpt4")
+    with ThreadPoolExecutor(4) as pool:
+        assert [
+            encoded.ids.tolist() for encoded in pool.map(again.encode_batch, [[part] for part in texts])
+        ] == expected
+
+
+HOSTILE = {
+    "one letter": lambda n: "a" * n,
+    "spaces": lambda n: " " * n,
+    "no spaces": lambda n: "".join(random.Random(2).choices("etaoinshr", k=n)),
+    "random bytes": lambda n: random.Random(3).randbytes(n).decode("latin-1"),
+    "one character per script": lambda n: "aбαאअก中あ한ა" * (n // 23),
+    "line breaks": lambda n: "\n \r" * (n // 3),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_texts_take_no_quadratic_time(words, kind):
+    compiled = CompiledEncoder(Vocabulary.trained(words[0]), "gpt4")
+    times = []
+    for size in (1_250_000, 2_500_000, 5_000_000, 10_000_000):
+        text = HOSTILE[kind](size)
+        start = time.perf_counter()
+        compiled.encode_batch([text])
+        times.append(time.perf_counter() - start)
+    assert times[-1] < 12 * times[0] + 1  # eight times the text

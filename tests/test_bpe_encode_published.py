@@ -1,0 +1,167 @@
+"""OpenAI's vocabularies in our engines: the ids of tiktoken, on real text and on strings made to trip it up."""
+
+import os
+import random
+import sysconfig
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiktoken
+from backend_checks import hostile, pud
+
+from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
+from tokbench_plugins.bpe.jit import has_numba
+
+VOCABULARIES = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
+ENGINES = ["python", *(["numba"] if has_numba() else []), *(["gigatoken"] if has_gigatoken() else [])]
+
+# What the patterns tell apart, and what touches them from both sides.
+AWKWARD = [
+    "'s",
+    "'LL",
+    "’t",
+    "'ſ",
+    "\r\n",
+    "\n",
+    " ",
+    "   ",
+    "\t",
+    "\u00a0",
+    "\u3000",
+    "\u2028",
+    "a",
+    "Z",
+    "ǅ",
+    "ʰ",
+    "ª",
+]
+AWKWARD += [
+    "é",
+    "e\u0301",
+    "\u0301",
+    "1",
+    "2024",
+    "٣",
+    "²",
+    "Ⅷ",
+    "!",
+    "...",
+    "/",
+    "//",
+    "_",
+    "-",
+    "🙂🏽",
+    "👩‍👩‍👧",
+    "中文",
+    "ไทย",
+]
+AWKWARD += [
+    "Привет",
+    "HTTPServer",
+    "the",
+    " the",
+    "<|endoftext|>",
+    "\x00",
+    "\ufeff",
+    "\U0010ffff",
+    "\ue000",
+    "aaaa",
+    "ab" * 40,
+]
+
+
+@pytest.fixture(scope="module", params=VOCABULARIES)
+def encoding(request, data):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    return tiktoken.get_encoding(request.param)
+
+
+@pytest.fixture(scope="module")
+def engines(encoding):
+    pattern = VOCABULARIES[encoding.name]
+    first = BPETokenizer.from_ranks(encoding._mergeable_ranks, pattern, encoding._special_tokens, engine=ENGINES[0])
+    others = [
+        BPETokenizer.from_vocabulary(first.vocabulary, pattern, first.special_tokens, engine=engine)
+        for engine in ENGINES[1:]
+    ]
+    return [first, *others]
+
+
+def fuzzed(count, seed):
+    """Strings of awkward pieces and of characters from all over Unicode; those newer than Python are left out."""
+    rng = random.Random(seed)
+
+    def character():
+        while True:
+            code = rng.choice(
+                (rng.randrange(0x80), rng.randrange(0x3000), rng.randrange(0x20000), rng.randrange(0x110000))
+            )
+            if not 0xD800 <= code < 0xE000 and unicodedata.category(chr(code)) != "Cn":
+                return chr(code)
+
+    for _ in range(count):
+        chosen = rng.random()
+        pieces = (rng.choice(AWKWARD) if rng.random() < chosen else character() for _ in range(rng.randrange(60)))
+        yield "".join(pieces)
+
+
+def check(encoding, engines, texts):
+    expected = [encoding.encode_ordinary(text) for text in texts]
+    offsets = np.cumsum([0, *map(len, expected)])
+    ids = np.fromiter((token for document in expected for token in document), np.uint32)
+    for tokenizer in engines:
+        found = tokenizer.encode_batch(texts)
+        assert np.array_equal(found.offsets, offsets), tokenizer.engine
+        assert np.array_equal(found.ids, ids), tokenizer.engine
+        assert tokenizer.decode_batch(found) == [
+            text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts
+        ]
+
+
+def test_awkward_strings(encoding, engines):
+    check(encoding, engines, [*fuzzed(500, seed=1), *AWKWARD, *hostile()])
+
+
+def test_tokens_by_themselves(encoding, engines):
+    tokens = [*encoding._mergeable_ranks][:: len(encoding._mergeable_ranks) // 3000]
+    check(encoding, engines, [token.decode("utf-8", "replace") for token in tokens])
+
+
+def test_special_tokens(encoding, engines):
+    text = "a<|endoftext|>b<|fim_prefix|>"
+    for tokenizer in engines:
+        assert tokenizer.encode(text) == encoding.encode_ordinary(text)
+        assert tokenizer.encode_with_special(text, allowed_special="all") == encoding.encode(
+            text, allowed_special="all"
+        )
+        assert tokenizer.vocab_size == encoding.n_vocab
+
+
+@pytest.mark.slow
+def test_ten_thousand_fuzzed_strings(encoding, engines):
+    check(encoding, engines, list(fuzzed(10_000, seed=2)))
+
+
+@pytest.mark.slow
+def test_pud(encoding, engines, data):
+    check(encoding, engines, pud(data))
+
+
+@pytest.mark.slow
+def test_ntrex(encoding, engines, data):
+    files = sorted((data / "ntrex").glob("*.txt"))
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    assert len(texts) >= 13
+    check(encoding, engines, [*texts, *(line for text in texts for line in text.split("\n"))])
+
+
+@pytest.mark.slow
+def test_standard_library(encoding, engines):
+    library = Path(sysconfig.get_path("stdlib"))
+    files = [file for file in sorted(library.rglob("*.py")) if "site-packages" not in file.parts]
+    assert len(files) > 500
+    check(encoding, engines, [file.read_bytes().decode("utf-8", "replace") for file in files])

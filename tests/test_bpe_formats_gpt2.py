@@ -1,0 +1,160 @@
+"""``encoder.json`` and ``vocab.bpe``: the original files come back byte for byte, and give tiktoken's ids."""
+
+import json
+import os
+
+import pytest
+import tiktoken
+from backend_checks import TEXTS, hostile, pud
+from formats_data import PATTERNS, engine, same, trained
+from hypothesis import given
+from hypothesis import strategies as st
+from tiktoken.load import data_gym_to_mergeable_bpe_ranks
+
+import tokbench
+from tokbench_plugins.bpe.formats import Parts, ranks_of, read_gpt2_files, write_gpt2_files
+from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name, name_of_bytes
+from tokbench_plugins.bpe.special import SpecialTokens
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return tmp_path / "encoder.json", tmp_path / "vocab.bpe"
+
+
+@pytest.fixture(scope="module")
+def published(data):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    rows = (line.split("\t") for line in (data / "tiktoken_names.tsv").read_text().splitlines())
+    named = {row[1]: data / "tiktoken_cache" / row[0] for row in rows}
+    return named["encoder.json"], named["vocab.bpe"]
+
+
+def test_the_alphabet():
+    assert len(set(BYTE_TO_CHARACTER)) == 256
+    assert all(c.isprintable() and not c.isspace() for c in BYTE_TO_CHARACTER)
+    assert [BYTE_TO_CHARACTER[b] for b in b" \n\t\x00\x7f\xa0\xad"] == ["Ġ", "Ċ", "ĉ", "Ā", "ġ", "ł", "Ń"]
+
+
+@given(token=st.binary())
+def test_names_and_bytes(token):
+    assert bytes_of_name(name_of_bytes(token)) == token
+
+
+def test_the_alphabet_is_that_of_tokenizers():
+    tokenizers = pytest.importorskip("tokenizers")
+    assert sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet()) == sorted(BYTE_TO_CHARACTER)
+    split = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    for text in [*TEXTS, *hostile()]:
+        assert "".join(piece for piece, _ in split.pre_tokenize_str(text)) == name_of_bytes(text.encode())
+
+
+def test_original_files_give_tiktokens_ids(published, data):
+    parts = read_gpt2_files(*published)
+    assert parts.special.ids == {"<|endoftext|>": 50256}
+    oracle, ours = tiktoken.get_encoding("gpt2"), engine(parts)
+    for text in [*TEXTS, *hostile(), *pud(data)]:
+        assert ours.encode(text) == oracle.encode_ordinary(text), text
+    assert ours.encode_with_special("a<|endoftext|>", allowed_special="all") == [64, 50256]
+    assert parts.vocabulary == Vocabulary.from_ranks(oracle._mergeable_ranks)
+
+
+def test_original_files_come_back_byte_for_byte(published, paths):
+    write_gpt2_files(*paths, read_gpt2_files(*published))
+    assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in published]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_round_trip(pattern, paths):
+    parts = trained(pattern)
+    write_gpt2_files(*paths, parts)
+    same(read_gpt2_files(*paths, pattern), parts)
+
+
+def test_tiktoken_reads_what_is_written(paths):
+    """tiktoken numbers the bytes its own way; the order of the merged tokens is the same."""
+    vocabulary = trained("gpt2").vocabulary
+    write_gpt2_files(*paths, Parts(vocabulary, "gpt2"))
+    content = json.loads(paths[0].read_text())
+    in_gpts_order = sorted(BYTE_TO_CHARACTER) + [name_of_bytes(token) for token in vocabulary.tokens[256:]]
+    paths[0].write_text(json.dumps({name: i for i, name in enumerate(in_gpts_order)}))
+    ranks = data_gym_to_mergeable_bpe_ranks(vocab_bpe_file=str(paths[1]), encoder_json_file=str(paths[0]))
+    assert {token: rank for token, rank in ranks.items() if len(token) > 1} == {
+        token: rank for token, rank in ranks_of(vocabulary).items() if len(token) > 1
+    }
+    assert len(content) == len(in_gpts_order)
+
+
+def test_tokenizers_reads_what_is_written(paths, data):
+    tokenizers = pytest.importorskip("tokenizers")
+    parts = trained("gpt2")
+    write_gpt2_files(*paths, parts)
+    model = tokenizers.models.BPE.from_file(str(paths[0]), str(paths[1]))
+    oracle = tokenizers.Tokenizer(model)
+    oracle.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    for text in [*TEXTS, *hostile(), *pud(data)[::20]]:
+        assert oracle.encode(text).ids == engine(parts).encode(text)
+
+
+def test_ids_need_not_follow_ranks(paths):
+    letters = tuple(bytes([byte]) for byte in range(256))
+    vocabulary = Vocabulary((b"", *letters, b"abc", b"ab"), tuple(range(1, 257)), ((98, 99, 258), (258, 100, 257)))
+    parts = Parts(vocabulary, "gpt2", SpecialTokens({"<s>": 0}))
+    write_gpt2_files(*paths, parts)
+    same(read_gpt2_files(*paths), parts)
+    assert engine(parts).encode("abc ab") == [257, 33, 258]
+
+
+@pytest.mark.parametrize(
+    ("merges", "place", "reason"),
+    [
+        ("", 1, "'' instead of '#version: 0.2'"),
+        ("a b\n", 1, "'a b' instead of '#version: 0.2'; is it a vocab.bpe or merges.txt?"),
+        ("#version: 0.2\na b\nab\n", 3, "'ab' is not two tokens"),
+        ("#version: 0.2\na b\n\nab c\n", 3, "'' is not two tokens"),
+        ("#version: 0.2\na  b\n", 2, "'a  b' is not two tokens"),
+    ],
+)
+def test_damaged_merges_are_refused_with_their_line(merges, place, reason, paths):
+    write_gpt2_files(*paths, trained("gpt2"))
+    paths[1].write_text(merges)
+    with pytest.raises(tokbench.BackendError, match=reason.replace("?", r"\?")) as caught:
+        read_gpt2_files(*paths)
+    assert str(caught.value).startswith(f"{paths[1]}:{place}: ")
+
+
+def test_files_that_do_not_belong_together(paths):
+    write_gpt2_files(*paths, trained("gpt2"))
+    header, first, *_ = paths[1].read_text().split("\n")
+    paths[1].write_text(f"{header}\n{first}\nz q\n")
+    with pytest.raises(tokbench.BackendError, match=r"vocab.bpe:3 merges 'z' and 'q', but no token is 'zq'") as caught:
+        read_gpt2_files(*paths)
+    assert str(caught.value).startswith(f"{paths[0]}: ")
+    assert "do the two files belong together?" in str(caught.value)
+    paths[1].write_bytes(b"#version: 0.2\n\xff b\n")
+    with pytest.raises(tokbench.BackendError, match=r"vocab.bpe: not UTF-8 text"):
+        read_gpt2_files(*paths)
+    paths[1].unlink()
+    with pytest.raises(tokbench.BackendError, match=r"vocab.bpe: No such file"):
+        read_gpt2_files(*paths)
+
+
+def test_line_ends_of_another_system(paths):
+    parts = trained("gpt2")
+    write_gpt2_files(*paths, parts)
+    paths[1].write_bytes(paths[1].read_bytes().replace(b"\n", b"\r\n"))
+    same(read_gpt2_files(*paths), parts)
+
+
+def test_what_the_files_cannot_hold_is_refused(paths, tmp_path):
+    letters = tuple(bytes([byte]) for byte in range(256))
+    whole = Vocabulary((*letters, b"abc"), tuple(range(256)), (), frozenset({256}))
+    with pytest.raises(tokbench.BackendError, match=r"no merge makes b'abc' .id 256.*save it as tokenizer.json"):
+        write_gpt2_files(*paths, Parts(whole))
+    with pytest.raises(
+        tokbench.BackendError, match=r"encoder.json: cannot be written as encoder.json: special token 'Ġ'"
+    ):
+        write_gpt2_files(*paths, Parts(Vocabulary.trained([]), None, SpecialTokens({"Ġ": 256})))
+    assert not list(tmp_path.iterdir())

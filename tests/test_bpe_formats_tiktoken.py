@@ -1,0 +1,119 @@
+"""``.tiktoken`` files: tiktoken loads them and gives the same ids; what they cannot say is refused."""
+
+import os
+
+import pytest
+import tiktoken
+from backend_checks import TEXTS, hostile
+from formats_data import PATTERNS, engine, sentences, trained
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiktoken.load import load_tiktoken_bpe
+
+import tokbench
+from tokbench_plugins.bpe import resolve_pattern
+from tokbench_plugins.bpe.formats import ranks_of, read_ranks, write_ranks
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+
+def loaded_by_tiktoken(path, pattern):
+    # Without a pattern the whole text is one chunk.
+    expression = r"(?s:.+)" if pattern is None else resolve_pattern(pattern)
+    return tiktoken.Encoding("x", pat_str=expression, mergeable_ranks=load_tiktoken_bpe(str(path)), special_tokens={})
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_tiktoken_gives_the_same_ids(pattern, tmp_path, data):
+    parts = trained(pattern)
+    path = tmp_path / "x.tiktoken"
+    write_ranks(path, ranks_of(parts.vocabulary))
+    assert Vocabulary.from_ranks(read_ranks(path)) == parts.vocabulary
+    oracle, ours = loaded_by_tiktoken(path, pattern), engine(parts)
+    for text in TEXTS + hostile() + sentences(data):
+        assert oracle.encode_ordinary(text) == ours.encode(text), text
+
+
+@settings(deadline=None)
+@given(text=st.text())
+def test_any_text(text):
+    parts = trained("gpt4")
+    oracle = tiktoken.Encoding(
+        "x", pat_str=resolve_pattern("gpt4"), mergeable_ranks=ranks_of(parts.vocabulary), special_tokens={}
+    )
+    assert oracle.encode_ordinary(text) == engine(parts).encode(text)
+
+
+def test_published_files_come_back_byte_for_byte(data, tmp_path):
+    names = [line.split("\t")[:2] for line in (data / "tiktoken_names.tsv").read_text().splitlines()]
+    files = {plain: data / "tiktoken_cache" / cached for cached, plain in names if plain.endswith(".tiktoken")}
+    assert len(files) == 4
+    for source in files.values():
+        again = tmp_path / "again.tiktoken"
+        write_ranks(again, read_ranks(source))
+        assert again.read_bytes() == source.read_bytes()
+
+
+def test_published_ranks_are_implied_by_their_merges(data, tmp_path):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    ranks = tiktoken.get_encoding("gpt2")._mergeable_ranks
+    assert ranks_of(Vocabulary.from_ranks(ranks)) == ranks
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "reason"),
+    [
+        (b"YWI=", 257, "not a base64 token and its rank: 'YWI='"),
+        (b"YWI= 2_56", 257, "not a base64 token"),
+        (b"YWI= +256", 257, "not a base64 token"),
+        ("YWI= ٢٥٦".encode(), 257, "not a base64 token"),
+        (b"YWI= 99999999999", 257, "not a base64 token"),
+        (b"YWI= 256\n\n= 257", 259, "not a base64 token|is invalid"),
+        (b" 256", 257, "not a base64 token"),
+        (b"YWI= 256 1", 257, "not a base64 token"),
+        (b"YWI= 256\nYWI= 257", 258, "token b'ab' or rank 257 is invalid or there twice"),
+        (b"YWI= 256\nYWM= 256", 258, "token b'ac' or rank 256 is invalid or there twice"),
+    ],
+)
+def test_damage_is_refused_with_its_line(line, place, reason, tmp_path):
+    path = tmp_path / "x.tiktoken"
+    write_ranks(path, {bytes([byte]): byte for byte in range(256)})
+    path.write_bytes(path.read_bytes() + line)
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
+        read_ranks(path)
+    assert str(caught.value).startswith(f"{path}:{place}: ")
+    assert "get the file anew" in str(caught.value)
+
+
+@settings(deadline=None)
+@given(cut=st.data())
+def test_a_cut_file_is_refused_or_a_shorter_vocabulary(cut, tmp_path_factory):
+    path = tmp_path_factory.mktemp("cut") / "x.tiktoken"
+    ranks = ranks_of(trained("gpt2").vocabulary)
+    write_ranks(path, ranks)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: cut.draw(st.integers(0, len(whole)))])
+    try:
+        read = read_ranks(path)
+    except tokbench.BackendError:
+        return
+    assert set(read) <= set(ranks)
+
+
+def test_vocabularies_that_ranks_cannot_say_are_refused():
+    letters = tuple(bytes([byte]) for byte in range(256))
+    one_by_one = tuple(range(256))
+    twice = Vocabulary((*letters, b"ab", b"abc", b"bc", b"abc"), one_by_one, ((97, 98, 256), (256, 99, 257)))
+    with pytest.raises(ValueError, match="ids 257 and 259 both stand for b'abc'"):
+        ranks_of(twice)
+    out_of_order = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((99, 100, 257), (97, 98, 256)))
+    with pytest.raises(ValueError, match=r"from merge 0 on; save it as tokenizer\.json"):
+        ranks_of(out_of_order)
+    fewer = Vocabulary((*letters, b"ab", b"cd"), one_by_one, ((97, 98, 256),))
+    with pytest.raises(ValueError, match="from merge 1 on"):
+        ranks_of(fewer)
+    unused = Vocabulary((*letters, b"abc"), one_by_one, ())
+    with pytest.raises(ValueError, match="would give id 256 to the text b'abc'"):
+        ranks_of(unused)
+    whole = Vocabulary((*letters, b"abc"), one_by_one, (), frozenset({256}))
+    assert ranks_of(whole)[b"abc"] == 256

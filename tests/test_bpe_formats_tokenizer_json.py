@@ -1,0 +1,345 @@
+"""``tokenizer.json``: ``tokenizers`` loads what is written, and what is read gives its ids; the rest is refused."""
+
+import json
+import unicodedata
+
+import pytest
+from backend_checks import TEXTS, hostile
+from formats_data import PATTERNS, engine, same, sentences, trained
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+import tokbench
+from tokbench_plugins.bpe import PATTERNS as NAMED
+from tokbench_plugins.bpe import Splitter, resolve_pattern
+from tokbench_plugins.bpe.formats import Parts, read_tokenizer_json, write_tokenizer_json
+from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
+from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
+from tokbench_plugins.bpe.special import SpecialTokens
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+tokenizers = pytest.importorskip("tokenizers")
+
+# Unicode 14, as of Python 3.11: what was assigned later, Hugging Face's engine need not know.
+KNOWN = st.characters(exclude_categories=["Cs", "Cn"]).filter(lambda c: unicodedata.category(c) != "Cn")
+
+
+def written(tmp_path, parts):
+    path = tmp_path / "tokenizer.json"
+    write_tokenizer_json(path, parts)
+    return path
+
+
+def ordinary(tokenizer, text):
+    return tokenizer.encode(text, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_tokenizers_gives_the_same_ids(pattern, tmp_path, data):
+    parts = trained(pattern)
+    path = written(tmp_path, parts)
+    oracle, ours = tokenizers.Tokenizer.from_file(str(path)), engine(parts)
+    oracle.encode_special_tokens = True  # which is to say: as ordinary text
+    for text in TEXTS + hostile() + sentences(data):
+        assert ordinary(oracle, text) == ours.encode(text), text
+        assert oracle.decode(ours.encode(text), skip_special_tokens=False) == text
+    assert oracle.get_vocab_size() == ours.vocab_size
+    same(read_tokenizer_json(path), parts)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_any_text(pattern):
+    parts = trained(pattern)
+    oracle, ours = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(parts))), engine(parts)
+
+    @settings(deadline=None, max_examples=300)
+    @given(text=st.text(KNOWN))
+    def check(text):
+        assert ordinary(oracle, text) == ours.encode(text)
+
+    check()
+
+
+@pytest.mark.parametrize("pattern", NAMED)
+def test_named_patterns_split_alike_around_every_character(pattern):
+    """But for characters that one of the two engines' versions of Unicode does not know."""
+    oracle = tokenizers.pre_tokenizers.Split(tokenizers.Regex(NAMED[pattern]), "isolated")
+    ours = Splitter(pattern)
+    for code in range(0x20000):
+        character = chr(code)
+        if unicodedata.category(character) in {"Cn", "Cs"}:
+            continue
+        text = f"a{character}b {character}{character} 1{character} '{character} 'l{character}\n{character}"
+        assert [text[start:end] for _, (start, end) in oracle.pre_tokenize_str(text)] == ours(text), hex(code)
+
+
+# tokenizers cannot be told which special tokens to allow: it allows all, the longest first.
+@settings(deadline=None)
+@given(
+    names=st.lists(st.text("ab<>", min_size=2, max_size=4), min_size=1, max_size=5, unique=True),
+    text=st.text("ab<> \n"),
+    first=st.sampled_from([0, 1, 50]),
+)
+def test_special_tokens_are_recognised_alike(names, text, first):
+    base = trained("gpt4")
+    spelled = {token.decode("latin-1") for token in base.vocabulary.tokens}
+    special = SpecialTokens.after([n for n in names if n not in spelled], len(base.vocabulary.tokens) + first)
+    parts = Parts(base.vocabulary, "gpt4", special)
+    oracle = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(parts)))
+    assert ordinary(oracle, text) == engine(parts).encode_with_special(text, allowed_special="all")
+    oracle.encode_special_tokens = True
+    assert ordinary(oracle, text) == engine(parts).encode(text)
+
+
+def test_a_vocabulary_with_gaps_and_whole_chunks(tmp_path):
+    letters = tuple(bytes([byte]) for byte in range(256))
+    tokens = (*letters, b"", b"ab", b"", b"xyz")
+    vocabulary = Vocabulary(tokens, tuple(range(256)), ((97, 98, 257),), frozenset({259}))
+    parts = Parts(vocabulary, "gpt4", SpecialTokens({"<a>": 256, "<b>": 400}, tokens))
+    path = written(tmp_path, parts)
+    oracle = tokenizers.Tokenizer.from_file(str(path))
+    text = "xyz xyz abxyz\nxyz <a><b>"
+    assert ordinary(oracle, text) == engine(parts).encode_with_special(text, allowed_special="all")
+    assert {256, 259, 400} <= set(ordinary(oracle, text))
+    same(read_tokenizer_json(path), parts)
+
+
+def test_published_encodings(data, tmp_path):
+    tiktoken = pytest.importorskip("tiktoken")
+    for name, pattern in (("gpt2", "gpt2"), ("cl100k_base", "gpt4")):
+        encoding = tiktoken.get_encoding(name)
+        special = SpecialTokens(encoding._special_tokens)
+        path = written(tmp_path, Parts(Vocabulary.from_ranks(encoding._mergeable_ranks), pattern, special))
+        oracle = tokenizers.Tokenizer.from_file(str(path))
+        for text in [*hostile(), *sentences(data, 40), "<|endoftext|> a<|fim_prefix|>"]:
+            assert ordinary(oracle, text) == encoding.encode(text, allowed_special="all"), text
+
+
+def test_roberta(data, tmp_path):
+    """The old format: no type of the model, merges as strings, ids that do not follow ranks."""
+    path = data / "hf" / "roberta-base.tokenizer.json"
+    parts = read_tokenizer_json(path)
+    oracle, ours = tokenizers.Tokenizer.from_file(str(path)), engine(parts)
+    for text in TEXTS[:-1] + sentences(data):  # the last has '</s>' in it
+        assert ordinary(oracle, text) == ours.encode(text), text
+    assert parts.special.ids == {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "<mask>": 50264}
+    assert parts.notes == (
+        "the tokens that RobertaProcessing puts around a text are left out",
+        "special token '<mask>' is recognised without its lstrip",
+    )
+    again = written(tmp_path, parts)
+    same(read_tokenizer_json(again), parts)
+    rewritten = tokenizers.Tokenizer.from_file(str(again))
+    assert all(ordinary(rewritten, text) == ours.encode(text) for text in sentences(data, 50))
+
+
+def test_gpt_neox_is_refused_for_three_reasons(data, tmp_path):
+    source = data / "hf" / "gpt-neox-20b.tokenizer.json"
+    with pytest.raises(tokbench.BackendError, match=r"gpt-neox-20b.tokenizer.json: normalizer 'NFC' changes the text"):
+        read_tokenizer_json(source)
+    content = json.loads(source.read_text(encoding="utf-8"))
+    content["normalizer"] = None
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(tokbench.BackendError, match=r"added_tokens\[2\], ' {24}', is cut out of ordinary text"):
+        read_tokenizer_json(path)
+    content["added_tokens"] = content["added_tokens"][:2]
+    path.write_text(json.dumps(content))
+    with pytest.raises(tokbench.BackendError, match="no token for the byte 0xc0"):  # which no UTF-8 text has
+        read_tokenizer_json(path)
+
+
+def test_other_models_are_refused(data):
+    with pytest.raises(tokbench.BackendError, match="its model is of an unnamed kind without merges"):
+        read_tokenizer_json(data / "hf" / "t5-small.tokenizer.json")
+
+
+def changed(*path, to):
+    """A change of one place of the content."""
+
+    def change(content):
+        *parents, last = path
+        for key in parents:
+            content = content[key]
+        content[last] = to
+
+    return change
+
+
+SPLIT = ("pre_tokenizer", "pretokenizers", 0)
+BYTE_LEVEL = ("pre_tokenizer", "pretokenizers", 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (changed("model", to=None), "not a tokenizer.json: it has no 'model'"),
+        (changed("model", "type", to="WordPiece"), "its model is WordPiece"),
+        (changed("model", "dropout", to=0.1), "model.dropout makes its ids random; set it to null"),
+        (changed("model", "end_of_word_suffix", to="</w>"), "model.end_of_word_suffix is '</w>'"),
+        (changed("model", "vocab", to=[]), "model.vocab is not an object"),
+        (changed("model", "vocab", "a", to="97"), r"model.vocab\['a'\] is '97', not an id"),
+        (changed("model", "vocab", "a", to=-1), "the id of 'a' is -1"),
+        (changed("model", "vocab", "a", to=10**12), "the id of 'a' is 1000000000000"),
+        (changed("model", "vocab", "a", to=98), "have the same id, 98"),
+        (changed("model", "vocab", "a b", to=5000), "'a b' is not spelled in GPT-2's byte alphabet: it has ' '"),
+        (lambda c: c["model"]["vocab"].pop("Ġ"), "no token for the byte 0x20"),
+        (changed("model", "merges", to={}), "model.merges is not a list"),
+        (changed("model", "merges", 3, to="a"), r"model.merges\[3\] is 'a', not two tokens"),
+        (changed("model", "merges", 3, to=["a", 1]), r"model.merges\[3\] is \['a', 1\], not two tokens"),
+        (changed("model", "merges", 3, to=["a", "ĠĠĠa"]), r"model.merges\[3\] merges 'a' and 'ĠĠĠa', but no token is"),
+        (lambda c: c["model"]["merges"].append(c["model"]["merges"][0]), r"repeats model.merges\[0\]"),
+        (changed("normalizer", to={"type": "NFKC"}), "normalizer 'NFKC' changes the text"),
+        (changed("decoder", to={"type": "Metaspace"}), "decoder 'Metaspace'"),
+        (changed("pre_tokenizer", to=None), "pre_tokenizer is nothing"),
+        (changed("pre_tokenizer", to={"type": "Whitespace"}), "pre_tokenizer is Whitespace"),
+        (lambda c: c["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "Digits"}), "is Digits, Split, ByteLevel"),
+        (changed(*BYTE_LEVEL, "add_prefix_space", to=True), "puts a space before every text"),
+        (changed(*BYTE_LEVEL, "use_regex", to=True), "pre_tokenizer splits twice"),
+        (changed(*SPLIT, "behavior", to="Removed"), "behavior 'Removed', invert False"),
+        (changed(*SPLIT, "invert", to=True), "behavior 'Isolated', invert True"),
+        (changed(*SPLIT, "pattern", to={"String": " "}), "is not a regular expression"),
+        (changed(*SPLIT, "pattern", to={"Regex": r"\w+"}), r"differently from character 0 on: '\\\\w\+'"),
+        (changed(*SPLIT, "pattern", to={"Regex": r"a|("}), "not a regular expression: missing"),
+        (changed("added_tokens", 0, "id", to="5"), r"added_tokens\[0\] is \{.*not a token and its id"),
+        (changed("added_tokens", 0, "special", to=False), r"added_tokens\[0\], '<\|im_start\|>', is cut out"),
+        (changed("added_tokens", 0, "id", to=97), r"special token '<\|im_start\|>' has id 97, which is that of b'a'"),
+        (changed("added_tokens", 0, "content", to="a"), r"gives 'a' id \d+, model.vocab gives it 97"),
+    ],
+)
+def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason, tmp_path):
+    content = json.loads(json.dumps(tokenizer_json(trained("gpt4"))))
+    change(content)
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
+        read_tokenizer_json(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"a": 1,\n "b": }', ":2:7: not JSON: Expecting value"),
+        ('{"a": 1, "a": 2}', "the key 'a' is there twice"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "not a JSON object but list"),
+        ("\udcff", "not JSON"),
+    ],
+)
+def test_other_files_are_refused(text, reason, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
+        read_tokenizer_json(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_what_the_format_cannot_hold_is_refused(tmp_path):
+    base = trained("gpt4")
+    path = tmp_path / "x.json"
+    letters = tuple(bytes([byte]) for byte in range(256))
+    cases = {
+        "ids 97 and 256 both stand for b'a'": Parts(Vocabulary((*letters, b"a"), tuple(range(256)), ())),
+        "special token 'é' .id 900. is spelled like the ordinary token b'.xe9'": Parts(
+            base.vocabulary, "gpt4", SpecialTokens({"é": 900})
+        ),
+        r"from character 5 on: '\{1,3\}\+'": Parts(base.vocabulary, r"\p{N}{1,3}+"),
+        "b'abc' .id 256. would be given to a chunk": Parts(
+            Vocabulary((*letters, b"abc", b"xyz"), tuple(range(256)), (), frozenset({257}))
+        ),
+    }
+    for reason, parts in cases.items():
+        with pytest.raises(tokbench.BackendError, match=f"cannot be written as tokenizer.json: .*{reason}"):
+            write_tokenizer_json(path, parts)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "pattern", [*NAMED, r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}", r"(?>\d{2,})"]
+)
+def test_known_expressions_are_shared(pattern):
+    check_shared_dialect(resolve_pattern(pattern))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\p{N}{1,3}+",
+        r"a{2}?",
+        "a$",
+        "^a",
+        r"\bx",
+        r"[\w']+",
+        r"(?s:.)",
+        r"(?m)a",
+        "[[a]b]",
+        "[a&&b]",
+        r"(a)\1",
+        r"\x85",
+        "[]a]",
+        r"\X",
+    ],
+)
+def test_doubtful_expressions_are_refused(pattern):
+    with pytest.raises(ValueError, match="Hugging Face's engine may read the pattern differently from character"):
+        check_shared_dialect(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a*", "a?|b", "(?:a|)", "(?=a)", r"a|(?!\S)\s*", "(?:(?=a)b?)+", "(?:(?<=a(?=b)){2}){3}"]
+)
+def test_expressions_that_match_nothing_are_refused(pattern):
+    with pytest.raises(ValueError, match="can match nothing at all"):
+        check_shared_dialect(pattern)
+
+
+def test_case_folding_to_several_characters_is_refused():
+    with pytest.raises(ValueError, match="reads 'ss' also as a single character"):
+        check_shared_dialect("(?i:ss)")
+
+
+ATOMS = st.sampled_from(
+    [
+        r"\p{L}",
+        r"\p{N}",
+        r"\s",
+        r"\S",
+        ".",
+        "a",
+        " ",
+        "'",
+        "(?:ab|a)",
+        "(?>a|ab)",
+        r"[^\s\p{L}]",
+        "[a-z0]",
+        r"\d",
+        r"\n",
+        "(?i:re)",
+        r"[\r\n/]",
+        "[^a]",
+    ]
+)
+QUANTIFIERS = st.sampled_from(
+    ["", "", "+", "*", "?", "++", "?+", "*+", "+?", "*?", "??", "{1,3}", "{2}", "{2,}", "{1,2}?"]
+)
+ENDS = st.sampled_from(["", "", "", r"(?!\S)", r"(?=a)", "(?<=b)", r"(?<!\s)"])
+EXPRESSIONS = st.lists(
+    st.lists(st.tuples(ATOMS, QUANTIFIERS).map("".join), min_size=1, max_size=3).map("".join), min_size=1, max_size=4
+).map("|".join)
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    expression=st.tuples(EXPRESSIONS, ENDS).map("(?:{0[0]}){0[1]}".format),
+    texts=st.lists(st.text("abAR' \n\r1²éß中", max_size=12), max_size=8),
+)
+def test_shared_expressions_split_alike(expression, texts):
+    try:
+        check_shared_dialect(expression)
+    except ValueError:
+        reject()
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(expression), "isolated")
+    ours = Splitter(expression)
+    for text in texts:
+        assert [text[start:end] for _, (start, end) in split.pre_tokenize_str(text)] == ours(text)

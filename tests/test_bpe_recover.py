@@ -1,0 +1,85 @@
+"""Merges recovered from bare ranks."""
+
+import os
+import random
+import time
+
+import pytest
+import tiktoken
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
+from tokbench_plugins.bpe.recover import recover
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+BYTES = {bytes([byte]): byte for byte in range(256)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@settings(deadline=None)
+@given(texts=st.lists(st.text(alphabet="abé ", max_size=80), max_size=5))
+def test_trained_merges_come_back_whatever_the_ids(seed, texts):
+    """Bytes shuffled and gaps between ids: the order is all that counts."""
+    merges = train(texts, 340, None)
+    rng = random.Random(seed)
+    ids = sorted(rng.sample(range(1000), FIRST_MERGE + len(merges)))
+    first = ids[:FIRST_MERGE]
+    rng.shuffle(first)
+    ids[:FIRST_MERGE] = first
+    ranks = {token: ids[k] for k, token in enumerate(token_bytes_of(merges))}
+    expected = [(ids[left], ids[right], ids[FIRST_MERGE + rank]) for rank, (left, right) in enumerate(merges)]
+    assert recover(ranks) == (expected, [])
+
+
+def test_bytes_may_have_the_highest_ids():
+    ranks = {token: 1000 + byte for token, byte in BYTES.items()} | {b"ab": 0, b"abab": 1}
+    assert recover(ranks) == ([(1097, 1098, 0), (0, 0, 1)], [])
+
+
+def test_tokens_that_no_merge_builds():
+    ranks = BYTES | {b"bc": 256, b"xyz": 257, b"xyz!": 258, b"ab": 259, b"abc": 260}
+    merges, whole = recover(ranks)
+    assert merges == [(98, 99, 256), (97, 98, 259), (97, 256, 260)]
+    assert whole == [257, 258]
+    encode = Encoder(Vocabulary.from_ranks(ranks), "gpt2")
+    assert encode("xyz") == [257]
+    assert encode("xyz xyz") == [257, 32, 120, 121, 122]
+    assert encode("abc") == [260]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "reason"),
+    [
+        ({token: byte for token, byte in BYTES.items() if byte != 65}, "no token for the byte 0x41"),
+        (BYTES | {b"": 256}, "empty token"),
+        (BYTES | {b"ab": 2**40}, "id 1099511627776 is above"),
+        (BYTES | {b"ab": -1}, "below 0"),
+        (BYTES | {b"ab": 256, b"cd": 256}, "both have id 256"),
+    ],
+)
+def test_ranks_that_are_no_vocabulary(ranks, reason):
+    with pytest.raises(ValueError, match=reason):
+        Vocabulary.from_ranks(ranks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "count"), [("gpt2", 50_000), ("p50k_base", 50_024), ("cl100k_base", 100_000), ("o200k_base", 199_742)]
+)
+def test_published_vocabularies(data, name, count):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    ranks = tiktoken.get_encoding(name)._mergeable_ranks
+    start = time.perf_counter()
+    merges, whole = recover(ranks)
+    assert time.perf_counter() - start < 30
+    assert (len(merges), whole) == (count, [])
+    assert len(ranks) == count + FIRST_MERGE
+    made = [token_id for _, _, token_id in merges]
+    assert made == sorted(made)
+    assert all(max(left, right) < token_id for left, right, token_id in merges)
+    token_of = {token_id: token for token, token_id in ranks.items()}
+    assert all(token_of[left] + token_of[right] == token_of[token_id] for left, right, token_id in merges)
+    assert len({(left, right) for left, right, _ in merges}) == count
+    assert Vocabulary.from_ranks(ranks).is_canonical

@@ -1,0 +1,152 @@
+"""The scanners cut as `regex` does: every character, everywhere, and all texts at hand."""
+
+import itertools
+import json
+import pickle
+import random
+import sysconfig
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokbench_plugins.bpe import PATTERNS
+
+pytest.importorskip("numba")
+
+from tokbench_plugins.bpe.count import encode_documents
+from tokbench_plugins.bpe.scan import scanner
+from tokbench_plugins.bpe.scan_tables import (
+    APOSTROPHE,
+    BLANK,
+    BOTH,
+    LOWER,
+    MARK,
+    NEWLINE,
+    NUMBER,
+    OTHER,
+    SLASH,
+    SMALL,
+    SPACE,
+    UPPER,
+    class_tables,
+    letter_class,
+)
+
+CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+# At least one character of every class, some of two, three and four bytes.
+SAMPLES = "xsSlLvVreEtſAǅʰ中\u0301١3²'/.🙂 \t\u00a0\u2003\n\r"
+CONTEXTS = [
+    "{}", "a{}b", "A{}", " {}x", "'{}", "'{}e", "'l{}", "a'{}", "a'v{}", "{}'s", "Ab{}C'{}", " {}", "  {}", "\u2003{}",
+    "{}\n", "\n{}a", "1{}2", "!{}", "!{}a", "/{}/\n", "{}{}A", "中A{}",
+]  # fmt: skip
+
+
+def wanted(name, documents):
+    """Where the chunks of all documents end, in bytes, as `regex` cuts them."""
+    find = regex.compile(PATTERNS[name]).findall
+    return np.cumsum([len(chunk.encode()) for document in documents for chunk in find(document)], dtype=np.int64)
+
+
+def scanned(name, documents):
+    return scanner(name).ends(*encode_documents(documents))
+
+
+def check(name, documents):
+    if np.array_equal(scanned(name, documents), wanted(name, documents)):
+        return
+    for document in documents:  # say which one
+        assert scanned(name, [document]).tolist() == wanted(name, [document]).tolist(), ascii(document)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@settings(deadline=None, max_examples=500)
+@given(text=st.one_of(st.text(alphabet=SAMPLES, max_size=30), st.text(max_size=30)))
+def test_equal_to_regex(name, text):
+    check(name, [text])
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_short_strings_and_sampled_longer_ones(name):
+    check(name, ["".join(letters) for size in range(4) for letters in itertools.product(SAMPLES, repeat=size)])
+    rng = random.Random(name)
+    check(name, ["".join(rng.choices(SAMPLES, k=rng.randrange(4, 16))) for _ in range(20_000)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PATTERNS)
+def test_all_strings_of_four_and_five(name):
+    check(name, ["".join(letters) for letters in itertools.product("xsSlAʰ\u03011'/. \t\n", repeat=5)])
+    check(name, ["".join(letters) for letters in itertools.product(SAMPLES, repeat=4)])
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("context", ["{}", "a'{}", " {}x"])
+def test_every_character(name, context):
+    check(name, [context.replace("{}", character) for character in CHARACTERS])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_every_character_in_many_places(name, context):
+    check(name, [context.replace("{}", character) for character in CHARACTERS])
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_hostile_sample(name):
+    lines = files("tokbench.corpus.sample").joinpath("hostile.jsonl").read_text("utf-8").splitlines()
+    check(name, [str(value) for line in lines for value in json.loads(line).values()])
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_languages(name, data):
+    check(name, [path.read_text("utf-8") for path in sorted((data / "ntrex").glob("*.txt"))])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PATTERNS)
+def test_standard_library(name):
+    paths = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*/*.py"))
+    check(name, [path.read_text("utf-8", errors="replace") for path in paths])
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_chunk_crosses_documents(name):
+    documents = ["", "ab", "cd", "", " ", " ", "'", "s", "12", "34", "!", "\n", "Ab", "", "C'", "", "ll", ""]
+    assert scanned(name, documents).tolist() == wanted(name, documents).tolist()
+
+
+def test_no_text_no_chunks():
+    assert scanned("gpt4", []).tolist() == scanned("gpt4", [""]).tolist() == []
+    assert scanner("gpt4").ends(np.empty(0, np.uint8)).dtype == np.int64
+
+
+def test_by_name_by_expression_and_any_other():
+    assert scanner(PATTERNS["o200k"]).name == "o200k"
+    assert scanner(PATTERNS["gpt4"] + "|x") is None
+    assert pickle.loads(pickle.dumps(scanner("gpt2"))).name == "gpt2"
+
+
+def test_classes_are_those_of_regex():
+    tables = class_tables()
+    found = [tables.class_of(character) for character in CHARACTERS]
+    expected = {
+        r"\p{Ll}": {letter_class(case, fold) for case in (LOWER, SMALL) for fold in range(5)},
+        r"[\p{Lu}\p{Lt}]": {letter_class(UPPER, fold) for fold in range(5)},
+        r"[\p{Lm}\p{Lo}]": {letter_class(BOTH, fold) for fold in range(5)},
+        r"\p{L}": set(range(letter_class(LOWER), letter_class(SMALL, 5))),
+        r"\p{N}": {NUMBER},
+        r"\p{M}": {MARK},
+        r"\s": {BLANK, SPACE, NEWLINE},
+        r"[^\s\p{L}\p{N}]": {OTHER, APOSTROPHE, SLASH, MARK},
+    }
+    text = "".join(CHARACTERS)
+    for expression, classes in expected.items():
+        assert "".join(regex.findall(expression, text)) == "".join(
+            character for character, number in zip(CHARACTERS, found, strict=True) if number in classes
+        )

@@ -1,0 +1,150 @@
+"""Special tokens: the ids that tiktoken gives, and no way into them for ordinary text."""
+
+import pickle
+from itertools import permutations
+
+import pytest
+import tiktoken
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train
+from tokbench_plugins.bpe.special import SPECIAL_SETS, SpecialTokens, special_set
+
+MERGES = train(["a<b> ab<a>", "<|im_start|>system ab ab"], 270, "gpt4")
+ORDINARY = BPETokenizer(MERGES, "gpt4")
+RANKS = {ORDINARY.token_bytes(i): i for i in range(ORDINARY.vocab_size)}
+
+# Few letters, so that names overlap, begin and contain each other, and occur in the text.
+NAMES = st.lists(st.text("ab<é", min_size=1, max_size=4), min_size=1, max_size=4, unique=True)
+TEXTS = st.lists(st.one_of(st.text("ab< é\n", max_size=8), st.text(max_size=3))).map("".join)
+
+
+def encoding(ids):
+    return tiktoken.Encoding("x", pat_str=PATTERNS["gpt4"], mergeable_ranks=RANKS, special_tokens=ids)
+
+
+def longest_first(special):
+    """A tiktoken that prefers the longest of the names at one place: it depends on the order they are given in."""
+    names = list(special.ids)
+    for order in permutations(names):
+        found = encoding({name: special.ids[name] for name in order})
+        if all(found.encode(name, allowed_special="all") == [special.ids[name]] for name in names):
+            return found
+    return None
+
+
+@settings(deadline=None, max_examples=400)
+@given(names=NAMES, text=TEXTS, data=st.data())
+def test_same_ids_and_same_refusals_as_tiktoken(names, text, data):
+    special = SpecialTokens.after(names, ORDINARY.vocab_size)
+    oracle = longest_first(special)
+    assume(oracle is not None)
+    text += "".join(data.draw(st.lists(st.sampled_from(names))))
+    chosen = st.one_of(st.just("all"), st.sets(st.sampled_from(names)))
+    allowed, disallowed = data.draw(chosen), data.draw(st.one_of(chosen, st.just(())))
+    try:
+        expected = oracle.encode(text, allowed_special=allowed, disallowed_special=disallowed)
+    except ValueError:
+        with pytest.raises(ValueError, match="has the special token"):
+            special.encode(text, ORDINARY.encode, allowed_special=allowed, disallowed_special=disallowed)
+    else:
+        got = special.encode(text, ORDINARY.encode, allowed_special=allowed, disallowed_special=disallowed)
+        assert got == expected
+
+
+@given(text=TEXTS)
+def test_with_nothing_allowed_all_text_is_ordinary(text):
+    special = SpecialTokens.after(["a", "<", "ab"], ORDINARY.vocab_size)
+    assert special.encode(text, ORDINARY.encode, disallowed_special=()) == ORDINARY.encode(text)
+    assert SpecialTokens({}).encode(text, ORDINARY.encode, allowed_special="all") == ORDINARY.encode(text)
+
+
+def test_the_longest_name_stands_whether_it_is_allowed_or_not():
+    special = SpecialTokens({"<a": 300, "<a>": 301, ">x": 302})
+
+    def encode(text, *allowed):
+        return special.encode(text, str.encode, allowed_special=set(allowed), disallowed_special=())
+
+    assert encode("<a><a", "<a", "<a>") == [301, 300]
+    assert encode("<a><a", "<a") == [*b"<a>", 300]
+    assert encode("<a>x", ">x") == [*b"<a", 302]
+
+
+def test_published_ids():
+    special = SpecialTokens({"<|endoftext|>": 100257, "<|fim_prefix|>": 100258})
+    text = "hi<|endoftext|> <|fim_prefix|>"
+    oracle = tiktoken.Encoding("x", pat_str=PATTERNS["gpt4"], mergeable_ranks=RANKS, special_tokens=dict(special.ids))
+    for allowed in ("all", {"<|endoftext|>"}):
+        got = special.encode(text, ORDINARY.encode, allowed_special=allowed, disallowed_special=())
+        assert got == oracle.encode(text, allowed_special=allowed, disallowed_special=())
+
+
+def test_the_refusal_tells_the_ways_out():
+    special = SpecialTokens.after(special_set("chat"), 300)
+    text = "é <|im_end|>"
+    with pytest.raises(ValueError, match=r"'<\|im_end\|>' at character 2") as caught:
+        special.encode(text, str.encode, allowed_special={"<|im_start|>"})
+    assert "add it to allowed_special" in str(caught.value)
+    assert "disallowed_special=()" in str(caught.value)
+    assert special.encode(text, str.encode, allowed_special={"<|im_end|>"}) == [*"é ".encode(), 301]
+    assert special.encode(text, str.encode, disallowed_special={"<|im_start|>"}) == list(text.encode())
+    assert special.encode(text, str.encode, disallowed_special=()) == list(text.encode())
+    with pytest.raises(ValueError, match="'other' at character 0"):  # as in tiktoken, any string may be forbidden
+        special.encode("other", str.encode, disallowed_special={"other"})
+
+
+def test_misspelled_names_are_refused():
+    special = SpecialTokens.after(special_set("chat"), 300)
+    with pytest.raises(ValueError, match=r"no special token '<\|im_strat\|>'; did you mean '<\|im_start\|>'"):
+        special.encode("", str.encode, allowed_special={"<|im_strat|>"})
+    # A single string is a collection of letters: tiktoken takes it for that.
+    for option in ("allowed_special", "disallowed_special"):
+        with pytest.raises(ValueError, match=f"{option} is '<.im_end.>'; give 'all' or a set"):
+            special.encode("", str.encode, **{option: "<|im_end|>"})
+
+
+def test_surrogates_cannot_smuggle_a_name_past_the_check():
+    special = SpecialTokens({"<🙂>": 300})
+    with pytest.raises(ValueError, match="at character 1"):
+        special.encode("a<\ud83d\ude42>", str.encode)
+    assert special.encode("<\ud83d\ude42>\ud83d", str.encode, allowed_special="all") == [300, *"\ufffd".encode()]
+
+
+def test_named_sets_are_added_to_a_loaded_vocabulary():
+    special = SpecialTokens({"<|endoftext|>": 100257, "<|endofprompt|>": 100276})
+    names = [name for chosen in SPECIAL_SETS for name in special_set(chosen)]
+    more = special.with_more(names, 100277)
+    assert special.ids == {"<|endoftext|>": 100257, "<|endofprompt|>": 100276}
+    assert more.ids["<|endoftext|>"] == 100257
+    assert sorted(more.ids[name] for name in names[1:]) == list(range(100277, 100283))
+    assert more.with_more(names) == more
+
+
+@pytest.mark.parametrize(
+    ("ids", "reason"),
+    [
+        ({"": 300}, "must be text, and not empty"),
+        ({"\ud800": 300}, "must be text"),
+        ({"<a>": -1}, "'<a>' has id -1, not between 0 and 9999999"),
+        ({"<a>": 10**12}, "'<a>' has id 1000000000000, not between"),
+        ({"<a>": 300, "<b>": 300}, "'<b>' has the id of '<a>': 300"),
+        ({"<a>": 1}, "'<a>' has id 1, which is that of b'x'"),
+    ],
+)
+def test_impossible_sets_are_refused(ids, reason):
+    with pytest.raises(ValueError, match=reason):
+        SpecialTokens(ids, ordinary=[b"", b"x"])
+
+
+def test_gaps_of_the_vocabulary_are_free():
+    assert len(SpecialTokens({"<a>": 0}, ordinary=[b"", b"x"])) == 1
+
+
+def test_copies_are_equal():
+    special = SpecialTokens({"<a>": 300, "<b>": 301})
+    copy = pickle.loads(pickle.dumps(special))
+    assert copy == special
+    assert hash(copy) == hash(special)
+    assert copy.names[301] == "<b>"
+    assert special != SpecialTokens({"<a>": 300})

@@ -1,0 +1,82 @@
+"""What a vocabulary is made of, and what it refuses."""
+
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokbench_plugins.bpe import train
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+BYTES = tuple(bytes([byte]) for byte in range(256))
+IDS = tuple(range(256))
+
+
+def test_trained():
+    vocabulary = Vocabulary.trained([(97, 98), (256, 99)])
+    assert vocabulary.tokens == (*BYTES, b"ab", b"abc")
+    assert vocabulary.byte_ids == IDS
+    assert vocabulary.merges == ((97, 98, 256), (256, 99, 257))
+    assert vocabulary.is_trained
+    assert vocabulary.ranks[b"abc"] == 257
+
+
+@settings(deadline=None)
+@given(texts=st.lists(st.text(alphabet="ab c", max_size=60), max_size=5))
+def test_ranks_of_trained_merges_give_the_same_vocabulary(texts):
+    trained = Vocabulary.trained(train(texts, 320, "gpt2"))
+    assert trained.is_canonical
+    assert Vocabulary.from_ranks(trained.ranks) == trained
+
+
+def test_shuffled_bytes_and_gaps():
+    ranks = {byte: 2 * (255 - i) for i, byte in enumerate(BYTES)} | {b"ab": 600, b"aba": 700}
+    vocabulary = Vocabulary.from_ranks(ranks)
+    assert len(vocabulary.tokens) == 701
+    assert vocabulary.tokens[1] == vocabulary.tokens[699] == b""
+    a, b = ranks[b"a"], ranks[b"b"]
+    assert vocabulary.merges == ((a, b, 600), (600, a, 700))
+    assert not vocabulary.is_trained
+    assert vocabulary.is_canonical
+    assert vocabulary.ranks == ranks
+
+
+def test_merges_made_by_hand_are_not_canonical():
+    assert not Vocabulary.trained([(97, 98), (98, 99), (97, 257)]).is_canonical  # 'abc' is never reached
+    assert not Vocabulary.trained([(97, 97), (256, 97), (97, 256)]).is_canonical  # 'aaa' twice
+    assert not Vocabulary((*BYTES, b"ab", b"cd"), IDS, ((99, 100, 257), (97, 98, 256))).is_canonical
+
+
+@pytest.mark.parametrize(
+    ("tokens", "byte_ids", "merges", "whole", "reason"),
+    [
+        (BYTES, (1, 0, *IDS[2:]), (), (), "byte 0x00 has id 1"),
+        (BYTES, (*IDS[:255], 256), (), (), "byte 0xff has id 256"),
+        (BYTES, IDS[:255], (), (), "255 byte ids instead of 256"),
+        ((*BYTES, b"ab"), IDS, ((97, 98, 257),), (), "there are 257 ids"),
+        ((*BYTES, b"ab"), IDS, ((97, -1, 256),), (), "there are 257 ids"),
+        ((*BYTES, b"ab"), IDS, ((97, 99, 256),), (), "does not give the bytes of id 256"),
+        ((*BYTES, b"", b"a"), IDS, ((97, 256, 257),), (), "one of which is not used"),
+        ((*BYTES, b"ab"), IDS, ((97, 98, 256), (97, 98, 256)), (), "merge 1 repeats merge 0"),
+        ((*BYTES, b""), IDS, (), (256,), "whole chunk"),
+        (BYTES, IDS, (), (256,), "whole chunk"),
+    ],
+)
+def test_impossible_vocabularies(tokens, byte_ids, merges, whole, reason):
+    with pytest.raises(ValueError, match=reason):
+        Vocabulary(tokens, byte_ids, merges, frozenset(whole))
+
+
+def test_impossible_merges():
+    with pytest.raises(ValueError, match="only ids below 257"):
+        Vocabulary.trained([(97, 98), (258, 33)])
+
+
+def test_pickle_and_equality():
+    vocabulary = Vocabulary.trained([(97, 98)])
+    assert vocabulary.is_canonical  # cached
+    copy = pickle.loads(pickle.dumps(vocabulary))
+    assert copy == vocabulary
+    assert hash(copy) == hash(vocabulary)
+    assert copy != Vocabulary.trained([(97, 99)])

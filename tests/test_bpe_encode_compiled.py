@@ -1,7 +1,6 @@
 """The compiled encoder against the one in Python: the same ids, whatever the vocabulary and the text."""
 
 import random
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -150,26 +149,3 @@ def test_threads_share_one_cache(words):
         assert [
             encoded.ids.tolist() for encoded in pool.map(again.encode_batch, [[part] for part in texts])
         ] == expected
-
-
-HOSTILE = {
-    "one letter": lambda n: "a" * n,
-    "spaces": lambda n: " " * n,
-    "no spaces": lambda n: "".join(random.Random(2).choices("etaoinshr", k=n)),
-    "random bytes": lambda n: random.Random(3).randbytes(n).decode("latin-1"),
-    "one character per script": lambda n: "aбαאअก中あ한ა" * (n // 23),
-    "line breaks": lambda n: "\n \r" * (n // 3),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_texts_take_no_quadratic_time(words, kind):
-    compiled = CompiledEncoder(Vocabulary.trained(words[0]), "gpt4")
-    times = []
-    for size in (1_250_000, 2_500_000, 5_000_000, 10_000_000):
-        text = HOSTILE[kind](size)
-        start = time.perf_counter()
-        compiled.encode_batch([text])
-        times.append(time.perf_counter() - start)
-    assert times[-1] < 12 * times[0] + 1  # eight times the text

@@ -2,7 +2,6 @@
 
 import os
 import random
-import time
 
 import pytest
 import tiktoken
@@ -71,9 +70,7 @@ def test_published_vocabularies(data, name, count):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     ranks = tiktoken.get_encoding(name)._mergeable_ranks
-    start = time.perf_counter()
     merges, whole = recover(ranks)
-    assert time.perf_counter() - start < 30
     assert (len(merges), whole) == (count, [])
     assert len(ranks) == count + FIRST_MERGE
     made = [token_id for _, _, token_id in merges]

@@ -2,7 +2,6 @@
 
 import random
 import string
-import time
 
 import numpy as np
 import pytest
@@ -124,31 +123,3 @@ def test_training_can_be_interrupted():
 
     with pytest.raises(KeyboardInterrupt):
         train_counts(Counts.of({"abcdefghijkl": 1}), 266, "first", interrupt)
-
-
-HOSTILE = {
-    "one letter": lambda n: ["a" * n],
-    "spaces": lambda n: [" " * n],
-    "no spaces": lambda n: ["".join(random.Random(2).choices(string.ascii_lowercase, k=n))],
-    "random bytes": lambda n: [random.Random(3).randbytes(n).decode("latin-1")],
-    "one of each script": lambda n: ["aбγ中あกअא한ა" * (n // 24)],
-    "two letters": lambda n: ["".join(random.Random(4).choices("ab", k=n))],
-    "distinct short documents": lambda n: [str(i) for i in range(n // 6)],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pattern", [None, "gpt4", "o200k"])
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_take_near_linear_time(text, pattern):
-    def seconds(size):
-        documents = HOSTILE[text](size)
-        best = float("inf")
-        for _ in range(3):
-            start = time.process_time()
-            compiled(documents, 4096, pattern, "first")
-            best = min(best, time.process_time() - start)
-        return best
-
-    seconds(1000)
-    assert seconds(4_000_000) <= 2.5 * seconds(2_000_000) + 0.05

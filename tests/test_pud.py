@@ -36,6 +36,9 @@ def by_group(results, tokenizer, metric):
     return {c.group: c for c in results.cells if (c.tokenizer, c.metric) == (tokenizer, metric)}
 
 
+pytestmark = pytest.mark.slow
+
+
 def test_nothing_failed(results):
     assert not results.failed
     assert set(results.corpora["pud"]["groups"]) == {"ar", "de", "en", "es", "fi", "ko", "ru", "th", "tr", "zh"}

@@ -40,9 +40,10 @@ def test_the_commands_name_what_is_there():
         [extra] = re.findall(r"'\.\[(\w+)\]'", command)
         assert f"\n{extra} = [" in project
     assert (ROOT / "configs" / "quickstart.yaml").exists()
-    assert "pytest -n 2 -q" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "pytest -n 2 -q -m 'slow or not slow'" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/bin/unshare").exists(), reason="needs unshare to take the network away")
 def test_the_quickstart_runs_without_network(tmp_path):
     pytest.importorskip("splintr")

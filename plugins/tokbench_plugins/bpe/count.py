@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench_plugins.bpe.count_kernels import add_chunks, fill_table
+from tokbench_plugins.bpe.count_kernels import add_chunks, move_table
 from tokbench_plugins.bpe.count_parallel import batches, in_order
 from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.bpe.scan import scanner
@@ -65,8 +65,7 @@ class ChunkCounter:
         self._data = np.empty(1 << 16, np.uint8)
         self._offsets = np.zeros((1 << 12) + 1, np.int64)
         self._counts = np.empty(1 << 12, np.int64)
-        self._keys = np.empty(1 << 13, np.uint64)
-        self._table = np.full(1 << 13, -1, np.int32)
+        self._table = np.zeros((1 << 13, 2), np.uint64)
 
     def add(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64], weights: NDArray[np.int64] = _NO_WEIGHTS
@@ -82,9 +81,8 @@ class ChunkCounter:
         first = 0
         while True:
             first, self._known = add_chunks(
-                data, ends, weights, first, self._data, self._offsets, self._counts, self._known,
-                self._keys, self._table,
-            )  # fmt: skip
+                data, ends, weights, first, self._data, self._offsets, self._counts, self._known, self._table
+            )
             if first == ends.size:
                 return
             self._make_room(int(ends[first] - offsets[first]))
@@ -106,13 +104,10 @@ class ChunkCounter:
         if self._known == self._counts.size:
             self._counts = _grown(self._counts, self._known, 0)
             self._offsets = _grown(self._offsets, self._known + 1, 0)
-        if 2 * self._known >= self._table.size:
-            taken = self._table >= 0
-            keys = np.empty(self._known, np.uint64)
-            keys[self._table[taken]] = self._keys[taken]
-            self._keys = np.empty(2 * self._table.size, np.uint64)
-            self._table = np.full(2 * self._table.size, -1, np.int32)
-            fill_table(keys, self._keys, self._table)
+        if 2 * self._known >= len(self._table):
+            table = np.zeros((2 * len(self._table), 2), np.uint64)
+            move_table(self._table, table)
+            self._table = table
 
 
 _Array = TypeVar("_Array", NDArray[np.uint8], NDArray[np.int64])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tokbench_plugins.bpe.jit import compiled
+from tokbench_plugins.bpe.jit import compiled, inlined
 from tokbench_plugins.bpe.scan_rules import BEFORE, HERE, MARKED, SET_MARK, STATE_SHIFT
 from tokbench_plugins.bpe.scan_tables import END
 
@@ -18,7 +18,7 @@ SPARE = 3
 _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character has that many bytes
 
 
-@compiled
+@inlined
 def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
     """The character at ``i``, which is not of ASCII, and how many bytes it has."""
     second = np.int64(data[i + 1] & 0x3F)

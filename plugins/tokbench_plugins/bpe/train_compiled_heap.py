@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tokbench_plugins.bpe.jit import compiled
+from tokbench_plugins.bpe.jit import compiled, inlined
 from tokbench_plugins.bpe.train_compiled_text import COUNT, HEAP, KEY, PAIRS, START, THRESHOLD
 
 __all__ = ["best_pair", "drop_best", "push"]
@@ -19,12 +19,12 @@ __all__ = ["best_pair", "drop_best", "push"]
 _RANK, _PAIR = 1, 2  # the columns of ``heap`` behind the count
 
 
-@compiled
+@inlined
 def _comes_first(count: Any, rank: Any, other_count: Any, other_rank: Any) -> Any:
     return count > other_count or (count == other_count and rank < other_rank)
 
 
-@compiled
+@inlined
 def _sink(heap: Any, size: Any, at: Any, count: Any, rank: Any, pair: Any) -> None:
     """Put an entry where ``at`` is free, or further down."""
     while True:
@@ -40,7 +40,7 @@ def _sink(heap: Any, size: Any, at: Any, count: Any, rank: Any, pair: Any) -> No
     heap[at, 0], heap[at, _RANK], heap[at, _PAIR] = count, rank, pair
 
 
-@compiled
+@inlined
 def push(text: Any, row: Any, smallest: Any) -> None:
     """Enter a pair whose count has reached the threshold."""
     heap, pairs = text.heap, text.pairs
@@ -57,7 +57,7 @@ def push(text: Any, row: Any, smallest: Any) -> None:
     heap[at, 0], heap[at, _RANK], heap[at, _PAIR] = count, rank, row
 
 
-@compiled
+@inlined
 def drop_best(text: Any) -> None:
     """Take the first entry out of the heap."""
     size = text.state[HEAP] - 1

@@ -1,17 +1,17 @@
 """Merging, compiled: the text, the counts and the positions of all pairs are kept up to date.
 
-A merge goes through its pair's positions three times: to write the new id, to add up its neighbours, and to
+A merge goes through its pair's positions twice: to write the new id and add up its neighbours, and to
 write down where their new pairs are. In between, each *different* neighbour is looked up once, however
 often it occurs.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from tokbench_plugins.bpe.jit import compiled
+from tokbench_plugins.bpe.jit import compiled, inlined
 from tokbench_plugins.bpe.train_compiled_heap import best_pair, drop_best, push
 from tokbench_plugins.bpe.train_compiled_text import (
     ARENA,
@@ -31,6 +31,7 @@ from tokbench_plugins.bpe.train_compiled_text import (
 __all__ = ["ARENA_FULL", "DONE", "EXHAUSTED", "PAIRS_FULL", "TABLE_FULL", "index_pairs", "lay_out", "merge_up_to"]
 
 _LEFT, _LEFT_AT, _RIGHT, _RIGHT_AT = range(4)  # the columns of ``around``
+_BLOCK: Final = 1024  # positions gone through twice while the processor's cache still has them
 DONE, EXHAUSTED, ARENA_FULL, PAIRS_FULL, TABLE_FULL = range(5)  # what merge_up_to returns
 
 
@@ -54,31 +55,29 @@ def lay_out(data: Any, offsets: Any, weight_of: Any, flat: Any, weighs: Any) -> 
 def index_pairs(text: Any) -> None:
     """Count the pairs of bytes and write down where they are."""
     flat = text.flat
-    rows = np.zeros(65536, np.int64)
+    rows, nexts = np.zeros(65536, np.int64), np.zeros(65536, np.int64)
     for position in range(1, flat.size - 1):
         if flat[position] >= 0 and flat[position + 1] >= 0:
             rows[flat[position] << 8 | flat[position + 1]] += 1
     for pair in range(65536):
         if rows[pair]:
             rows[pair] = new_pair(text, (pair >> 8) << 32 | (pair & 255), 0, rows[pair])
+            nexts[pair] = text.pairs[rows[pair], START]
     for position in range(1, flat.size - 1):
         if flat[position] >= 0 and flat[position + 1] >= 0:
-            row = rows[flat[position] << 8 | flat[position + 1]]
-            text.pairs[row, COUNT] += text.weights[text.weighs[position]]
-            text.arena[text.pairs[row, END]] = position
-            text.pairs[row, END] += 1
+            pair = flat[position] << 8 | flat[position + 1]
+            text.pairs[rows[pair], COUNT] += text.weights[text.weighs[position]]
+            text.arena[nexts[pair]] = position
+            nexts[pair] += 1
 
 
-@compiled
-def _replace(text: Any, row: Any, made: Any) -> Any:
-    """Write ``made`` over every occurrence of a pair; their positions stay at the start of its own."""
+@inlined
+def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) -> Any:
+    """Write ``made`` over a pair where it occurs, and return where the positions of that, from ``kept`` on, end."""
     flat, arena = text.flat, text.arena
     left, right = text.pairs[row, KEY] >> 32, text.pairs[row, KEY] & 0xFFFF_FFFF
-    shift = text.widths[left]
-    width = shift + text.widths[right]
-    text.widths[made] = width
-    kept = text.pairs[row, START]
-    for at in range(kept, text.pairs[row, END]):
+    shift, width = text.widths[left], text.widths[made]
+    for at in range(start, end):
         position = arena[at]
         # Not so if out of date, or if the pair is of twins and its left half was just taken: 'aaa'.
         if flat[position] == left and flat[position + shift] == right:
@@ -90,26 +89,27 @@ def _replace(text: Any, row: Any, made: Any) -> Any:
     return kept
 
 
-@compiled
-def _look_around(text: Any, start: Any, end: Any, made: Any) -> tuple[Any, Any]:
-    """Add up, for the places where ``made`` now stands, which ids stand before and after it."""
-    flat, around, met = text.flat, text.around, text.met
+@inlined
+def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts: Any, rights: Any) -> tuple[Any, Any]:
+    """Add up which ids stand before and after ``made``, and keep the two of each position."""
+    flat, around, met, arena = text.flat, text.around, text.met, text.arena
     width = text.widths[made]
-    lefts = rights = 0
     for at in range(start, end):
-        position = text.arena[at]
+        position = arena[at]
         weight = text.weights[text.weighs[position]]
-        before = flat[position - 1]
+        before, after = flat[position - 1], flat[position + width]
+        if before < GAP:
+            before = TAIL - before
+        if before == made:  # it is that one's right neighbour
+            before = np.int32(GAP)
+        arena[beside], arena[beside + 1] = before, after
+        beside += 2
         if before != GAP:
-            if before < 0:
-                before = TAIL - before
-            if before != made:  # else it is that one's right neighbour, below
-                if around[before, _LEFT_AT] == 0:
-                    met[0, lefts] = before
-                    lefts += 1
-                around[before, _LEFT] += weight
-                around[before, _LEFT_AT] += 1
-        after = flat[position + width]
+            if around[before, _LEFT_AT] == 0:
+                met[0, lefts] = before
+                lefts += 1
+            around[before, _LEFT] += weight
+            around[before, _LEFT_AT] += 1
         if after != GAP:
             if around[after, _RIGHT_AT] == 0:
                 met[1, rights] = after
@@ -123,7 +123,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any) -> tuple[Any, Any]:
 def _reckon(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
     """For each neighbour: the pair it formed before loses, and the pair it forms now is new.
 
-    From here on the columns ``_LEFT_AT`` and ``_RIGHT_AT`` hold the row of the new pair.
+    From here on the columns ``_LEFT_AT`` and ``_RIGHT_AT`` hold where the next position of that is written.
     """
     pairs, around = text.pairs, text.around
     left, right = pairs[row, KEY] >> 32, pairs[row, KEY] & 0xFFFF_FFFF
@@ -131,45 +131,48 @@ def _reckon(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
         before = np.int64(text.met[0, i])
         pairs[find_pair(text, before << 32 | left), COUNT] -= around[before, _LEFT]
         new = new_pair(text, before << 32 | made, around[before, _LEFT], around[before, _LEFT_AT])
-        around[before, _LEFT_AT] = new
+        around[before, _LEFT_AT] = pairs[new, START]
     for i in range(rights):
         after = np.int64(text.met[1, i])
         lost = left if after == made else after
         pairs[find_pair(text, right << 32 | lost), COUNT] -= around[after, _RIGHT]
         new = new_pair(text, made << 32 | after, around[after, _RIGHT], around[after, _RIGHT_AT])
-        around[after, _RIGHT_AT] = new
+        around[after, _RIGHT_AT] = pairs[new, START]
 
 
 @compiled
-def _write_down(text: Any, start: Any, end: Any, made: Any) -> None:
+def _write_down(text: Any, start: Any, end: Any, beside: Any) -> None:
     """Write down the positions of the new pairs."""
-    flat, pairs, arena, around = text.flat, text.pairs, text.arena, text.around
-    width = text.widths[made]
+    arena, around = text.arena, text.around
     for at in range(start, end):
-        position = arena[at]
-        before = flat[position - 1]
+        before, after = arena[beside], arena[beside + 1]
+        beside += 2
         if before != GAP:
-            if before < 0:
-                before = TAIL - before
-            if before != made:
-                new = around[before, _LEFT_AT]
-                arena[pairs[new, END]] = position - text.widths[before]
-                pairs[new, END] += 1
-        after = flat[position + width]
+            arena[around[before, _LEFT_AT]] = arena[at] - text.widths[before]
+            around[before, _LEFT_AT] += 1
         if after != GAP:
-            new = around[after, _RIGHT_AT]
-            arena[pairs[new, END]] = position
-            pairs[new, END] += 1
+            arena[around[after, _RIGHT_AT]] = arena[at]
+            around[after, _RIGHT_AT] += 1
 
 
 @compiled
 def _merge(text: Any, row: Any, made: Any, smallest: Any) -> None:
     """Merge a pair everywhere, from left to right, and bring all counts and positions up to date."""
-    start, end = text.pairs[row, START], _replace(text, row, made)
-    lefts, rights = _look_around(text, start, end, made)
+    start, last = text.pairs[row, START], text.pairs[row, END]
+    text.widths[made] = text.widths[text.pairs[row, KEY] >> 32] + text.widths[text.pairs[row, KEY] & 0xFFFF_FFFF]
+    beside = text.state[ARENA] + 2 * (last - start)  # behind all new positions
+    end = seen = start
+    lefts = rights = 0
+    for block in range(start, last, _BLOCK):
+        end = _replace(text, row, block, min(block + _BLOCK, last), end, made)
+        # The last one waits: the id to its right may be replaced with the next block.
+        ready = max(seen, end - 1)
+        lefts, rights = _look_around(text, seen, ready, made, beside + 2 * (seen - start), lefts, rights)
+        seen = ready
+    lefts, rights = _look_around(text, seen, end, made, beside + 2 * (seen - start), lefts, rights)
     fresh = text.state[PAIRS]
     _reckon(text, row, made, lefts, rights)
-    _write_down(text, start, end, made)
+    _write_down(text, start, end, beside)
     for i in range(lefts):
         text.around[text.met[0, i]] = 0
     for i in range(rights):
@@ -188,7 +191,7 @@ def merge_up_to(text: Any, until: Any, smallest: Any) -> Any:
         if row < 0:
             return EXHAUSTED
         most = 2 * (text.pairs[row, END] - text.pairs[row, START])
-        if text.state[ARENA] + most > text.arena.size:
+        if text.state[ARENA] + 2 * most > text.arena.size:
             return ARENA_FULL
         pairs = text.state[PAIRS] + min(most, 2 * text.state[MADE] + 2)
         if pairs > text.pairs.shape[0]:

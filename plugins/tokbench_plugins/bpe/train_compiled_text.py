@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench_plugins.bpe.jit import compiled
+from tokbench_plugins.bpe.jit import compiled, inlined
 
 __all__ = [
     "ARENA", "COUNT", "END", "GAP", "HEAP", "KEY", "MADE", "PAIRS", "START", "STATE", "TAIL", "THRESHOLD", "Text",
@@ -59,7 +59,7 @@ class Text(NamedTuple):
     state: Any
 
 
-@compiled
+@inlined
 def _slot(table: Any, key: Any) -> Any:
     mixed = np.uint64(key) * _FACTOR
     mixed = (mixed ^ mixed >> np.uint64(32)) * _FACTOR
@@ -76,7 +76,7 @@ def fill_table(pairs: Any, taken: Any, table: Any) -> None:
         table[slot] = row
 
 
-@compiled
+@inlined
 def find_pair(text: Any, key: Any) -> Any:
     """The row of a pair that has one."""
     slot = _slot(text.table, key)
@@ -85,13 +85,13 @@ def find_pair(text: Any, key: Any) -> Any:
     return text.table[slot]
 
 
-@compiled
+@inlined
 def new_pair(text: Any, key: Any, count: Any, positions: Any) -> Any:
-    """The row of a pair that had none, with room for its positions, of which it has none yet."""
+    """The row of a pair that had none, with room for its positions, which are not there yet."""
     row = text.state[PAIRS]
     start = text.state[ARENA]
     text.pairs[row, KEY], text.pairs[row, COUNT] = key, count
-    text.pairs[row, START], text.pairs[row, END] = start, start
+    text.pairs[row, START], text.pairs[row, END] = start, start + positions
     slot = _slot(text.table, key)
     while text.table[slot] >= 0:
         slot = (slot + 1) & (text.table.size - 1)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tokbench import Encoded
 from tokbench_plugins.bpe.encode_compiled_cache import LONGEST_CACHED, PADDING, Tables
 from tokbench_plugins.bpe.encode_compiled_chunks import add_tokens, encode_chunks
-from tokbench_plugins.bpe.encode_compiled_merge import NONE, enter_merges
+from tokbench_plugins.bpe.encode_compiled_merge import EMPTY, enter_merges
 from tokbench_plugins.bpe.patterns import Splitter, valid_unicode
 from tokbench_plugins.bpe.scan import scanner
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
@@ -51,6 +51,8 @@ class CompiledEncoder:
     >>> encoded.ids.tolist(), encoded.offsets.tolist()
     ([257, 32, 257, 98], [0, 3, 3, 4])
     """
+
+    worth_characters = 100
 
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         self._ends = _Ends(pattern)
@@ -114,10 +116,13 @@ class _Ends:
 
 def _tables(vocabulary: Vocabulary) -> Tables:
     """The vocabulary as arrays, and a new cache that knows its tokens."""
+    merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
     byte_ids = np.array(vocabulary.byte_ids, np.uint32)
-    pairs = np.full(2 * _power_of_two(2 * len(vocabulary.merges) + 2), NONE, np.uint64)
-    byte_pairs = np.empty(FIRST_MERGE**2, np.uint64)
-    enter_merges(np.array(vocabulary.merges, np.int64).reshape(-1, 3), byte_ids, pairs, byte_pairs)
+    byte_pairs = np.empty(FIRST_MERGE**2, np.uint32)
+    pairs = np.full(_power_of_two(2 * len(merges) + 2), EMPTY, np.uint64)
+    marks = np.zeros(_power_of_two(len(merges) // 4 + 1), np.uint64)  # 16 bits a merge
+    enter_merges(merges, byte_ids, pairs, marks, byte_pairs)
+    merging = (byte_ids, byte_pairs, pairs, marks, merges[:, 2].astype(np.uint32))
     ends = np.cumsum(np.array(list(map(len, vocabulary.tokens)), np.int64))
     keys = np.zeros(ends[-1] + _KEYS, np.uint8)
     keys[: ends[-1]] = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
@@ -125,9 +130,9 @@ def _tables(vocabulary: Vocabulary) -> Tables:
     whole[list(vocabulary.whole_chunks)] = True
     rows = _power_of_two(2 * len(ends) + _LEARNED)
     while True:
-        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1]], np.int64)
+        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1]], np.uint64)
         spans = np.empty(_SPANS, np.uint32)
-        tables = Tables(byte_ids, byte_pairs, pairs, _aligned_zeros(4 * rows), keys, spans, state)
+        tables = Tables(merging, _aligned_zeros(4 * rows), keys, spans, state)
         if add_tokens(tables, ends, whole):
             return tables
         rows *= 2

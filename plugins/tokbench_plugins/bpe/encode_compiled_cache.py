@@ -45,19 +45,17 @@ class Tables(NamedTuple):
     """What the kernels work with; the tables of the cache change, the others do not.
 
     Attributes:
-        byte_ids: uint32[256], the id of each byte.
-        byte_pairs: uint64[65536], the value of each pair of bytes.
-        pairs: uint64[2 * slots], the merges; see ``encode_compiled_merge``.
+        merging: what ``encode_compiled_merge`` works with: uint32[256], the id of each byte; uint32[65536],
+            the rank of each pair of bytes; uint64[slots], the merges; uint64[words], their marks;
+            uint32[merges], the id that each merge makes.
         rows: uint64[4 * rows], the cache; the number of rows is a power of two.
         keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
         spans: uint32[n], the ids of chunks of more than four.
-        state: int64[5]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
+        state: uint64[5]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
             by the tokens.
     """
 
-    byte_ids: Any
-    byte_pairs: Any
-    pairs: Any
+    merging: Any
     rows: Any
     keys: Any
     spans: Any
@@ -145,45 +143,57 @@ def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
 
 
 @compiled
-def write(tables: Any, row: Any, first: Any, second: Any, out: Any, count: Any, mark: Any) -> None:
-    """Fill a free row; the caller has seen to it that there is room for the ids."""
-    rows, spans, state = tables.rows, tables.spans, tables.state
-    word = mark | (np.uint64(count) << _U56)
+def write(
+    rows: Any, spans: Any, state: Any, row: Any, first: Any, second: Any, out: Any, n: Any, count: Any, mark: Any
+) -> None:
+    """Fill a free row with the ids ``out[n : n + count]``; the caller has seen to it that there is room."""
+    word = mark | (count << _U56)
     other = _U0
     if count > _INLINE:
-        other = np.uint64(state[_SPANS_USED])
-        for i in range(count):
-            spans[state[_SPANS_USED] + i] = out[i]
+        other = state[_SPANS_USED]
+        for i in range(np.int64(count)):
+            spans[other + np.uint64(i)] = out[n + np.uint64(i)]
         state[_SPANS_USED] += count
     else:
-        word |= np.uint64(out[0])
-        word |= np.uint64(out[1]) << _U28 if count > _U1 else _U0
-        other = np.uint64(out[2]) if count > _U2 else _U0
-        other |= np.uint64(out[3]) << _U32 if count > _U3 else _U0
+        word |= np.uint64(out[n])
+        word |= np.uint64(out[n + _U1]) << _U28 if count > _U1 else _U0
+        other = np.uint64(out[n + _U2]) if count > _U2 else _U0
+        other |= np.uint64(out[n + _U3]) << _U32 if count > _U3 else _U0
     rows[row], rows[row + _U1], rows[row + _U2], rows[row + _U3] = first, second, word, other
 
 
 @compiled
 def learn(
-    tables: Any, row: Any, data: Any, start: Any, length: Any, first: Any, second: Any, out: Any, count: Any
+    rows: Any,
+    keys: Any,
+    spans: Any,
+    state: Any,
+    row: Any,
+    first: Any,
+    second: Any,
+    data: Any,
+    start: Any,
+    length: Any,
+    out: Any,
+    n: Any,
+    count: Any,
 ) -> None:
     """Remember the ids of a chunk, or forget all chunks where one more would be too many."""
-    rows, keys, state = tables.rows, tables.keys, tables.state
     at = state[_KEYS_USED]
     if (
         state[_LEARNED_ROWS] == state[_MOST_ROWS]
-        or state[_SPANS_USED] + count > len(tables.spans)
-        or at + np.int64(length) + PADDING > len(keys)
+        or state[_SPANS_USED] + count > np.uint64(len(spans))
+        or at + length + np.uint64(PADDING) > np.uint64(len(keys))
     ):
         for k in range(0, len(rows), 4):
             if rows[k + 2] & _LEARNED:
                 rows[k : k + 4] = _U0
-        state[_LEARNED_ROWS], state[_SPANS_USED], state[_KEYS_USED] = 0, 0, state[_FIRST_KEY]
+        state[_LEARNED_ROWS], state[_SPANS_USED], state[_KEYS_USED] = _U0, _U0, state[_FIRST_KEY]
         return
     if second & LONG:
         for i in range(np.int64(length)):
-            keys[at + i] = data[np.int64(start) + i]
-        second |= np.uint64(at)
-        state[_KEYS_USED] += np.int64(length)
-    state[_LEARNED_ROWS] += 1
-    write(tables, row, first, second, out, count, _LEARNED)
+            keys[at + np.uint64(i)] = data[start + np.uint64(i)]
+        second |= at
+        state[_KEYS_USED] += length
+    state[_LEARNED_ROWS] += _U1
+    write(rows, spans, state, row, first, second, out, n, count, _LEARNED)

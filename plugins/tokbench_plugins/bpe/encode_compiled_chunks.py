@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench_plugins.bpe.encode_compiled_cache import LONG, LONGEST_CACHED, find, key_of, learn, read, write
-from tokbench_plugins.bpe.encode_compiled_merge import merge_chunk
+from tokbench_plugins.bpe.encode_compiled_merge import LONGEST_SCANNED, merge_chunk
 from tokbench_plugins.bpe.jit import compiled
 
 __all__ = ["add_tokens", "encode_chunks"]
@@ -34,29 +34,28 @@ def add_tokens(tables: Any, ends: Any, whole: Any) -> int:
     Returns:
         1, or 0 where a whole chunk found no place: the rows are too few.
     """
-    start = 0
+    byte_ids, byte_pairs, pairs, marks, made = tables.merging
+    rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
+    ranks = np.empty(LONGEST_SCANNED, np.uint32)
     scratch = np.empty(np.max(np.diff(ends)) + ends[0] + 1, np.uint32)
+    start = _U0
     for token in range(len(ends)):
-        length = ends[token] - start
-        if length and (whole[token] or length <= LONGEST_CACHED):
-            place, size = np.uint64(start), np.uint64(length)
-            first, second, begin = key_of(tables.keys, place, size)
-            row, known = find(tables.rows, tables.keys, tables.keys, place, size, first, second, begin)
-            free = not known and tables.rows[row + _U1] == _U0
+        length = np.uint64(ends[token]) - start
+        if length and (whole[token] or length <= _LONGEST):
+            first, second, begin = key_of(keys, start, length)
+            row, known = find(rows, keys, keys, start, length, first, second, begin)
+            free = not known and rows[row + _U1] == _U0
             if whole[token]:
                 if not free:
                     return 0
-                scratch[0] = token
-            count = 1
-            if not whole[token]:
-                count = merge_chunk(
-                    tables.keys, start, length, tables.byte_ids, tables.byte_pairs, tables.pairs, scratch
-                )
-            if free and count == 1:
+                scratch[0], count = token, _U1
+            else:
+                count = merge_chunk(keys, start, length, byte_ids, byte_pairs, pairs, marks, made, ranks, scratch, _U0)
+            if free and count == _U1:
                 if second & LONG:
-                    second |= place
-                write(tables, row, first, second, scratch, 1, _U0)
-        start = ends[token]
+                    second |= start
+                write(rows, spans, state, row, first, second, scratch, _U0, count, _U0)
+        start += length
     return 1
 
 
@@ -77,8 +76,9 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
         How many ids were written.
     """
     # Taken out of the tuple once: to take an array out is to count a reference.
-    byte_ids, byte_pairs, pairs = tables.byte_ids, tables.byte_pairs, tables.pairs
-    rows, keys, spans = tables.rows, tables.keys, tables.spans
+    byte_ids, byte_pairs, pairs, marks, made = tables.merging
+    ranks = np.empty(LONGEST_SCANNED, np.uint32)
+    rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
     n = start = _U0
     document = 0
     while document < len(borders) and borders[document] == 0:
@@ -94,11 +94,10 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
         if known:
             n = read(rows, spans, row, out, n)
         else:
-            there = out[n:]
-            count = merge_chunk(data, np.int64(start), np.int64(length), byte_ids, byte_pairs, pairs, there)
+            count = merge_chunk(data, start, length, byte_ids, byte_pairs, pairs, marks, made, ranks, out, n)
             if length <= _LONGEST and rows[row + _U1] == _U0:
-                learn(tables, row, data, start, length, first, second, there, count)
-            n += np.uint64(count)
+                learn(rows, keys, spans, state, row, first, second, data, start, length, out, n, count)
+            n += count
         start = end
         while document < len(borders) and np.uint64(borders[document]) == end:
             offsets[document] = np.int64(n)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 import tokbench
-from tokbench_plugins.bpe import BPETokenizer, resolve_pattern
+from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.engines import Engine
 
 __all__ = ["LoadOptions", "register_backends"]
@@ -25,17 +26,11 @@ class LoadOptions(tokbench.Options):
 
     encoder: tokbench.LocalPath = Field(description="encoder.json (or vocab.json): the ids by token")
     vocab: tokbench.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
-    pattern: str = Field(
+    pattern: SplitPattern = Field(
         default="gpt2",
         description="the pre-tokenization split, which the files do not say: gpt2, gpt4, o200k or a regular expression",
     )
     engine: Engine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
-
-    @field_validator("pattern")
-    @classmethod
-    def _can_split(cls, pattern: str) -> str:
-        resolve_pattern(pattern)
-        return pattern
 
 
 def _load(options: LoadOptions) -> BPETokenizer:

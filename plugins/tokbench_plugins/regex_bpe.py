@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 import tokbench
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, backend, resolve_pattern
-from tokbench_plugins.bpe.backend import LoadOptions, load_saved, train_tokenizer
+from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, backend
+from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved, train_tokenizer
 
 __all__ = ["TrainOptions", "register_backends"]
 
@@ -19,16 +19,10 @@ __all__ = ["TrainOptions", "register_backends"]
 class TrainOptions(backend.TrainOptions):
     """Options of training ``regex_bpe``."""
 
-    pattern: str = Field(
+    pattern: SplitPattern = Field(
         default="gpt4",
         description="the pre-tokenization split: gpt2, gpt4, o200k or a regular expression",
     )
-
-    @field_validator("pattern")
-    @classmethod
-    def _can_split(cls, pattern: str) -> str:
-        resolve_pattern(pattern)
-        return pattern
 
 
 def _load(options: LoadOptions) -> BPETokenizer:

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 import tokbench
 from tokbench_plugins.bpe.artefact import Kind, Training, read_artefact
 from tokbench_plugins.bpe.corpus import CorpusDigest
 from tokbench_plugins.bpe.engines import Engine
 from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import SPECIAL_SETS, SpecialTokens
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 from tokbench_plugins.bpe.trainer import train
 
-__all__ = ["LoadOptions", "TrainOptions", "load_saved", "train_tokenizer"]
+__all__ = ["LoadOptions", "SplitPattern", "TrainOptions", "load_saved", "train_tokenizer"]
 
 _ENGINE: Any = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken; same ids")
 _SPECIAL: Any = Field(
     default=(),
     description=f"special tokens, by name or set ({', '.join(SPECIAL_SETS)}), after the merges",
 )
+
+
+def _can_split(pattern: str) -> str:
+    resolve_pattern(pattern)
+    return pattern
+
+
+SplitPattern = Annotated[str, AfterValidator(_can_split)]
+"""An option that names a split, or is a regular expression that can split."""
 
 
 class LoadOptions(tokbench.Options):

@@ -29,7 +29,7 @@ from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-__all__ = ["count_chunks", "train", "train_merges"]
+__all__ = ["count_chunks", "train_merges"]
 
 _EMPTY = -1
 _REPORTS = 200  # calls of ``progress``, about
@@ -37,40 +37,6 @@ _REPORTS = 200  # calls of ``progress``, about
 
 def _silent(done: int, total: int, /) -> None:
     """Progress for nobody."""
-
-
-def train(
-    documents: Iterable[str],
-    vocab_size: int,
-    pattern: str | None,
-    progress: TrainProgress = _silent,
-    tie: Tie = "first",
-) -> list[Pair]:
-    """Train byte-level BPE.
-
-    Training stops early when no pair is left to merge: the vocabulary is then smaller than asked for.
-
-    Args:
-        documents: the training texts, gone through once; no merge crosses from one to the next.
-        vocab_size: number of ids to reach, the 256 bytes included.
-        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
-        progress: called with (merges done, merges in all).
-        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-
-    Returns:
-        At most ``vocab_size - 256`` merges in order of rank; the merge of rank ``r`` makes id ``256 + r``.
-
-    Raises:
-        ValueError: ``vocab_size`` is below 256, or ``pattern`` is invalid.
-
-    >>> train(["low lower lowest", "slow"], 259, "gpt2")
-    [(108, 111), (256, 119), (32, 257)]
-    >>> len(train(["ab"], 1000, None))
-    1
-    """
-    if vocab_size < FIRST_MERGE:
-        raise ValueError(f"vocab_size is {vocab_size}, but the 256 bytes alone take {FIRST_MERGE} ids")
-    return train_merges(count_chunks(documents, pattern), vocab_size, progress, tie)
 
 
 def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int]:
@@ -90,7 +56,7 @@ def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int
 def train_merges(
     chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = _silent, tie: Tie = "first"
 ) -> list[Pair]:
-    """Train on chunks that are already counted: the second half of :func:`train`.
+    """Train on chunks that are already counted; :func:`..trainer.train` is the whole of it.
 
     >>> train_merges({"aab": 2, "ab": 3}, 258)
     [(97, 98), (97, 256)]

@@ -6,7 +6,8 @@ import tiktoken_ext.openai_public
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench_plugins.bpe import PATTERNS, Splitter, resolve_pattern
+import tokbench
+from tokbench_plugins.bpe import PATTERNS, Splitter, patterns, resolve_pattern
 
 TEXT = st.one_of(st.text(alphabet="aZs'tlL 1٣٤²\r\n\t\u00a0éЖ中.!/_\u0301🙂", max_size=80), st.text(max_size=40))
 
@@ -78,3 +79,12 @@ def test_invalid_expressions(wrong):
 def test_backward_search_is_refused():
     with pytest.raises(ValueError, match="backwards"):
         resolve_pattern(r"(?r)\w+")
+
+
+@pytest.mark.parametrize("pattern", ["(?:a|a)*c", "((?:a|a)*)c"])
+def test_a_pattern_that_backtracks_without_end_is_stopped(monkeypatch, pattern):
+    monkeypatch.setattr(patterns, "_PATIENCE_S", 0.2)
+    with pytest.raises(
+        tokbench.BackendError, match="still at work after 0 s on a text of 42 characters that begins 'aaa"
+    ):
+        Splitter(pattern)("a" * 40 + "!c")

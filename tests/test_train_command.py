@@ -1,13 +1,21 @@
 """``tokbench train``: what it writes loads again, and its summary is true."""
 
 import json
+import os
+import pty
 import re
+import resource
+import signal
+import subprocess
+import sys
+from random import Random
 
 import pytest
 from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli import tokbench as command
+from tokbench_plugins.bpe import patterns
 
 
 @pytest.fixture
@@ -112,3 +120,69 @@ def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     outcome = invoke(*given, "-o", tmp_path / "file" / "out")
     assert "cannot be written to" in str(outcome.exception)
+
+
+def spawned(*args, **popen):
+    """The command in a process of its own."""
+    call = [sys.executable, "-c", "from tokbench.cli import main; main()", "train", *map(str, args)]
+    return subprocess.Popen(call, text=True, **popen)
+
+
+def test_a_full_disk(text, tmp_path):
+    """The largest size of a file acts as a full disk does."""
+    given = ("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "-o", tmp_path / "out", "--holdout", 0)
+    process = spawned(
+        *given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (99, 99)),
+    )
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert errors.startswith("error: trained: OSError: ")
+    assert str(tmp_path / "out" / "trained.bpe.json") in errors
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.fixture
+def long_text(tmp_path):
+    """What Python takes some seconds to train on."""
+    random = Random(1)
+    words = ["".join(random.choices("abcdefgh", k=9)) for _ in range(40_000)]
+    (tmp_path / "long.txt").write_text("\n".join(words), encoding="utf-8")
+    return tmp_path / "long.txt"
+
+
+def test_progress_and_ctrl_c(long_text, tmp_path):
+    """Merges a second and the time left are shown; an interrupt leaves no half-written artefact."""
+    terminal, end = pty.openpty()
+    given = ("--backend", "regex_bpe", "--text", long_text, "--vocab-size", 30_000, "-o", tmp_path / "out")
+    process = spawned(
+        *given, stdout=subprocess.DEVNULL, stderr=end, env={**os.environ, "TERM": "xterm", "COLUMNS": "99"}
+    )
+    os.close(end)
+    seen = ""
+    while not re.search(r"training trained .*\d+/29744 +[\d,]+/s 0:00:\d\d", re.sub(r"\x1b\[[\d;?]*\w", "", seen)):
+        seen += os.read(terminal, 1000).decode(errors="replace")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    os.close(terminal)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_pattern_that_backtracks_without_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(patterns, "_PATIENCE_S", 0.2)
+    (tmp_path / "t.txt").write_text("a" * 40 + "!c", encoding="utf-8")
+    given = ("--backend", "regex_bpe", "--text", tmp_path / "t.txt", "--vocab-size", 300, "--holdout", 0)
+    outcome = invoke(*given, "-O", "pattern=(?:a|a)*c", "-o", tmp_path / "out")
+    assert outcome.exit_code == 1
+    assert "make its quantifiers possessive" in outcome.output
+
+
+def test_an_empty_corpus(tmp_path):
+    (tmp_path / "t.txt").write_text("\n", encoding="utf-8")
+    outcome = invoke(
+        "--backend", "naive_bpe", "--text", tmp_path / "t.txt", "--vocab-size", 300, "-o", tmp_path / "out"
+    )
+    assert isinstance(outcome.exception, tokbench.InputError)
+    assert str(outcome.exception) == "corpus 'text' is empty: its files hold no text"

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokbench.errors import InputError, Problem
+
 if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.runner.training import Trained
@@ -47,8 +49,13 @@ def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], 
         )
     else:
         parsed = read_config(config)
-    with progress_bars() as progress:
-        trained = execute(parsed, output, progress, only=only, formats=formats)
+    try:
+        with progress_bars() as progress:
+            trained = execute(parsed, output, progress, only=only, formats=formats)
+    except InputError as error:
+        if config is None:  # nobody has seen the configuration that options stand for
+            raise InputError([Problem("", problem.message) for problem in error.problems]) from error
+        raise
     _summary(trained)
     sys.exit(int(any(each.failure for each in trained)))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
+    from rich.progress import Task, TaskID
 
 __all__ = ["Progress", "progress_bars"]
 
@@ -46,12 +46,21 @@ def progress_bars() -> Iterator[Progress]:
         yield _Silent()
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class RateColumn(ProgressColumn):
+        """How much is done in a second: of a training, merges."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.0f}/s" if speed else "")
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        RateColumn(),
         TimeRemainingColumn(elapsed_when_finished=True),
     )
     with Progress(*columns, console=Console(stderr=True), transient=False) as rich:

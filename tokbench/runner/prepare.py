@@ -115,6 +115,7 @@ def train_one(plan: Plan, each: Prepared, progress: Progress) -> None:
     """Train one tokenizer; if it cannot be trained, its state and reason say so."""
     planned = each.planned
     step = f"training {planned.name}"
+    steps = planned.vocab_size
 
     def documents() -> Iterator[str]:
         for name in planned.train_on:
@@ -123,19 +124,20 @@ def train_one(plan: Plan, each: Prepared, progress: Progress) -> None:
                 each.train_bytes += len(document.text.encode())
                 yield document.text
 
+    def report(done: int, total: int) -> None:
+        nonlocal steps
+        steps = total
+        progress(step, done, total)
+
     def train() -> Tokenizer:
         assert planned.spec.train is not None
-        return checked(
-            planned.spec.train(
-                documents(), planned.vocab_size, planned.options, lambda done, total: progress(step, done, total)
-            )
-        )
+        return checked(planned.spec.train(documents(), planned.vocab_size, planned.options, report))
 
     progress(step, 0, None)
     start = time.perf_counter()
     outcome = attempt(train)
     each.train_s = time.perf_counter() - start
-    progress(step, planned.vocab_size, planned.vocab_size)
+    progress(step, steps, steps)
     each.take(outcome, TokenizerState.FAILED)
     if each.tokenizer and each.tokenizer.vocab_size < planned.vocab_size:
         each.notes.append(

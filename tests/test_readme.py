@@ -1,6 +1,8 @@
 """README.md: its tables equal the code, its commands run, its plugin works."""
 
+import doctest
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +35,7 @@ def test_the_quickstart_s_table_equals_a_run():
 
 def test_the_commands_name_what_is_there():
     """The set-up itself is what CI does in a fresh environment; here, that it names real files and extras."""
-    commands = blocks("sh")
+    commands = [block for block in blocks("sh") if "pip install" in block]
     assert len(commands) == 2
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for command in commands:
@@ -72,6 +74,24 @@ def test_the_configuration_shown_is_right(tmp_path):
         *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),
         *("spm-unigram-byte_fallback", "spm-unigram-no-byte_fallback", "cl100k"),
     ]
+
+
+def test_the_training_shown_works(tmp_path, monkeypatch):
+    [command] = [block for block in blocks("sh") if "tokbench train" in block]
+    [session] = [block for block in blocks("python") if "encode_with_special" in block]
+    monkeypatch.chdir(tmp_path)
+    Path("README.md").write_text(TEXT, encoding="utf-8")
+    words = shlex.split(command)
+    assert words[0] == ".venv/bin/tokbench"
+    done = subprocess.run(
+        [sys.executable, "-m", "tokbench", *words[1:]], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    written = sorted(path.name for path in Path("artefacts").iterdir())
+    assert written == ["mine.bpe.json", "mine.tiktoken", "mine.tokenizer.json"]
+    example = doctest.DocTestParser().get_doctest(session, {}, "README.md", "README.md", 0)
+    assert doctest.DocTestRunner().run(example).failed == 0
+    assert len(example.examples) == 5
 
 
 def test_the_plugin_shown_works(tmp_path):

@@ -1,6 +1,7 @@
 """The tokenizer and the two backends: contract, capabilities, training, saving, loading, options."""
 
 import pickle
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,12 +10,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.protocol import DecodesBatch, EncodesBatch, HasTokenBytes, Saves, Tokenizer
+from tokbench.protocol import DecodesBatch, EncodesBatch, Exports, HasTokenBytes, Saves, Tokenizer, WarmsUp
 from tokbench_plugins import naive_bpe, regex_bpe
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, train
 from tokbench_plugins.bpe import tokenizer as bpe_tokenizer
 from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
 from tokbench_plugins.bpe.jit import has_numba
+from tokbench_plugins.bpe.literal import Tie
 
 TEXTS = ["Hello, world! Hello?", "", "été 2024", "日本語 🙂\n", "a" * 200]
 
@@ -226,3 +228,56 @@ def test_batches_are_decoded_as_the_documents_one_by_one(monkeypatch, compiled):
     wrong = tokbench.Encoded(np.array([5, 401], np.uint32), np.array([0, 2]))
     with pytest.raises(ValueError, match="id 401 is not in the vocabulary of 401 ids"):
         tokenizer.decode_batch(wrong)
+
+
+@pytest.mark.parametrize("module", [naive_bpe, regex_bpe])
+def test_training_options(module, tmp_path):
+    """What a configuration may say: the tie rule, processes, special tokens by set and by name."""
+    spec = spec_of(module)
+    documents = ["ba ab ab ba bb", "ab"] * 20
+
+    def trained(**options):
+        return spec.train(iter(documents), 259, spec.train_options(**options), silent)
+
+    assert trained().merges[0] == (97, 98)
+    assert trained(processes=2).merges == trained().merges
+    first, smallest = (
+        spec.train(iter(["ba", "ab"]), 257, spec.train_options(tie=tie), silent) for tie in get_args(Tie)
+    )
+    assert (first.merges, smallest.merges) == (((98, 97),), ((97, 98),))
+    tokenizer = trained(special_tokens=["chat", "<end>"])
+    assert dict(tokenizer.special_tokens.ids) == {
+        "<|im_start|>": 259,
+        "<|im_end|>": 260,
+        "<|im_sep|>": 261,
+        "<end>": 262,
+    }
+    assert tokenizer.vocab_size == 263
+    tokenizer.save(tmp_path / "t.bpe.json")
+    more = spec.load(spec.load_options(path=tmp_path / "t.bpe.json", special_tokens=["<end>", "end_of_text"]))
+    assert more.special_tokens.ids["<|endoftext|>"] == 263
+    assert more.special_tokens.ids["<end>"] == 262
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        spec.train_options(processes=0)
+
+
+def test_exports_are_read_back(tmp_path):
+    tokenizer = BPETokenizer(train(TEXTS, 300, "gpt4"), "gpt4")
+    assert isinstance(tokenizer, Exports)
+    for name, suffix in tokenizer.exports.items():
+        tokenizer.export(name, tmp_path / f"mine{suffix}")
+    copy = tokbench.load("tiktoken", path=tmp_path / "mine.tiktoken", pattern="gpt4")
+    files = {"encoder": tmp_path / "mine/encoder.json", "vocab": tmp_path / "mine/vocab.bpe"}
+    third = tokbench.load("gpt2_files", **files, pattern="gpt4")
+    assert all(copy.encode(text) == tokenizer.encode(text) for text in TEXTS)
+    assert all(map(third.vocabulary.tokens.__contains__, tokenizer.vocabulary.tokens))
+
+
+@pytest.mark.skipif(not has_numba(), reason="no numba")
+def test_warm_up_gets_the_engine_ready():
+    tokenizer = BPETokenizer(train(TEXTS, 300, "gpt4"), "gpt4", engine="numba")
+    assert isinstance(tokenizer, WarmsUp)
+    ids = tokenizer.encode_batch(TEXTS).ids
+    tokenizer.warm_up()
+    assert type(tokenizer._bulk).__name__ == "CompiledEncoder"
+    assert tokenizer.encode_batch(TEXTS).ids.tolist() == ids.tolist()

@@ -1,0 +1,101 @@
+"""Expressions for Hugging Face's engine: shared where both engines split alike, refused where they may not."""
+
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from tokbench_plugins.bpe import PATTERNS as NAMED
+from tokbench_plugins.bpe import Splitter, resolve_pattern
+from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
+
+tokenizers = pytest.importorskip("tokenizers")
+
+
+@pytest.mark.parametrize(
+    "pattern", [*NAMED, r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}", r"(?>\d{2,})"]
+)
+def test_known_expressions_are_shared(pattern):
+    check_shared_dialect(resolve_pattern(pattern))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\p{N}{1,3}+",
+        r"a{2}?",
+        "a$",
+        "^a",
+        r"\bx",
+        r"[\w']+",
+        r"(?s:.)",
+        r"(?m)a",
+        "[[a]b]",
+        "[a&&b]",
+        r"(a)\1",
+        r"\x85",
+        "[]a]",
+        r"\X",
+    ],
+)
+def test_doubtful_expressions_are_refused(pattern):
+    with pytest.raises(ValueError, match="Hugging Face's engine may read the pattern differently from character"):
+        check_shared_dialect(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a*", "a?|b", "(?:a|)", "(?=a)", r"a|(?!\S)\s*", "(?:(?=a)b?)+", "(?:(?<=a(?=b)){2}){3}"]
+)
+def test_expressions_that_match_nothing_are_refused(pattern):
+    with pytest.raises(ValueError, match="can match nothing at all"):
+        check_shared_dialect(pattern)
+
+
+def test_case_folding_to_several_characters_is_refused():
+    with pytest.raises(ValueError, match="reads 'ss' also as a single character"):
+        check_shared_dialect("(?i:ss)")
+
+
+ATOMS = st.sampled_from(
+    [
+        r"\p{L}",
+        r"\p{N}",
+        r"\s",
+        r"\S",
+        ".",
+        "a",
+        " ",
+        "'",
+        "(?:ab|a)",
+        "(?>a|ab)",
+        r"[^\s\p{L}]",
+        "[a-z0]",
+        r"\d",
+        r"\n",
+        "(?i:re)",
+        r"[\r\n/]",
+        "[^a]",
+    ]
+)
+QUANTIFIERS = st.sampled_from(
+    ["", "", "+", "*", "?", "++", "?+", "*+", "+?", "*?", "??", "{1,3}", "{2}", "{2,}", "{1,2}?"]
+)
+ENDS = st.sampled_from(["", "", "", r"(?!\S)", r"(?=a)", "(?<=b)", r"(?<!\s)"])
+EXPRESSIONS = st.lists(
+    st.lists(st.tuples(ATOMS, QUANTIFIERS).map("".join), min_size=1, max_size=3).map("".join), min_size=1, max_size=4
+).map("|".join)
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    expression=st.tuples(EXPRESSIONS, ENDS).map("(?:{0[0]}){0[1]}".format),
+    texts=st.lists(st.text("abAR' \n\r1²éß中", max_size=12), max_size=8),
+)
+def test_shared_expressions_split_alike(expression, texts):
+    try:
+        check_shared_dialect(expression)
+    except ValueError:
+        reject()
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(expression), "isolated")
+    ours = Splitter(expression)
+    for text in texts:
+        assert [text[start:end] for _, (start, end) in split.pre_tokenize_str(text)] == ours(text)

@@ -1,7 +1,12 @@
-"""The tables of README.md that are made from the code. ``python tests/readme_tables.py`` writes them anew."""
+"""The parts of README.md and of the plugin guide that are made from the code.
+
+``python tests/readme_tables.py`` writes them anew.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import re
 import sys
 import tempfile
@@ -10,12 +15,19 @@ from pathlib import Path
 import yaml
 
 import tokbench
+from tokbench import hookspecs, protocol
 from tokbench.registry import load_registry
 from tokbench.results import WHOLE
 
 README = Path(__file__).parent.parent / "README.md"
 QUICKSTART = README.parent / "configs" / "quickstart.yaml"
-SECTIONS = ("quickstart", "backends", "options", "corpora", "metrics")
+GUIDE = README.parent / "plugins" / "README.md"
+TEMPLATE = GUIDE.parent / "template"
+EXAMPLES = ("backend", "metric", "corpus", "reporter")
+SECTIONS = {
+    README: ("quickstart", "backends", "options", "corpora", "metrics", "backend example"),
+    GUIDE: ("hooks", "capabilities", *(f"{name} example" for name in EXAMPLES)),
+}
 
 
 def table(header, rows):
@@ -107,17 +119,59 @@ def metrics():
     return table(["family", "cell", "formula", "unit", "better"], rows)
 
 
+def hooks():
+    """The hooks as hookspecs.py has them."""
+    rows = []
+    for name, hook in vars(hookspecs).items():
+        if name.startswith("register_"):
+            [parameter] = inspect.signature(hook).parameters.values()
+            [kind] = re.findall(r"Callable\[\[(\w+)\]", str(parameter.annotation))
+            fields = (
+                f"`{field.name}`" + (" (required)" if field.default is dataclasses.MISSING else "")
+                for field in dataclasses.fields(getattr(tokbench, kind))
+            )
+            rows.append((f"`{name}({parameter.name})`", f"`tokbench.{kind}`", ", ".join(fields)))
+    return table(["hook", "registers", "with"], rows)
+
+
+def capabilities():
+    """The protocols of protocol.py that a tokenizer may have beside the three members of every tokenizer."""
+    rows = []
+    for name in protocol.__all__:
+        kind = getattr(protocol, name)
+        says = inspect.getdoc(kind) or ""
+        if says.startswith("Capability: "):
+            members = [each for each in vars(kind) if not each.startswith("_")]
+            rows.append(
+                (f"`{name}`", ", ".join(f"`{each}`" for each in members), says.partition(": ")[2].split("\n")[0])
+            )
+    return table(["capability", "members", "the tokenizer"], rows)
+
+
+def example(name):
+    """A module of the template folder."""
+    module = TEMPLATE / "my_tokbench_plugin" / f"{name}.py"
+    return f"```python\n{module.read_text(encoding='utf-8')}```"
+
+
+def made(name):
+    if name.endswith(" example"):
+        return example(name.removesuffix(" example"))
+    return quickstart(without_speed()) if name == "quickstart" else globals()[name]()
+
+
 def section(text, name):
     return re.search(rf"<!-- {name} -->\n(.*?)\n?<!-- /{name} -->", text, re.DOTALL)[1]
 
 
 def write():
-    text = README.read_text(encoding="utf-8")
-    for name in SECTIONS:
-        made = quickstart(without_speed()) if name == "quickstart" else globals()[name]()
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        text = re.sub(pattern, lambda match, made=made: f"{match[1]}{made}\n{match[2]}", text, flags=re.DOTALL)
-    README.write_text(text, encoding="utf-8")
+    for path, names in SECTIONS.items():
+        text = path.read_text(encoding="utf-8")
+        for name in names:
+            pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
+            new = made(name)
+            text = re.sub(pattern, lambda match, new=new: f"{match[1]}{new}\n{match[2]}", text, flags=re.DOTALL)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

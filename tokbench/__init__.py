@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from tokbench.hookspecs import hookimpl as hookimpl
     from tokbench.metrics.contract import Measured as Measured
     from tokbench.metrics.contract import MetricSpec as MetricSpec
+    from tokbench.metrics.contract import NotApplicable as NotApplicable
     from tokbench.metrics.contract import ValueSpec as ValueSpec
+    from tokbench.metrics.sums import Sums as Sums
+    from tokbench.metrics.view import View as View
     from tokbench.paths import LocalPath as LocalPath
     from tokbench.protocol import BackendSpec as BackendSpec
     from tokbench.protocol import Encoded as Encoded
@@ -51,14 +54,17 @@ _HOMES = {
     "LocalPath": "paths",
     "Measured": "metrics.contract",
     "MetricSpec": "metrics.contract",
+    "NotApplicable": "metrics.contract",
     "Offsets": "protocol",
     "Options": "protocol",
     "ReporterSpec": "reporter",
     "Results": "results",
+    "Sums": "metrics.sums",
     "TokbenchError": "errors",
     "Tokenizer": "protocol",
     "TrainProgress": "protocol",
     "ValueSpec": "metrics.contract",
+    "View": "metrics.view",
     "did_you_mean": "errors",
     "hookimpl": "hookspecs",
     "load": "runner.api",

@@ -1,0 +1,1 @@
+"""Plugins for tokbench: each module brings one thing."""

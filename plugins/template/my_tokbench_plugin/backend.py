@@ -1,0 +1,33 @@
+"""A backend: every ``size`` bytes are a token."""
+
+import tokbench
+from pydantic import Field
+
+
+class Options(tokbench.Options):
+    size: int = Field(default=2, ge=1, le=2, description="bytes in a token")
+
+
+class Chunks:
+    lossless = True  # every text comes back exactly
+
+    def __init__(self, options: Options) -> None:
+        self._size = options.size
+        self.vocab_size = 257**options.size
+
+    def encode(self, text: str, /) -> list[int]:
+        data = text.encode()
+        chunks = (data[i : i + self._size] for i in range(0, len(data), self._size))
+        return [sum((byte + 1) * 257**k for k, byte in enumerate(chunk)) for chunk in chunks]
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        digits = (token_id // 257**k % 257 for k in range(self._size))
+        return bytes(digit - 1 for digit in digits if digit)
+
+    def decode(self, ids, /) -> str:
+        return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
+
+
+@tokbench.hookimpl
+def register_backends(register):
+    register(tokbench.BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=Options))

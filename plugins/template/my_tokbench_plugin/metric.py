@@ -1,0 +1,36 @@
+"""A metric family: the share of tokens that begin with a space."""
+
+import numpy as np
+import tokbench
+from tokbench.protocol import HasTokenBytes
+
+
+class WordStarts:
+    def __init__(self, options): ...
+
+    def map(self, view):  # one shard as one tokenizer sees it: the ids are there already
+        ids, offsets = view.encoded
+        used, which = np.unique(ids, return_inverse=True)
+        starts = np.array([view.tokenizer.token_bytes(i).startswith(b" ") for i in used.tolist()], dtype=np.int64)
+        running = np.concatenate([[0], np.cumsum(starts[which])])
+        return tokbench.Sums.of(view.shard, starts=np.diff(running[offsets]), tokens=view.tokens)
+
+    def merge(self, one, other):  # in any order
+        return one + other
+
+    def finish(self, state):  # a ratio of sums, with its jackknife interval
+        return {"word_starts": state.share("starts", "tokens")}
+
+    def raw(self, state):  # for results.json
+        return state.raw()
+
+
+VALUE = tokbench.ValueSpec(
+    id="word_starts", unit="share of tokens", direction="none", formula="tokens that begin with a space / tokens",
+    definition="How many tokens begin a word, in scripts that put spaces between words.", needs=(HasTokenBytes,),
+)  # fmt: skip
+
+
+@tokbench.hookimpl
+def register_metrics(register):
+    register(tokbench.MetricSpec(name="word_starts", summary="word starts", text=WordStarts, values=(VALUE,)))

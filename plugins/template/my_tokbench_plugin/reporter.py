@@ -1,0 +1,26 @@
+"""A report format: bytes per token of whole corpora, as a LaTeX table."""
+
+import tokbench
+
+
+def escape(text: str) -> str:
+    return "".join("\\" + char if char in "#$%&_{}" else char for char in text)
+
+
+def render(results: tokbench.Results) -> str:  # of the results alone: nothing is measured
+    ratios = {
+        (cell.tokenizer, cell.corpus): f"{cell.value:.2f}" if cell.status == "ok" else cell.status.value
+        for cell in results.cells
+        if cell.metric == "compression_ratio" and cell.group == "*"
+    }
+    corpora = list(dict.fromkeys(corpus for _, corpus in ratios))
+    rows = [["tokenizer", *corpora]]
+    for tokenizer in dict.fromkeys(tokenizer for tokenizer, _ in ratios):
+        rows.append([tokenizer, *(ratios[tokenizer, corpus] for corpus in corpora)])
+    body = "".join(" & ".join(map(escape, row)) + " \\\\\n" for row in rows)
+    return f"\\begin{{tabular}}{{l{'r' * len(corpora)}}}\n{body}\\end{{tabular}}\n"
+
+
+@tokbench.hookimpl
+def register_reporters(register):
+    register(tokbench.ReporterSpec(name="latex", summary="a LaTeX table", filename="compression.tex", render=render))

@@ -1,0 +1,25 @@
+"""The plugin as tokbench sees it, once it is installed."""
+
+from pathlib import Path
+
+import tokbench
+
+CONFIG = """
+schema: tokbench/1
+name: mine
+corpora: {table: {source: csv_table, path: table.csv}}
+tokenizers: {chunks: {backend: chunks, size: 2}}
+metrics: [compression, word_starts, roundtrip]
+report: {formats: [latex]}
+"""
+
+
+def test_a_run(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("language,text\nen,a bc\nfi,ab c\n", encoding="utf-8")
+    (tmp_path / "run.yaml").write_text(CONFIG, encoding="utf-8")
+    results = tokbench.run(tmp_path / "run.yaml", tmp_path / "out")
+    values = {(cell.group, cell.metric): cell.value for cell in results.cells}
+    assert values["en", "word_starts"] == 0  # a_ bc
+    assert values["fi", "word_starts"] == 0.5  # ab _c
+    assert values["*", "roundtrip_exact"] == 1
+    assert (tmp_path / "out" / "compression.tex").read_text(encoding="utf-8").splitlines()[2] == "chunks & 2.00 \\\\"

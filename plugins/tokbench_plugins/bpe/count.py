@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from threading import local
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -73,7 +74,7 @@ class ChunkCounter:
 
         Args:
             data: uint8[n], their bytes.
-            offsets: int64[c + 1], 0 and where each of them ends.
+            offsets: int64[c + 1], where each of them begins, and where the last one ends.
             weights: int64[c], how often each is counted; empty for once.
         """
         first, chunks = 0, offsets.size - 1
@@ -87,6 +88,11 @@ class ChunkCounter:
     def merge(self, other: Counts) -> None:
         """Count what was counted elsewhere; its new chunks come after those known here."""
         self.add(*other)
+
+    @property
+    def known(self) -> int:
+        """How many different chunks there are so far."""
+        return self._known
 
     def counts(self) -> Counts:
         """All chunks so far."""
@@ -156,16 +162,44 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
     >>> counts.data.tobytes(), counts.offsets.tolist(), counts.counts.tolist()
     (b'no no!', [0, 2, 5, 6], [2, 1, 1])
     """
+    if pattern is None or scanner(pattern) is not None:
+        return _count_in_threads(documents, pattern, processes)
     counter = ChunkCounter()
-    compiled = pattern is None or scanner(pattern) is not None
-    if compiled and processes == 1:
-        for batch in batches(documents):
-            _scan_batch(counter, pattern, batch)
-    else:
-        work = partial(_count_batch, pattern)
-        for counts in in_order(work, batches(documents), processes, threads=compiled):
-            counter.merge(counts)
+    for counts in in_order(partial(_count_batch, pattern), batches(documents), processes):
+        counter.merge(counts)
     return counter.counts()
+
+
+class _Own(local):
+    """What each thread that asks has for itself."""
+
+    def __init__(self) -> None:
+        self.counter = ChunkCounter()
+
+
+def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
+    """Each thread counts for itself, and remembers which of its chunks were new with which batch.
+
+    Put together by batches, the chunks are in the order in which they first occur: a thread takes its
+    batches in their order, so a chunk is new to it with the first of them that has it.
+    """
+    own = _Own()
+
+    def work(batch: Sequence[str]) -> tuple[ChunkCounter, int, int]:
+        counter = own.counter
+        before = counter.known
+        _scan_batch(counter, pattern, batch)
+        return counter, before, counter.known
+
+    news = list(in_order(work, batches(documents), threads, threads=True))
+    counted = {counter: counter.counts() for counter, _, _ in news}
+    if len(counted) == 1:
+        return counted.popitem()[1]
+    together = ChunkCounter()
+    for counter, before, after in news:
+        data, offsets, counts = counted[counter]
+        together.add(data, offsets[before : after + 1], counts[before:after])
+    return together.counts()
 
 
 def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]) -> None:
@@ -179,9 +213,5 @@ def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]
 
 
 def _count_batch(pattern: str | None, batch: Sequence[str]) -> Counts:
-    """What a worker does."""
-    if pattern is not None and scanner(pattern) is None:
-        return Counts.of(count_chunks(batch, pattern))
-    counter = ChunkCounter()
-    _scan_batch(counter, pattern, batch)
-    return counter.counts()
+    """What a process does."""
+    return Counts.of(count_chunks(batch, pattern))

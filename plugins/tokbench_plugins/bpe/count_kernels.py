@@ -30,15 +30,16 @@ _ONE = np.uint64(1)
 _BYTE = np.uint64(8)
 _HALF = np.uint64(32)
 _TOP_BYTE = np.uint64(56)
-_LONG: Final = 16  # bytes from which on a chunk does not fit into a key
+_WORD: Final = 8  # bytes
+_LONG: Final = 2 * _WORD  # bytes from which on a chunk does not fit into a key
 _LONG_KEY = np.uint64(_LONG << 56)
 _FIRST, _SECOND, _NUMBER, _COUNT = (np.uint64(column) for column in range(4))  # the columns of the table
 
 # By the number of bytes: which bits of the first word are the chunk's, by how much less a byte the word that
 # ends with the chunk is shifted to have what comes behind the first word, and which bits of that are meant.
-_FIRST_BITS = np.array([(1 << 8 * min(size, 8)) - 1 for size in range(_LONG)], np.uint64)
-_SHIFTS = np.array([8 * (15 - size) if size >= 8 else 0 for size in range(_LONG)], np.uint64)
-_SECOND_BITS = np.array([2**64 - 1 if size >= 8 else 0 for size in range(_LONG)], np.uint64)
+_FIRST_BITS = np.array([(1 << 8 * min(size, _WORD)) - 1 for size in range(_LONG)], np.uint64)
+_SHIFTS = np.array([8 * (_LONG - 1 - size) if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
+_SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
 
 
 @inlined
@@ -126,7 +127,7 @@ def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, tabl
 @inlined
 def _count_found(firsts: Any, seconds: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
     """Count the chunks of a block that are found at once; write down the others, and return how many."""
-    left = 0
+    left: Any = 0
     for i in range(size):
         slot = _slot(firsts[i], seconds[i], table)
         differ = (table[slot, _FIRST] ^ firsts[i]) | (table[slot, _SECOND] ^ seconds[i])

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from threading import local
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench_plugins.bpe.count_kernels import add_chunks, move_table
+from tokbench_plugins.bpe.count_kernels import BLOCK, add_chunks, move_table, read_counts
 from tokbench_plugins.bpe.count_parallel import batches, in_order
 from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.bpe.scan import scanner
@@ -64,50 +65,59 @@ class ChunkCounter:
         self._known = 0
         self._data = np.empty(1 << 16, np.uint8)
         self._offsets = np.zeros((1 << 12) + 1, np.int64)
-        self._counts = np.empty(1 << 12, np.int64)
-        self._table = np.zeros((1 << 13, 2), np.uint64)
+        self._table = _empty_table(1 << 13)
 
     def add(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64], weights: NDArray[np.int64] = _NO_WEIGHTS
     ) -> None:
-        """Count chunks that lie one after the other.
+        """Count chunks that lie one after the other, none of them empty.
 
         Args:
             data: uint8[n], their bytes.
-            offsets: int64[c + 1], 0 and where each of them ends.
+            offsets: int64[c + 1], where each of them begins, and where the last one ends.
             weights: int64[c], how often each is counted; empty for once.
         """
-        ends = offsets[1:]
-        first = 0
-        while True:
+        first, chunks = 0, offsets.size - 1
+        while first < chunks:
+            last = min(first + BLOCK, chunks)
+            self._make_room(last - first, int(offsets[last] - offsets[first]))
             first, self._known = add_chunks(
-                data, ends, weights, first, self._data, self._offsets, self._counts, self._known, self._table
+                data, offsets, weights, first, self._data, self._offsets, self._known, self._table
             )
-            if first == ends.size:
-                return
-            self._make_room(int(ends[first] - offsets[first]))
 
     def merge(self, other: Counts) -> None:
         """Count what was counted elsewhere; its new chunks come after those known here."""
         self.add(*other)
 
+    @property
+    def known(self) -> int:
+        """How many different chunks there are so far."""
+        return self._known
+
     def counts(self) -> Counts:
         """All chunks so far."""
-        end = self._offsets[self._known]
-        return Counts(self._data[:end], self._offsets[: self._known + 1], self._counts[: self._known])
+        counts = np.empty(self._known, np.int64)
+        read_counts(self._table, counts)
+        return Counts(self._data[: self._offsets[self._known]], self._offsets[: self._known + 1], counts)
 
-    def _make_room(self, size: int) -> None:
-        """Room for one more chunk, of ``size`` bytes, and then for many."""
+    def _make_room(self, chunks: int, size: int) -> None:
+        """Room for so many more different chunks, of ``size`` bytes in all."""
         used = int(self._offsets[self._known])
         if used + size > self._data.size:
             self._data = _grown(self._data, used, used + size)
-        if self._known == self._counts.size:
-            self._counts = _grown(self._counts, self._known, 0)
+        if self._known + chunks >= self._offsets.size:
             self._offsets = _grown(self._offsets, self._known + 1, 0)
-        if 2 * self._known >= len(self._table):
-            table = np.zeros((2 * len(self._table), 2), np.uint64)
+        if 4 * (self._known + chunks) > 3 * len(self._table):
+            table = _empty_table(2 * len(self._table))
             move_table(self._table, table)
             self._table = table
+
+
+def _empty_table(slots: int) -> NDArray[np.uint64]:
+    """Room for a table, placed so that no slot of 32 bytes lies in two of the cache's lines of 64."""
+    room = np.zeros(4 * slots + 4, np.uint64)
+    skipped = -room.ctypes.data % 32 // 8
+    return room[skipped : skipped + 4 * slots].reshape(slots, 4)
 
 
 _Array = TypeVar("_Array", NDArray[np.uint8], NDArray[np.int64])
@@ -152,16 +162,44 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
     >>> counts.data.tobytes(), counts.offsets.tolist(), counts.counts.tolist()
     (b'no no!', [0, 2, 5, 6], [2, 1, 1])
     """
+    if pattern is None or scanner(pattern) is not None:
+        return _count_in_threads(documents, pattern, processes)
     counter = ChunkCounter()
-    compiled = pattern is None or scanner(pattern) is not None
-    if compiled and processes == 1:
-        for batch in batches(documents):
-            _scan_batch(counter, pattern, batch)
-    else:
-        work = partial(_count_batch, pattern)
-        for counts in in_order(work, batches(documents), processes, threads=compiled):
-            counter.merge(counts)
+    for counts in in_order(partial(_count_batch, pattern), batches(documents), processes):
+        counter.merge(counts)
     return counter.counts()
+
+
+class _Own(local):
+    """What each thread that asks has for itself."""
+
+    def __init__(self) -> None:
+        self.counter = ChunkCounter()
+
+
+def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
+    """Each thread counts for itself, and remembers which of its chunks were new with which batch.
+
+    Put together by batches, the chunks are in the order in which they first occur: a thread takes its
+    batches in their order, so a chunk is new to it with the first of them that has it.
+    """
+    own = _Own()
+
+    def work(batch: Sequence[str]) -> tuple[ChunkCounter, int, int]:
+        counter = own.counter
+        before = counter.known
+        _scan_batch(counter, pattern, batch)
+        return counter, before, counter.known
+
+    news = list(in_order(work, batches(documents), threads, threads=True))
+    counted = {counter: counter.counts() for counter, _, _ in news}
+    if len(counted) == 1:
+        return counted.popitem()[1]
+    together = ChunkCounter()
+    for counter, before, after in news:
+        data, offsets, counts = counted[counter]
+        together.add(data, offsets[before : after + 1], counts[before:after])
+    return together.counts()
 
 
 def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]) -> None:
@@ -175,9 +213,5 @@ def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]
 
 
 def _count_batch(pattern: str | None, batch: Sequence[str]) -> Counts:
-    """What a worker does."""
-    if pattern is not None and scanner(pattern) is None:
-        return Counts.of(count_chunks(batch, pattern))
-    counter = ChunkCounter()
-    _scan_batch(counter, pattern, batch)
-    return counter.counts()
+    """What a process does."""
+    return Counts.of(count_chunks(batch, pattern))

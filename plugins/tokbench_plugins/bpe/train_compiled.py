@@ -15,7 +15,7 @@ from tokbench import TrainProgress
 from tokbench_plugins.bpe import train_compiled_merge as kernels
 from tokbench_plugins.bpe.count import Counts
 from tokbench_plugins.bpe.literal import Tie
-from tokbench_plugins.bpe.train_compiled_text import ARENA, HEAP, MADE, PAIRS, STATE, Text, fill_table
+from tokbench_plugins.bpe.train_compiled_text import ARENA, HEAP, MADE, PAIRS, STATE, Text, drop_stale, fill_table
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
 __all__ = ["train_counts"]
@@ -105,7 +105,11 @@ def _power_of_two(least: int) -> int:
 def _with_more_room(text: Text, lacking: int) -> Text:
     """The same with more room for positions, for pairs, or to find pairs."""
     if lacking == kernels.ARENA_FULL:
-        return text._replace(arena=_grown(text.arena, int(text.state[ARENA])))
+        before = int(text.state[ARENA])
+        drop_stale(text)
+        left = int(text.state[ARENA])
+        # Where this gains little it would soon be done again, and at worst for ever.
+        return text if 2 * left <= before else text._replace(arena=_grown(text.arena, left))
     taken = int(text.state[PAIRS])
     if lacking == kernels.TABLE_FULL:
         table = np.full(2 * text.table.size, -1, np.int32)

@@ -16,7 +16,7 @@ from tokbench_plugins.bpe.jit import compiled, inlined
 
 __all__ = [
     "ARENA", "COUNT", "END", "GAP", "HEAP", "KEY", "MADE", "PAIRS", "START", "STATE", "TAIL", "THRESHOLD", "Text",
-    "fill_table", "find_pair", "new_pair",
+    "drop_stale", "fill_table", "find_pair", "new_pair",
 ]  # fmt: skip
 
 GAP: Final = -1
@@ -74,6 +74,25 @@ def fill_table(pairs: Any, taken: Any, table: Any) -> None:
         while table[slot] >= 0:
             slot = (slot + 1) & (table.size - 1)
         table[slot] = row
+
+
+@compiled
+def drop_stale(text: Any) -> None:
+    """Move the positions that still hold together, in place: later rows have theirs further on in ``arena``."""
+    flat, pairs, arena = text.flat, text.pairs, text.arena
+    kept = 0
+    for row in range(text.state[PAIRS]):
+        left, right = pairs[row, KEY] >> 32, pairs[row, KEY] & 0xFFFF_FFFF
+        start, end = pairs[row, START], pairs[row, END]
+        pairs[row, START] = kept
+        if pairs[row, COUNT]:
+            width = text.widths[left]
+            for at in range(start, end):
+                position = arena[at]
+                arena[kept] = position
+                kept += flat[position] == left and flat[position + width] == right
+        pairs[row, END] = kept
+    text.state[ARENA] = kept
 
 
 @inlined

@@ -109,7 +109,7 @@ class HuggingFaceTokenizer:
         spans = encoding.offsets
         following = [start for start, _ in spans[1:]] + [len(text)]
         # Spaces that were trimmed off a token's span lie before its start.
-        ends = (min(end, max(start, next_start)) for (start, end), next_start in zip(spans, following, strict=True))
+        ends = (min(end, max(start, next_start)) for (start, end), next_start in zip(spans, following, strict=False))
         return Offsets(encoding.ids, list(accumulate((starts_at[end] for end in ends), max)))
 
     def decode(self, ids: Sequence[int], /) -> str:
@@ -186,7 +186,7 @@ def _content(source: str) -> dict[str, Any]:
         raise ValueError(f"not JSON: {error}") from error
     model = content.get("model") if isinstance(content, dict) else None
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict | list):
-        raise ValueError("not a tokenizer.json: it has no 'model' with a 'vocab'")
+        raise ValueError("not a tokenizer.json: it has no 'model' with a 'vocab'")  # noqa: TRY004 - a fault of the file
     return dict(content)
 
 

@@ -34,5 +34,6 @@ def settled(vocab: Sequence[Sequence[str | float]], first: int) -> list[list[str
     scoreless = sorted(piece for k in range(count) for piece in letters[k])
     scores = sorted(pieces[piece] for piece in scoreless)
     pieces.update(zip(scoreless, scores, strict=True))
-    ranked = sorted(pieces.items(), key=lambda entry: (-entry[1], entry[0]))
-    return [*map(list, vocab[:first]), *map(list, ranked)]
+    ranked: list[list[str | float]] = [[piece, score] for piece, score in pieces.items()]
+    ranked.sort(key=lambda entry: (-pieces[str(entry[0])], entry[0]))
+    return [*map(list, vocab[:first]), *ranked]

@@ -31,7 +31,8 @@ def vocabularies() -> dict[str, Path]:
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in sorted(Path(folder, "data").glob("*"))]
     models = {file.name.rpartition(".model.")[2]: file for file in files if ".model." in file.name}
-    return {**models, **{file.stem: file for file in files if file.match("tekken_*.json")}}
+    tekken = {file.stem: file for file in files if file.match("tekken_*.json")}
+    return dict(sorted(models.items())) | tekken
 
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ def _unreachable() -> str:
         return "HF_HUB_OFFLINE forbids to ask the hub"
     try:
         get_session().head(constants.ENDPOINT, timeout=_SECONDS)
-    except Exception as error:  # of whichever library asks
+    except Exception as error:  # noqa: BLE001 - of whichever library asks
         return f"{constants.ENDPOINT} does not answer ({_reason(error)})"
     return ""
 
@@ -95,4 +95,6 @@ def _quiet() -> Iterator[None]:
 def _reason(error: Exception) -> str:
     """The first sentences of a long message, on one line."""
     text = " ".join(str(error).split()) or type(error).__name__
+    if "`trust_remote_code=True`" in text:
+        return "it brings Python code of its own; look at that, then set trust_remote_code: true"
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 3] + "..."

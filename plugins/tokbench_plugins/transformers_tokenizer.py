@@ -15,8 +15,11 @@ def behind_the_contract(found: Any, notes: tuple[str, ...]) -> HuggingFaceTokeni
     """Most are pipelines of ``tokenizers`` and become one here, with all its capabilities; the rest is Python.
 
     Raises:
-        BackendError: the pipeline has no file that describes it.
+        BackendError: the pipeline has no file that describes it, or it is of neither kind.
     """
+    if not hasattr(found, "is_fast"):
+        hint = "; the backend mistral has Mistral's own vocabularies" if "Mistral" in type(found).__name__ else ""
+        raise BackendError(f"AutoTokenizer makes a {type(found).__name__} of it, which is run by another library{hint}")
     if not found.is_fast:
         return PythonTokenizer(found, notes)
     try:

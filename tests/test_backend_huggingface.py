@@ -121,10 +121,13 @@ def test_roberta_is_gpt2_under_other_ids(data):
     gpt2 = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.LoadOptions(encoding="gpt2"))
     roberta, texts = load(data, "roberta-base"), pud(data)
     of_bytes = {gpt2.token_bytes(i): i for i in range(50256)}
-    ids, offsets = roberta.encode_batch(texts)
-    mapped = [of_bytes[roberta.token_bytes(i)] for i in ids.tolist()]
-    assert mapped == gpt2.encode_batch(texts).ids.tolist()
-    assert roberta.decode_batch(tokbench.Encoded(ids, offsets)) == texts
+    special = set(roberta.special_ids.values())
+    ordinary = [i for i in range(roberta.vocab_size) if i not in special and roberta.token_bytes(i) in of_bytes]
+    mapped = np.full(roberta.vocab_size, -1)
+    mapped[ordinary] = [of_bytes[roberta.token_bytes(i)] for i in ordinary]
+    encoded = roberta.encode_batch(texts)
+    assert np.array_equal(mapped[encoded.ids], gpt2.encode_batch(texts).ids)
+    assert roberta.decode_batch(encoded) == texts
 
 
 def sentencepiece_t5(data):
@@ -377,6 +380,24 @@ def test_both_paths_of_a_batch_agree(value, monkeypatch):
     assert tokenizer.decode_batch(tokenizer.encode_batch(TEXTS)) == TEXTS
 
 
+def test_the_backends_are_told_of_where_their_libraries_are_absent():
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('tokenizers', 'transformers', 'mistral_common')))\n"
+        "from tokbench.registry import load_registry\n"
+        "backends = load_registry().backends\n"
+        "for name in ('huggingface', 'transformers', 'mistral'):\n"
+        "    print(name, backends.get(name).requires, backends.get(name).install)\n"
+        "backends.get('huggingface').train_options(pre_tokenization='a+')\n"
+        "backends.get('mistral').load_options(vocabulary='v3')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "huggingface ('tokenizers',) pip install 'tokbench[huggingface]'",
+        "transformers ('transformers',) pip install 'tokbench[transformers]'",
+        "mistral ('mistral-common',) pip install 'tokbench[mistral]'",
+    ]
+
+
 # Files that are refused
 
 
@@ -398,6 +419,8 @@ def test_saving_and_loading(tmp_path):
         (b"\xff", "'utf-8' codec can't decode byte 0xff"),
         (b"[]", "not a tokenizer.json: it has no 'model' with a 'vocab'"),
         (b'{"model": {"type": "BPE"}}', "not a tokenizer.json: it has no 'model' with a 'vocab'"),
+        (b'{"decoder": {}, "model": {"vocab": {}}}', "a damaged tokenizer.json: KeyError"),
+        (b'{"added_tokens": [3], "model": {"vocab": {}}}', "tokenizers does not read it: invalid type"),
         (b'{"model": {"type": "Soup", "vocab": {}}}', "tokenizers does not read it: "),
         (pipeline({**MERGED, "merges": ["s s"]}).encode(), "tokenizers does not read it: .*out of vocabulary"),
     ],

@@ -65,7 +65,7 @@ class HuggingFaceTokenizer:
         self.vocab_size = max(self._ids.values(), default=-1) + 1
         self.lossless = is_lossless(content)
         self.unk_id = None if self.lossless else self._unknown(content)
-        special = {name: self._ids[name] for name in special_names(content)}
+        special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
         self.notes = (*changes, *notes)
 
@@ -175,8 +175,11 @@ def make_tokenizer(source: str, notes: tuple[str, ...] = ()) -> HuggingFaceToken
     Raises:
         ValueError: see :class:`HuggingFaceTokenizer`.
     """
-    rule = byte_rule(_content(source))
-    return HuggingFaceTokenizer(source, notes) if rule is None else HuggingFaceBytes(source, notes, rule)
+    try:
+        rule = byte_rule(_content(source))
+        return HuggingFaceTokenizer(source, notes) if rule is None else HuggingFaceBytes(source, notes, rule)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"a damaged tokenizer.json: {error!r}") from error
 
 
 def _content(source: str) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> H
 
     >>> tokenizer = train(["low lower lowest"] * 9, 262, TrainOptions())
     >>> [tokenizer.decode([i]) for i in tokenizer.encode("slow lower")]
-    ['s', 'low', ' low', 'er']
+    ['s', 'low', ' lower']
     """
     texts = _Texts(documents)
     try:

@@ -94,7 +94,7 @@ def options():
             if not has:
                 continue
             found = fields(model)
-            if len(found) > 8:
+            if len(found) > 20:
                 names = ", ".join(option for option, _, _ in found)
                 rows.append((f"`{name}`", verb, names, "", "as the library documents them"))
             else:

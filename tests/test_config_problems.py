@@ -117,6 +117,7 @@ def test_an_environment_variable_that_is_not_set(write_config, monkeypatch):
         ("{backend: sentencepiece, path: x}", b"not a model", "x: not a SentencePiece model"),
         ("{backend: tiktoken, path: x}", b"IQ== 0\nIg= 1\n", "x:2: not a base64 token and its rank: 'Ig= 1'"),
         ("{backend: naive_bpe, path: x}", b"{}", "not"),
+        ("{backend: huggingface, path: x}", b"{}", "x: not a tokenizer.json: it has no 'model' with a 'vocab'"),
         ("{backend: sentencepiece, path: missing.model}", b"", "missing.model"),
     ],
 )

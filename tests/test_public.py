@@ -41,13 +41,16 @@ def test_list_imports_no_engine():
     )
     found = imported_by(code)
     assert "pluggy" in found
-    assert not {"pandas", "tiktoken", "sentencepiece", "splintr", "jinja2"} & found
+    engines = {"tiktoken", "sentencepiece", "splintr", "tokenizers", "transformers", "mistral_common"}
+    assert not {"pandas", "jinja2", *engines} & found
 
 
 def test_list_names_everything():
     outcome = CliRunner(env={"COLUMNS": "200"}).invoke(command, ["list"])
     assert outcome.exit_code == 0
     for name in ("naive_bpe", "regex_bpe", "tiktoken", "sentencepiece", "splintr", "utf8_bytes", "codepoints"):
+        assert name in outcome.output
+    for name in ("huggingface", "transformers", "mistral"):
         assert name in outcome.output
     for name in ("sample", "jsonl", "python", "compression", "continued_words", "speed", "html", "csv"):
         assert name in outcome.output

@@ -1,0 +1,133 @@
+"""Options of training with Hugging Face's ``tokenizers``; what an option is to which model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+import tokbench
+
+__all__ = ["NAMED_SPLITS", "Model", "Normalizer", "TrainOptions"]
+
+Model = Literal["byte_bpe", "bpe", "wordpiece", "unigram"]
+Normalizer = Literal[
+    "nfc", "nfd", "nfkc", "nfkd", "nmt", "lowercase", "strip", "strip_accents", "bert_cased", "bert_uncased"
+]
+
+NAMED_SPLITS: Final = ("gpt2", "gpt4", "o200k", "whitespace", "whitespace_split", "metaspace", "bert", "none")
+
+_DEFAULT_SPLIT: Final = {"byte_bpe": "gpt2", "bpe": "metaspace", "wordpiece": "bert", "unigram": "metaspace"}
+_DEFAULT_UNKNOWN: Final = {"bpe": "<unk>", "wordpiece": "[UNK]", "unigram": "<unk>"}
+
+# Spaces must be seen by byte-level BPE, and must not be by WordPiece, whose decoder puts them between words.
+_DROPS_SPACES: Final = {"whitespace", "whitespace_split", "bert"}
+_REFUSED: Final = {
+    "byte_bpe": {*_DROPS_SPACES, "metaspace"},
+    "wordpiece": {*NAMED_SPLITS} - _DROPS_SPACES,
+}
+
+# Which models an option belongs to; all others belong to all.
+_BELONGS_TO: Final = {
+    "add_prefix_space": {"byte_bpe"},
+    "min_frequency": {"byte_bpe", "bpe", "wordpiece"},
+    "max_token_length": {"byte_bpe", "bpe"},
+    "unk_token": {"bpe", "wordpiece", "unigram"},
+    "byte_fallback": {"bpe", "unigram"},
+    "initial_alphabet": {"bpe", "wordpiece", "unigram"},
+    "limit_alphabet": {"bpe", "wordpiece"},
+    "continuing_subword_prefix": {"bpe", "wordpiece"},
+    "end_of_word_suffix": {"bpe"},
+    "max_input_chars_per_word": {"wordpiece"},
+    "max_piece_length": {"unigram"},
+    "shrinking_factor": {"unigram"},
+    "n_sub_iterations": {"unigram"},
+}
+
+
+def _option(default: Any, description: str, **limits: Any) -> Any:
+    return Field(default=default, description=description, **limits)
+
+
+class TrainOptions(tokbench.Options):
+    """Options of training ``huggingface``; one that means nothing to the model is refused.
+
+    >>> TrainOptions().split, TrainOptions(model="wordpiece").unknown
+    ('gpt2', '[UNK]')
+    >>> TrainOptions(model="unigram", min_frequency=2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    pydantic_core._pydantic_core.ValidationError: 1 validation error for TrainOptions
+      Value error, 'min_frequency' is an option of byte_bpe, bpe, wordpiece, not of unigram ...
+    """
+
+    model: Model = _option("byte_bpe", "the algorithm: byte_bpe, bpe, wordpiece or unigram")
+    normalizer: tuple[Normalizer, ...] = _option((), "normalizations, in this order; none gives every text back")
+    pre_tokenization: str = _option(
+        "", "where no token crosses: a name (gpt2, gpt4, o200k, whitespace, metaspace, bert, none) or an expression"
+    )
+    split_digits: bool = _option(default=False, description="every digit is a token of its own")
+    add_prefix_space: bool = _option(default=False, description="byte_bpe: put a space before every text")
+    prepend_scheme: Literal["always", "first", "never"] = _option("always", "metaspace: where a space is put before")
+    special_tokens: tuple[str, ...] = _option((), "special tokens, the first ids; no text gives them")
+    unk_token: str = _option("", "name of the unknown token; <unk>, or [UNK] for wordpiece")
+    initial_alphabet: str = _option("", "characters that are tokens even if the text has none")
+    limit_alphabet: int | None = _option(None, "so many different characters, the most frequent ones", ge=1)
+    min_frequency: int = _option(0, "a pair that is rarer is not merged", ge=0)
+    max_token_length: int | None = _option(None, "longest token, in characters of the vocabulary", ge=1)
+    continuing_subword_prefix: str = _option("", "what marks a token inside a word; ## for wordpiece")
+    end_of_word_suffix: str = _option("", "what marks a token at the end of a word, such as </w>")
+    byte_fallback: bool = _option(default=False, description="256 byte tokens instead of unknown characters")
+    max_input_chars_per_word: int = _option(100, "wordpiece: longer words are unknown", ge=1)
+    max_piece_length: int = _option(16, "unigram: longest piece, in characters", ge=1)
+    shrinking_factor: float = _option(0.75, "unigram: share of the pieces kept in each round", gt=0, lt=1)
+    n_sub_iterations: int = _option(2, "unigram: EM steps in each round", ge=1)
+
+    @field_validator("pre_tokenization")
+    @classmethod
+    def _can_split(cls, value: str) -> str:
+        if value in NAMED_SPLITS or not value:
+            return value
+        # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
+        if re.fullmatch(r"[\w.-]*", value):
+            raise ValueError(f"unknown split {value!r}; {tokbench.did_you_mean(value, NAMED_SPLITS)}")
+        try:
+            from tokenizers import Regex
+        except ImportError:  # the backend is unavailable then, and says so
+            return value
+        try:
+            Regex(value)
+        except Exception as error:  # the library raises nothing more special
+            raise ValueError(f"{value!r} is not an expression of Oniguruma: {error}") from error
+        return value
+
+    @model_validator(mode="after")
+    def _fits_the_model(self) -> Self:
+        for name in sorted(self.model_fields_set & _BELONGS_TO.keys()):
+            if self.model not in _BELONGS_TO[name]:
+                owners = ", ".join(each for each in _DEFAULT_SPLIT if each in _BELONGS_TO[name])
+                raise ValueError(f"{name!r} is an option of {owners}, not of {self.model}")
+        if "prepend_scheme" in self.model_fields_set and self.split != "metaspace":
+            raise ValueError("'prepend_scheme' goes with pre_tokenization: metaspace")
+        refused = _REFUSED.get(self.model, set())
+        if self.split in refused or (self.model == "wordpiece" and self.split not in NAMED_SPLITS):
+            fitting = ", ".join(name for name in NAMED_SPLITS if name not in refused)
+            raise ValueError(f"pre_tokenization {self.split!r} does not fit {self.model}; it takes {fitting}")
+        return self
+
+    @property
+    def split(self) -> str:
+        """The split, that of the model where nothing is said."""
+        return self.pre_tokenization or _DEFAULT_SPLIT[self.model]
+
+    @property
+    def unknown(self) -> str | None:
+        """The unknown token's name; byte-level BPE has none."""
+        return self.unk_token or _DEFAULT_UNKNOWN.get(self.model)
+
+    @property
+    def prefix(self) -> str:
+        """What marks a token inside a word."""
+        if self.model == "wordpiece" and "continuing_subword_prefix" not in self.model_fields_set:
+            return "##"
+        return self.continuing_subword_prefix

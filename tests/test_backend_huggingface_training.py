@@ -1,0 +1,272 @@
+"""Training with Hugging Face's library: every option, the same result each time, and refusals that say why."""
+
+import json
+
+import numpy as np
+import pytest
+from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check_pickle, hostile, pud, silent, specs_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+import tokbench
+from tokbench.protocol import HasDummyPrefix, HasTokenBytes
+from tokbench_plugins import huggingface_backend
+from tokbench_plugins.bpe import Splitter
+from tokbench_plugins.huggingface_backend import LoadOptions, TrainOptions
+
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+
+SPEC = specs_of(huggingface_backend)["huggingface"]
+BASE = ["low lower lowest\nslow slower, the slowest of 20 low flowers", "Été à Łódź: 1234 things, and more things"] * 5
+
+
+def train(documents, vocab_size, **options):
+    return SPEC.train(iter(documents), vocab_size, TrainOptions(**options), silent)
+
+
+# Settings that differ in what text becomes and in how it comes back.
+VARIANTS = {
+    "bytes": {},
+    "bytes gpt4": {"pre_tokenization": "gpt4", "special_tokens": ("<|end|>",)},
+    "bytes none": {"pre_tokenization": "none", "max_token_length": 4},
+    "bytes own": {"pre_tokenization": r"\p{L}+", "split_digits": True},
+    "bytes space": {"add_prefix_space": True},
+    "bytes nfc": {"normalizer": ("nfc", "lowercase")},
+    "bpe": {"model": "bpe"},
+    "bpe fallback": {"model": "bpe", "byte_fallback": True},
+    "bpe limit": {"model": "bpe", "limit_alphabet": 12, "prepend_scheme": "first"},
+    "bpe suffix": {"model": "bpe", "end_of_word_suffix": "</w>", "pre_tokenization": "whitespace"},
+    "bpe prefix": {"model": "bpe", "continuing_subword_prefix": "@@", "pre_tokenization": "whitespace_split"},
+    "bpe gpt2": {"model": "bpe", "pre_tokenization": "gpt2", "byte_fallback": True},
+    "bpe bert": {"model": "bpe", "pre_tokenization": "bert", "unk_token": "?"},
+    "wordpiece": {"model": "wordpiece", "special_tokens": ("[PAD]", "[UNK]", "[CLS]")},
+    "wordpiece uncased": {"model": "wordpiece", "normalizer": ("bert_uncased",), "limit_alphabet": 12},
+    "wordpiece short": {"model": "wordpiece", "max_input_chars_per_word": 3, "pre_tokenization": "whitespace"},
+    "unigram": {"model": "unigram"},
+    "unigram never": {"model": "unigram", "prepend_scheme": "never", "special_tokens": ("<s>",)},
+    "unigram fallback": {"model": "unigram", "byte_fallback": True, "max_piece_length": 4, "n_sub_iterations": 1},
+    "unigram o200k": {"model": "unigram", "pre_tokenization": "o200k", "shrinking_factor": 0.5},
+}
+every = pytest.mark.parametrize("name", VARIANTS)
+TRAINED = {}
+
+
+def variant(name):
+    if name not in TRAINED:
+        TRAINED[name] = train(BASE, 400, **VARIANTS[name])
+    return TRAINED[name]
+
+
+@every
+def test_every_setting_keeps_the_contract(name):
+    tokenizer, texts = variant(name), TEXTS + hostile() + BASE
+    check_batch(tokenizer, texts)
+    check_offsets(tokenizer, texts)
+    check_pickle(tokenizer)
+    assert isinstance(tokenizer, HasTokenBytes) == isinstance(tokenizer, HasDummyPrefix) == (name != "bpe suffix")
+    if isinstance(tokenizer, HasTokenBytes):
+        # Bytes that are no character: the library makes each of them a U+FFFD, Python all that begin one.
+        check_bytes(tokenizer, [text for text in texts if name != "unigram fallback" or "<0xE2>" not in text])
+    if tokenizer.unk_id is not None:
+        unknown = tokenizer._decoder.id_to_token(tokenizer.unk_id)
+        assert unknown == {"wordpiece": "[UNK]"}.get(name.split()[0], "?" if name == "bpe bert" else "<unk>")
+        if len(unknown) > 1:
+            assert tokenizer.encode(f"low{unknown}") != [*tokenizer.encode("low"), tokenizer.unk_id]
+    for special, token_id in tokenizer.special_ids.items():
+        assert token_id not in tokenizer.encode(f"low {special} low{special}{special}")
+        assert tokenizer.decode([token_id]) == special
+
+
+@every
+def test_training_again_gives_the_same_file(name, tmp_path):
+    for file in ("first", "second"):
+        train(BASE, 400, **VARIANTS[name]).save(tmp_path / file)
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    loaded = SPEC.load(LoadOptions(path=tmp_path / "first"))
+    texts = TEXTS + BASE
+    assert [loaded.encode(text) for text in texts] == [variant(name).encode(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"model": "bpe", "limit_alphabet": 300},
+        {"model": "bpe", "end_of_word_suffix": "</w>", "pre_tokenization": "whitespace"},
+        {"model": "wordpiece"},
+        {"model": "wordpiece", "limit_alphabet": 300},
+        {"model": "unigram", "byte_fallback": True},
+    ],
+)
+def test_real_text_gives_the_same_file_and_the_size_asked_for(options, data, tmp_path):
+    texts = pud(data)[::25]
+    size = 3000
+    for file in ("first", "second", "third"):
+        tokenizer = train(texts, size, **options)
+        assert tokenizer.vocab_size == size
+        tokenizer.save(tmp_path / file)
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("bytes") and " nfc" not in name])
+@settings(deadline=None, max_examples=50)
+@given(text=st.text())
+def test_byte_level_bpe_loses_nothing(name, text):
+    tokenizer = variant(name)
+    ids, ends = tokenizer.encode_with_offsets(text)
+    assert len(ends) == len(ids)
+    if name == "bytes space":  # the space that is put before is not taken away
+        assert not tokenizer.lossless
+        assert tokenizer.decode(ids) == (text if text.startswith(" ") or not text else f" {text}")
+    else:
+        assert tokenizer.lossless
+        assert tokenizer.decode(ids) == text
+
+
+@settings(deadline=None, max_examples=50)
+@given(text=st.text(st.characters(exclude_characters="\u2581", exclude_categories=["Cs"])))
+def test_byte_fallback_loses_nothing_but_a_leading_space(text):
+    tokenizer = variant("bpe fallback")
+    assert tokenizer.decode(tokenizer.encode(text)) == text.removeprefix(" ")
+    gpt2 = variant("bpe gpt2")
+    assert gpt2.decode(gpt2.encode(text)) == text
+
+
+def test_splits_are_those_of_the_names():
+    text = "It's 12345 o'clock, HELLOWorld don'T\n\n  x"
+    for name in ("gpt2", "gpt4", "o200k"):
+        tokenizer = train([text] * 3, 600, pre_tokenization=name)
+        chunks = [tokenizer.decode([i]) for i in tokenizer.encode(text)]
+        assert chunks == Splitter(name)(text)
+
+
+def test_ids_are_those_of_the_merges_in_tiktoken_s_engine(tmp_path, data):
+    """Byte-level BPE trained here, in another engine."""
+    tiktoken = pytest.importorskip("tiktoken")
+    texts = pud(data)[::10]
+    tokenizer = train(texts, 2000, pre_tokenization="gpt4")
+    tokenizer.save(tmp_path / "x.json")
+    from tokbench_plugins.tiktoken_tokenizer import make_encoding
+
+    ranks = {tokenizer.token_bytes(i): i for i in range(2000)}
+    encoding = make_encoding("x", ranks, "gpt4", {})
+    assert isinstance(encoding, tiktoken.Encoding)
+    assert [encoding.encode_ordinary(text) for text in texts] == [tokenizer.encode(text) for text in texts]
+
+
+def test_the_normalizer_is_in_the_order_given():
+    tokenizer = train(BASE, 400, normalizer=("nfkc", "lowercase", "nfd", "strip_accents", "strip"))
+    assert tokenizer.decode(tokenizer.encode("  ﬁÉ ")) == "fie"
+    assert json.loads(tokenizer._source)["normalizer"]["normalizers"][0] == {"type": "NFKC"}
+
+
+def test_wordpiece_marks_what_is_inside_a_word():
+    tokenizer = train(BASE, 75, model="wordpiece")
+    ids = tokenizer.encode("slowest flows")
+    assert tokenizer.decode(ids) == "slowest flows"
+    assert [tokenizer.token_bytes(i) for i in ids] == [b" slowe", b"st", b" f", b"low", b"s"]
+    assert tokenizer.encode("Ж") == [tokenizer.unk_id]
+
+
+def test_the_alphabet_s_limit_keeps_the_most_frequent_characters():
+    documents = ["aaaa bbb cc d e f"]
+    tokenizer = train(documents, 60, model="bpe", limit_alphabet=4)
+    known = [c for c in "abcdef" if tokenizer.unk_id not in tokenizer.encode(c)]
+    assert known == ["a", "b", "c"]  # and the mark of a space
+    wished = train(documents, 60, model="bpe", limit_alphabet=4, initial_alphabet="fz")
+    assert [c for c in "abcdefz" if wished.unk_id not in wished.encode(c)] == ["a", "f", "z"]
+
+
+def test_byte_tokens_are_ordinary_tokens():
+    tokenizer = train(BASE, 400, model="bpe", byte_fallback=True)
+    assert tokenizer.special_ids == {}
+    assert [tokenizer.token_bytes(i) for i in tokenizer.encode("Ж")] == [b" ", b"\xd0", b"\x96"]
+    assert tokenizer.notes == ()
+    unigram = variant("unigram fallback")
+    assert unigram.decode(unigram.encode("<0x41>")) == "A"
+    assert unigram.notes == ("the library takes the text <0x41> for the byte token of that name, and decodes it to A",)
+
+
+def test_a_run_says_that_fewer_tokens_came_out(write_config):
+    path = write_config(
+        corpora="  sample: {source: sample, part: languages}",
+        tokenizers="  small: {backend: huggingface, train: {corpus: sample, vocab_size: 100000}}",
+    )
+    results = tokbench.run(path)
+    told = results.tokenizers["small"]
+    assert told["vocab_size"] < 100000
+    assert told["notes"] == [
+        f"asked for 100000 tokens, the text gave {told['vocab_size']}: its real size counts",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("documents", "vocab_size", "options", "reason"),
+    [
+        ([], 300, {}, "tokenizers has nothing to train on: the training text is empty"),
+        (["", ""], 300, {"model": "unigram"}, "tokenizers has nothing to train on: the training text is empty"),
+        (BASE, 100, {}, "special tokens and alphabet alone are 256 tokens, more than 100; raise vocab_size$"),
+        (BASE, 10, {"model": "bpe"}, r"alone are \d+ tokens, more than 10; raise vocab_size or set limit_alphabet"),
+        (BASE, 10, {"model": "unigram"}, "tokenizers does not train: .*not large enough to contain all chars"),
+    ],
+)
+def test_refusals_are_one_readable_line(documents, vocab_size, options, reason):
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
+        train(documents, vocab_size, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("model", ["byte_bpe", "wordpiece"])
+def test_errors_of_the_documents_are_not_hidden(model):
+    def documents():
+        yield BASE[0]
+        raise tokbench.InputError("line 2 is not UTF-8")
+
+    with pytest.raises(tokbench.InputError, match="line 2 is not UTF-8"):
+        train(documents(), 400, model=model)
+
+
+def test_lone_surrogates_do_not_stop_training():
+    tokenizer = train([*BASE, "a\ud83d"], 300)
+    assert tokenizer.decode(tokenizer.encode("a\ufffd")) == "a\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"pre_tokenization": "gtp4"}, "unknown split 'gtp4'; did you mean 'gpt4'"),
+        ({"pre_tokenization": "(a"}, "is not an expression of Oniguruma: .*end pattern with unmatched parenthesis"),
+        ({"pre_tokenization": "bert"}, "'bert' does not fit byte_bpe; it takes gpt2, gpt4, o200k, none"),
+        ({"model": "wordpiece", "pre_tokenization": "a+"}, "does not fit wordpiece; it takes whitespace, "),
+        ({"model": "unigram", "limit_alphabet": 5}, "'limit_alphabet' is an option of bpe, wordpiece, not of unigram"),
+        ({"unk_token": "?"}, "'unk_token' is an option of bpe, wordpiece, unigram, not of byte_bpe"),
+        ({"prepend_scheme": "never"}, "'prepend_scheme' goes with pre_tokenization: metaspace"),
+        ({"normalizer": ("nfx",)}, "normalizer"),
+        ({"vocab": 3}, "vocab"),
+    ],
+)
+def test_options_that_do_not_go_together(options, reason):
+    with pytest.raises(ValidationError, match=reason):
+        TrainOptions(**options)
+
+
+def test_settled_scores_do_not_depend_on_the_library_s_order():
+    from tokbench_plugins.huggingface_unigram import settled
+
+    random = np.random.default_rng(7)
+    letters = [chr(97 + k) for k in range(20)]
+    files = set()
+    for _ in range(20):
+        random.shuffle(letters)
+        noise = random.normal(scale=1e-12, size=23)
+        pieces = [[letter, -9 + 1e-4 * k] for k, letter in enumerate(letters)] + [
+            ["ab", -3.5],
+            ["z", -2.0],
+            ["ez", -9.0],
+        ]
+        pieces = [[piece, score + each] for (piece, score), each in zip(pieces, noise, strict=True)]
+        files.add(json.dumps(settled([["<unk>", 0.0], *sorted(pieces, key=lambda piece: -piece[1])], 1)))
+    [file] = files
+    assert json.loads(file)[:3] == [["<unk>", 0.0], ["z", -2.0], ["ab", -3.5]]
+    assert json.loads(file)[-2:] == [["a", -9.0], ["ez", -9.0]]

@@ -1,0 +1,150 @@
+"""Mistral's vocabularies: what the package holds, equal to SentencePiece's models, to splintr's Tekken and to its own."""
+
+from functools import cache
+from typing import get_args
+
+import numpy as np
+import pytest
+from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check_pickle, hostile, pud, specs_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+import tokbench
+from tokbench.protocol import EncodesBatch, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Saves, Tokenizer
+from tokbench_plugins import mistral_backend, sentencepiece_backend, splintr_backend
+from tokbench_plugins.mistral_backend import LoadOptions, vocabularies
+
+pytest.importorskip("mistral_common", reason="mistral-common is not installed")
+
+SPEC = specs_of(mistral_backend)["mistral"]
+NAMES = tuple(vocabularies())
+TEKKEN = tuple(name for name in NAMES if name.startswith("tekken"))
+PIECES = tuple(name for name in NAMES if name not in TEKKEN)
+every = pytest.mark.parametrize("name", NAMES)
+every_tekken = pytest.mark.parametrize("name", TEKKEN)
+
+
+@cache
+def load(name):
+    return SPEC.load(LoadOptions(vocabulary=name))
+
+
+@cache
+def library(name):
+    """Mistral's own class for a Tekken file."""
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+    return Tekkenizer.from_file(vocabularies()[name])
+
+
+def test_every_vocabulary_of_the_package_is_there():
+    assert get_args(mistral_backend.Vocabulary) == NAMES
+    assert {"v1", "v2", "v3", "v7", "tekken_240718", "tekken_240911"} <= set(NAMES)
+    folder = vocabularies()["v1"].parent
+    assert {path for path in folder.iterdir() if path.is_file()} == set(vocabularies().values())
+    with pytest.raises(ValidationError, match="Input should be 'v1', 'v2'"):
+        LoadOptions(vocabulary="v99")
+
+
+@every
+def test_the_contract(name):
+    tokenizer, texts = load(name), TEXTS + hostile()
+    for protocol in (Tokenizer, EncodesBatch, HasTokenBytes):
+        assert isinstance(tokenizer, protocol)
+    check_batch(tokenizer, texts)
+    check_batch(tokenizer, [])
+    check_bytes(tokenizer, [text for text in texts if not text.startswith("\u2581")])
+    check_pickle(tokenizer)
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_sentencepiece_models_have_all_their_capabilities(name):
+    tokenizer = load(name)
+    for protocol in (EncodesWithOffsets, HasDummyPrefix, Saves):
+        assert isinstance(tokenizer, protocol)
+    assert (tokenizer.dummy_prefix, tokenizer.vocab_size) == (b" ", 32000 if name == "v1" else 32768)
+    check_offsets(tokenizer, TEXTS + hostile())
+    assert tokenizer.decode(tokenizer.encode("日本 \U0001f9ff")) == "日本 \U0001f9ff"
+
+
+@pytest.mark.parametrize(("name", "file"), [("v1", "mistral_v1"), ("v3", "mistral_v3")])
+def test_ids_are_those_of_the_published_models(name, file, data):
+    texts = pud(data)
+    spec = specs_of(sentencepiece_backend)["sentencepiece"]
+    published = spec.load(sentencepiece_backend.LoadOptions(path=data / "spm" / f"{file}.model"))
+    assert np.array_equal(load(name).encode_batch(texts).ids, published.encode_batch(texts).ids)
+
+
+@every_tekken
+def test_ids_are_those_of_splintr(name, data):
+    pytest.importorskip("splintr", reason="splintr-rs is not installed")
+    texts = pud(data)
+    spec = specs_of(splintr_backend)["splintr"]
+    other = spec.load(splintr_backend.LoadOptions(vocabulary="mistral_v3")).encode_batch(texts)
+    encoded = load(name).encode_batch(texts)
+    assert np.array_equal(encoded.ids, other.ids)
+    assert np.array_equal(encoded.offsets, other.offsets)
+
+
+@pytest.mark.filterwarnings("ignore")  # of the library's own imports
+@every_tekken
+def test_tekken_is_what_the_library_makes_of_it(name):
+    tokenizer, theirs = load(name), library(name)
+    texts = TEXTS + hostile() + ["[INST] <s> </s> [/INST] <SPECIAL_20>"]
+    assert [tokenizer.encode(text) for text in texts] == [theirs.encode(text, bos=False, eos=False) for text in texts]
+    assert tokenizer.vocab_size == theirs.n_words == 131072
+    assert list(tokenizer.special_ids.values()) == list(range(theirs.num_special_tokens)) == list(range(1000))
+    assert all(theirs.get_special_token(special) == i for special, i in tokenizer.special_ids.items())
+    from mistral_common.tokens.tokenizers.base import SpecialTokenPolicy
+
+    ids = range(0, tokenizer.vocab_size, 17)
+    assert [tokenizer.token_bytes(i) for i in ids] == [
+        theirs.id_to_byte_piece(i, SpecialTokenPolicy.IGNORE) for i in ids
+    ]
+
+
+@every_tekken
+@settings(deadline=None, max_examples=50)
+@given(texts=st.lists(st.text(), max_size=4), ids=st.lists(st.integers(0, 131071), max_size=6))
+def test_tekken_loses_nothing(name, texts, ids):
+    tokenizer = load(name)
+    assert tokenizer.lossless
+    check_batch(tokenizer, texts)
+    check_bytes(tokenizer, texts)
+    assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
+    assert b"".join(map(tokenizer.token_bytes, ids)).decode(errors="replace") == tokenizer.decode(ids)
+
+
+@every_tekken
+def test_special_ids_of_tekken(name):
+    tokenizer = load(name)
+    text = " ".join(tokenizer.special_ids)
+    assert min(tokenizer.encode(text)) >= 1000
+    assert tokenizer.decode([1, *tokenizer.encode("a\ud800"), 2]) == "a\ufffd"
+    for beyond in (-1, tokenizer.vocab_size):
+        with pytest.raises(ValueError, match="is not in the vocabulary of 131072 ids"):
+            tokenizer.token_bytes(beyond)
+
+
+INCOMPLETE = (
+    b'{"config": {"default_num_special_tokens": 1, "default_vocab_size": 3, "pattern": "."},'
+    b' "vocab": [{"rank": 0, "token_bytes": "AA=="}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "Expecting value"),
+        (b"{}", "not a Tekken file: KeyError"),
+        (b'{"config": 3}', "not a Tekken file: TypeError"),
+        (INCOMPLETE, "a damaged Tekken file: not every rank below 2 is there once"),
+    ],
+)
+def test_damaged_files(content, reason, tmp_path, monkeypatch):
+    path = tmp_path / "tekken_240911.json"
+    path.write_bytes(content)
+    monkeypatch.setattr(mistral_backend, "vocabularies", lambda: {"v1": path})
+    with pytest.raises(tokbench.BackendError, match=f"tekken_240911.json: {reason}"):
+        SPEC.load(LoadOptions(vocabulary="v1"))

@@ -1,0 +1,251 @@
+"""AutoTokenizer behind the contract: pipelines and Python, folders and the hub's cache, no network and no retries."""
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from importlib import metadata
+
+import numpy as np
+import pytest
+from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check_pickle, hostile, pud, silent, specs_of
+from pydantic import ValidationError
+
+import tokbench
+from tokbench.protocol import EncodesBatch, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
+from tokbench_plugins import huggingface_backend, transformers_backend
+from tokbench_plugins.transformers_backend import LoadOptions
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
+
+try:
+    metadata.version("transformers")
+except metadata.PackageNotFoundError:
+    pytest.skip("transformers is not installed", allow_module_level=True)
+
+SPEC = specs_of(transformers_backend)["transformers"]
+TRAINER = specs_of(huggingface_backend)["huggingface"]
+
+OWN_CODE = """
+from transformers import PreTrainedTokenizer
+
+class LettersTokenizer(PreTrainedTokenizer):
+    @property
+    def vocab_size(self):
+        return 128
+
+    def get_vocab(self):
+        return {chr(i): i for i in range(128)}
+
+    def _tokenize(self, text, **kwargs):
+        return list(text)
+
+    def _convert_token_to_id(self, token):
+        return ord(token)
+
+    def _convert_id_to_token(self, token_id):
+        return chr(token_id)
+
+    def convert_tokens_to_string(self, tokens):
+        return "".join(tokens)
+"""
+
+
+def make_folder(folder, config, **files):
+    folder.mkdir(parents=True)
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_text(content)
+    return folder
+
+
+@pytest.fixture
+def trained():
+    options = TRAINER.train_options(special_tokens=("<|end|>",))
+    return TRAINER.train(["low lower lowest slow " * 5], 300, options, silent)
+
+
+@pytest.fixture
+def folder(tmp_path, trained):
+    folder = make_folder(tmp_path / "model", {"tokenizer_class": "PreTrainedTokenizerFast"})
+    trained.save(folder / "tokenizer.json")
+    return folder
+
+
+def load(**options):
+    return SPEC.load(LoadOptions(**options))
+
+
+def test_a_pipeline_has_every_capability(folder, trained):
+    tokenizer = load(path=folder)
+    for protocol in (Tokenizer, EncodesBatch, HasTokenBytes, HasUnknown, HasNotes):
+        assert isinstance(tokenizer, protocol)
+    texts = TEXTS + hostile() + ["<|end|> low<|end|>"]
+    assert [tokenizer.encode(text) for text in texts] == [trained.encode(text) for text in texts]
+    assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
+    check_batch(tokenizer, texts)
+    check_bytes(tokenizer, texts)
+    check_offsets(tokenizer, texts)
+    check_pickle(tokenizer)
+    assert (tokenizer.lossless, dict(tokenizer.special_ids), tokenizer.notes) == (True, {"<|end|>": 0}, ())
+
+
+def test_real_files_give_the_ids_of_the_library(data, tmp_path):
+    from transformers import AutoTokenizer
+
+    folder = make_folder(tmp_path / "roberta", {"tokenizer_class": "PreTrainedTokenizerFast"})
+    shutil.copy(data / "hf" / "roberta-base.tokenizer.json", folder / "tokenizer.json")
+    bert = make_folder(tmp_path / "bert", {"tokenizer_class": "BertTokenizer", "do_lower_case": True})
+    shutil.copy(data / "hf" / "bert-base-uncased.vocab.txt", bert / "vocab.txt")
+    texts = pud(data)[::10]
+    for each in (folder, bert):
+        tokenizer, theirs = load(path=each), AutoTokenizer.from_pretrained(str(each))
+        ours = tokenizer.encode_batch(texts)
+        expected = [i for text in texts for i in theirs.encode(text, add_special_tokens=False)]
+        assert ours.ids.tolist() == expected
+    plain = TRAINER.load(huggingface_backend.LoadOptions(vocab_txt=bert / "vocab.txt"))
+    assert np.array_equal(plain.encode_batch(texts).ids, ours.ids)
+
+
+def test_tokenizers_in_python(tmp_path):
+    tokenizer = load(path=make_folder(tmp_path / "byt5", {"tokenizer_class": "ByT5Tokenizer"}))
+    for protocol in (Tokenizer, HasUnknown, HasNotes):
+        assert isinstance(tokenizer, protocol)
+    assert not isinstance(tokenizer, HasTokenBytes)
+    assert (tokenizer.vocab_size, tokenizer.unk_id, len(tokenizer.special_ids)) == (384, 2, 127)
+    for text in [*TEXTS, *hostile(), "</s> a<pad><extra_id_0>"]:
+        ids = tokenizer.encode(text)
+        assert ids == [byte + 3 for byte in text.encode()]
+        assert tokenizer.decode(ids) == text
+    assert tokenizer.decode([1]) == "</s>"
+    assert not tokenizer.thread_safe
+    check_pickle(tokenizer)
+
+
+def test_code_of_strangers_is_run_only_when_asked(tmp_path, monkeypatch):
+    config = {
+        "tokenizer_class": "LettersTokenizer",
+        "auto_map": {"AutoTokenizer": ["letters.LettersTokenizer", None]},
+    }
+    folder = make_folder(tmp_path / "own", config, letters__py=OWN_CODE + "\nprint('I was run')\n")
+    with pytest.raises(tokbench.BackendError, match="own: it brings Python code of its own; look at that, then set "):
+        load(path=folder)
+    code = (
+        "import sys, tokbench\n"
+        "tokenizer = tokbench.load('transformers', path=sys.argv[1], trust_remote_code=True)\n"
+        "print(tokenizer.encode('abc'), tokenizer.decode([97, 98]), *tokenizer.notes)"
+    )
+    done = run(code, folder, HF_HOME=tmp_path / "home")
+    assert done.stdout == (
+        "I was run\n[97, 98, 99] ab trust_remote_code is on: Python code that comes with the tokenizer may have been run\n"
+    )
+    assert done.stderr == ""
+
+
+def run(code, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *map(str, arguments)],
+        env={**os.environ, **{name: str(value) for name, value in environment.items()}},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_loading_says_nothing_and_leaves_the_settings_alone(folder, tmp_path):
+    code = (
+        "import logging, sys, tokbench\n"
+        "before = logging.root.manager.disable\n"
+        "assert tokbench.load('transformers', path=sys.argv[1]).encode('low')\n"
+        "assert logging.root.manager.disable == before\n"
+        "assert 'torch' not in sys.modules"
+    )
+    done = run(code, folder, HF_HOME=tmp_path / "home")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+LOAD_BY_NAME = """
+import tokbench
+print(tokbench.load('transformers', name='somebody/cached').encode('low'))
+try:
+    tokbench.load('transformers', name='somebody/absent', revision='v2')
+except tokbench.BackendUnavailable as error:
+    print(error)
+"""
+
+
+def make_cache(home, folder):
+    """The cache of a hub that has given the files of this folder."""
+    repository, commit = home / "hub" / "models--somebody--cached", "0" * 40
+    shutil.copytree(folder, repository / "snapshots" / commit)
+    (repository / "snapshots" / commit / "config.json").write_text("{}")
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(commit)
+
+
+@pytest.mark.parametrize(
+    ("environment", "reason"),
+    [
+        ({"HF_HUB_OFFLINE": "1"}, "HF_HUB_OFFLINE forbids to ask the hub"),
+        ({"HF_ENDPOINT": "http://127.0.0.1:9"}, "http://127.0.0.1:9 does not answer ("),
+    ],
+)
+def test_without_network_a_name_comes_from_the_cache_or_not_at_all(environment, reason, folder, trained, tmp_path):
+    make_cache(tmp_path / "home", folder)
+    environment = {"HF_HUB_OFFLINE": "0", **environment, "HF_HOME": tmp_path / "home", "NO_PROXY": "127.0.0.1"}
+    done = run(LOAD_BY_NAME, **environment)
+    assert done.stderr == "", "not one retry"
+    loaded, refused = done.stdout.splitlines()
+    assert loaded == str(trained.encode("low"))
+    assert refused.startswith(f"'somebody/absent' is not in the hub's cache on this machine, and {reason}")
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "empty: Couldn't instantiate the backend tokenizer"),
+        ({"tokenizer__json": "{"}, "empty: "),
+    ],
+)
+def test_folders_that_hold_no_tokenizer(files, reason, tmp_path):
+    folder = make_folder(tmp_path / "empty", {"tokenizer_class": "PreTrainedTokenizerFast"}, **files)
+    with pytest.raises(tokbench.BackendError, match=reason) as caught:
+        load(path=folder)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_tokenizers_of_another_library(tmp_path):
+    from tokbench_plugins.mistral_backend import vocabularies
+
+    if not vocabularies():
+        pytest.skip("mistral-common is not installed")
+    folder = make_folder(tmp_path / "mistral", {}, config__json='{"model_type": "mistral"}')
+    (folder / "tokenizer_config.json").unlink()
+    shutil.copy(vocabularies()["tekken_240911"], folder / "tekken.json")
+    with pytest.raises(tokbench.BackendError, match=r"MistralCommonBackend of it, .*; the backend mistral has"):
+        load(path=folder)
+
+
+def test_options_that_do_not_go_together(tmp_path):
+    with pytest.raises(tokbench.BackendError, match="nowhere: no such folder"):
+        load(path=tmp_path / "nowhere")
+    (tmp_path / "file").touch()
+    with pytest.raises(tokbench.BackendError, match="file: not a folder"):
+        load(path=tmp_path / "file")
+    for options in ({}, {"path": "x", "name": "y"}):
+        with pytest.raises(ValidationError, match="give either 'path' or 'name'"):
+            LoadOptions(**options)
+    with pytest.raises(ValidationError, match="'revision' goes with 'name'"):
+        LoadOptions(path="x", revision="main")
+
+
+def test_warnings_are_back_after_loading(folder):
+    load(path=folder)
+    assert logging.root.manager.disable < logging.WARNING
+    with pytest.warns(UserWarning, match="heard"):
+        warnings.warn("heard", UserWarning, stacklevel=1)

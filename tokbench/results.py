@@ -88,7 +88,7 @@ class Results:
         corpora: by name: ``source, options, licence, sha256, documents, bytes, evaluated_bytes, holdout,
             parallel``
             and ``groups``, the number of evaluated documents by group.
-        tokenizers: by name: ``backend, distribution, libraries, options, optional, state, reason,
+        tokenizers: by name: ``backend, distribution, libraries, options, optional, same_as, state, reason,
             vocab_size, load_s, train, sha256, notes`` and, if saved, ``artefact, artefact_sha256``;
             ``train`` is ``None`` or ``corpora, documents, bytes, vocab_size, seconds``; ``sha256`` holds
             the digests of files, by option, and ``vocabulary``, that of the bytes of all ids.

@@ -78,6 +78,7 @@ class _Worker:
             )
         self.connection = Connection(ours.detach())
         self.job: Job | None = None
+        self._ready = False
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[str]] = {}
         self._began = self._since = 0.0
@@ -101,8 +102,10 @@ class _Worker:
         Raises:
             EOFError, OSError: there is none, the process has ended.
         """
-        self._since = time.monotonic()
         message: tuple[str, Any] = self.connection.recv()
+        self._since = time.monotonic()
+        if message[0] == "ready":  # what it takes to start is on nobody's account
+            self._ready, self._began = True, self._since
         return message
 
     def feed(self, name: str) -> None:
@@ -124,7 +127,7 @@ class _Worker:
             self._number, self._since = number, now
         since = self._began if self.job.limit == "train" else self._since
         limit: float = getattr(limits, self.job.limit)
-        return now - since > limit
+        return self._ready and now - since > limit
 
     def end(self, patience: float = 0.0) -> tuple[Note, int]:
         """End it and all that it started, after so many seconds to do so itself; its last note and its exit code."""
@@ -180,40 +183,48 @@ class Crew:
         """
         while True:
             jobs = iter([job])
-            _, answer = list(self._work(partial(next, jobs, None), feeds, 1))[0]  # noqa: RUF015 - to its end
+            _, answer = list(self._work(partial(next, jobs, None), lambda: None, feeds, 1))[0]  # noqa: RUF015 - to its end
             if not isinstance(answer, Death) or answer.note.verb:
                 return answer
 
-    def work(self, next_job: Callable[[], Job | None]) -> Iterator[tuple[Job, Any | Death]]:
+    def work(
+        self, next_job: Callable[[], Job | None], meanwhile: Callable[[], object] = lambda: None
+    ) -> Iterator[tuple[Job, Any | Death]]:
         """Jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
         Args:
-            next_job: the next job, or ``None`` if there is none at the moment. It is asked ahead, so that no
-                worker waits, and again after every answer: an answer may lead to another job.
+            next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
+                answer: an answer may lead to another job.
+            meanwhile: called while the workers work, so that the next job can be got ready.
         """
-        return self._work(next_job, dict, self._size)
+        return self._work(next_job, meanwhile, dict, self._size)
 
     def _work(
-        self, next_job: Callable[[], Job | None], feeds: Callable[[], Mapping[str, Iterable[str]]], size: int
+        self,
+        next_job: Callable[[], Job | None],
+        meanwhile: Callable[[], object],
+        feeds: Callable[[], Mapping[str, Iterable[str]]],
+        size: int,
     ) -> Iterator[tuple[Job, Any | Death]]:
-        ahead = next_job()
         while True:
             for number in range(size):
-                if number == len(self._workers) and ahead is not None:
+                if number < len(self._workers) and self._workers[number].job is not None:
+                    continue
+                job = next_job()
+                if job is None:
+                    break
+                if number == len(self._workers):
                     self._workers.append(_Worker())
-                if ahead is not None and self._workers[number].job is None:
-                    self._workers[number].begin(ahead, self._recipes, feeds())
-                    ahead = next_job()
+                self._workers[number].begin(job, self._recipes, feeds())
             busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
             if not busy:
                 return
+            meanwhile()
             for connection in wait(list(busy), timeout=self._look_after):
                 yield from self._hear(busy[connection])  # type: ignore[index]
             for worker in busy.values():
                 if worker.job is not None and worker in self._workers and worker.late(self._limits):
                     yield worker.job, self._bury(worker, killed=True)
-            if ahead is None:
-                ahead = next_job()
 
     @property
     def _look_after(self) -> float:

@@ -112,6 +112,7 @@ def describe_tokenizer(each: Prepared, registry: Registry) -> dict[str, Any]:
         "libraries": {name: _version(name) for name in planned.spec.requires},
         "options": planned.given,
         "optional": planned.optional,
+        "same_as": planned.same_as,
         "state": each.state.value,
         "reason": each.reason,
         "vocab_size": each.facts.vocab_size if each.facts else None,

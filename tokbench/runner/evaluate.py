@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from tokbench.corpus.shards import Shard
@@ -82,7 +83,7 @@ def evaluate(plan: Plan, names: list[str], crew: Crew, progress: Progress) -> Ev
     evaluation = Evaluation(metrics, SameIds(plan, names))
     desk = _Evaluator(plan, evaluation, names, progress)
     try:
-        for job, answer in crew.work(desk.next_job):
+        for job, answer in crew.work(desk.next_job, desk.read_ahead):
             desk.take(job, answer)
         evaluation.same_ids.finish(crew)
     except KeyboardInterrupt:
@@ -102,6 +103,7 @@ class _Evaluator:
         self._progress = progress
         self._done = dict.fromkeys(plan.measured, 0)
         self._shards = (shard for name in plan.measured for shard in plan.corpora[name].shards())
+        self._ahead: deque[Shard] = deque()
         self._again: deque[Job] = deque()
         self._open: dict[tuple[str, str, int], set[str]] = {}
 
@@ -109,12 +111,19 @@ class _Evaluator:
         """What is to be done again, else the next shard."""
         if self._again:
             return self._again.popleft()
-        for shard in self._shards:
+        while self.read_ahead():
+            shard = self._ahead.popleft()
             self._open[shard.key] = set(self._names)
             job = self._look(shard, self._names)
             if job:
                 return job
         return None
+
+    def read_ahead(self) -> bool:
+        """Have the next shard ready, so that no worker waits for it; whether there is one."""
+        if not self._ahead:
+            self._ahead.extend(islice(self._shards, 1))
+        return bool(self._ahead)
 
     def _look(self, shard: Shard, names: list[str]) -> Look | None:
         wanted = {name: self._evaluation.wanted(name, shard) for name in names}
@@ -161,8 +170,9 @@ class _Evaluator:
         if name in left:
             families = tuple(each for each in job.wanted[name] if death.note.place.endswith(for_family(each)))
             families = families or tuple(self._evaluation.metrics)
+            families = tuple(family for family in families if (name, family) not in ended)
             ended.update({(name, family): death.failure for family in families})
-            if death.crashed and death.note.verb in {ENCODING, DECODING}:
+            if families and death.crashed and death.note.verb in {ENCODING, DECODING}:
                 self._again.append(Search(job.shard, name, death, families))
         again = self._look(job.shard, left)
         if again:

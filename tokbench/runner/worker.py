@@ -165,7 +165,9 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     logger.setLevel(level)
     code = 0
     try:
-        _serve(Desk(line), line)
+        desk = Desk(line)
+        line.send(("ready", None))
+        _serve(desk, line)
     except (EOFError, ConnectionError):
         pass  # the parent is through, or gone
     except KeyboardInterrupt:

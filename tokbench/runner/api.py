@@ -170,7 +170,7 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
         ],
         corpora={name: describe_corpus(plan, name) for name in plan.corpora},
         tokenizers={each.name: describe_tokenizer(each, registry) for each in prepared},
-        metrics=describe_metrics([spec for spec, _ in plan.metrics] + [SPEC] * bool(evaluation.same_ids.compared)),
+        metrics=describe_metrics([spec for spec, _ in plan.metrics] + [SPEC] * bool(evaluation.same_ids.declared)),
         cells=cells,
         losses=maker.losses,
         differences=evaluation.same_ids.differences,

@@ -41,7 +41,7 @@ class CellMaker:
                 seen = None if trained is None else float(np.isin(np.concatenate(list(marks)), trained).mean())
                 for spec in self._specs:
                     yield from self._family(prepared, corpus, group, spec, seen)
-                if self._evaluation.same_ids.compared:
+                if self._evaluation.same_ids.declared:
                     yield self._same_ids(prepared, corpus, group, seen)
 
     def _trained_on(self, prepared: Prepared) -> np.ndarray[Any, Any] | None:
@@ -103,11 +103,13 @@ class CellMaker:
     def _same_ids(self, prepared: Prepared, corpus: str, group: str, seen: float | None) -> Cell:
         """Whether a tokenizer does what the one does that it is declared the same as."""
         place = (prepared.name, corpus, group, same_ids.VALUE.id)
-        known, other = self._evaluation.same_ids, prepared.planned.same_as
+        known, other, unit = self._evaluation.same_ids, prepared.planned.same_as, same_ids.VALUE.unit
+        if prepared.state != TokenizerState.READY:
+            return Cell(*place, unit=unit, status=Status(prepared.state.value), reason=prepared.reason)
         if not other:
             value: Measured | NotApplicable = NotApplicable("not declared the same as another tokenizer")
         elif prepared.name not in known.references:
-            value = NotApplicable(f"{other} or the tokenizer itself is not there to be compared")
+            value = NotApplicable(f"{other} is not there to be compared with")
         else:
             groups = self._plan.surveys[corpus].groups if group == WHOLE else [group]
             parts = [known.sums(prepared.name, corpus, each) for each in groups]

@@ -13,6 +13,7 @@ from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import TextMetric
 from tokbench.metrics.view import DECODING
 from tokbench.progress import Progress
+from tokbench.runner import same_ids
 from tokbench.runner.crew import Crew, Death
 from tokbench.runner.look import ENCODING, Look, Looked, Search, for_family
 from tokbench.runner.plan import Plan
@@ -67,11 +68,15 @@ class Evaluation:
         stopped = "the run was stopped before this was measured" if self.interrupted else "not measured"
         return self.ended.get((key[0], key[3]), Failure(stopped))
 
+    def families(self, name: str) -> tuple[str, ...]:
+        """All that look through a tokenizer."""
+        return (*self.metrics, same_ids.SPEC.name) if name in self.same_ids.compared else tuple(self.metrics)
+
     def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
         """The families that can still look at a shard through a tokenizer."""
         return tuple(
             family
-            for family in self.metrics
+            for family in self.families(name)
             if (name, family) not in self.ended
             and not isinstance(self.states.get((name, shard.corpus, shard.group, family)), Failure)
         )
@@ -130,7 +135,7 @@ class _Evaluator:
         for name in [name for name, families in wanted.items() if not families]:
             del wanted[name]
             self._close(shard, name)
-        return Look(shard, wanted, self._options, self._evaluation.same_ids.compared) if wanted else None
+        return Look(shard, wanted, self._options) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
         """Take an answer to one of the jobs."""
@@ -146,9 +151,10 @@ class _Evaluator:
         for family, state in looked.states.items():
             key = (looked.name, shard.corpus, shard.group, family)
             known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
-            self._evaluation.add(key, known, len(shard))
-        if looked.digests is not None:
-            self._evaluation.same_ids.take(shard, looked.name, looked.digests)
+            if family == same_ids.SPEC.name and not isinstance(known, Failure):
+                self._evaluation.same_ids.take(shard, looked.name, known)
+            else:
+                self._evaluation.add(key, known, len(shard))
         self._close(shard, looked.name)
 
     def _close(self, shard: Shard, name: str) -> None:
@@ -169,7 +175,7 @@ class _Evaluator:
         left = [each for each in job.wanted if each in open_]
         if name in left:
             families = tuple(each for each in job.wanted[name] if death.note.place.endswith(for_family(each)))
-            families = families or tuple(self._evaluation.metrics)
+            families = families or self._evaluation.families(name)
             families = tuple(family for family in families if (name, family) not in ended)
             ended.update({(name, family): death.failure for family in families})
             if families and death.crashed and death.note.verb in {ENCODING, DECODING}:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tokbench.batch import check_encoded, decode_batch, encode_batch
 from tokbench.corpus.shards import Shard
 from tokbench.guard import Failure, attempt, doing
-from tokbench.metrics.contract import TextMetric
 from tokbench.metrics.view import DECODING, Subject, View
 from tokbench.protocol import Encoded, Options, Tokenizer
+from tokbench.runner import same_ids
 from tokbench.runner.crew import Death
-from tokbench.runner.same_ids import digests
 from tokbench.runner.worker import Desk, Job
 
 __all__ = ["ENCODING", "Look", "Looked", "Search", "for_family"]
@@ -36,12 +32,10 @@ class Looked(NamedTuple):
     Attributes:
         name: the tokenizer.
         states: by family the pickled state, or why there is none.
-        digests: uint64[d], of the ids of each document, if they are to be compared.
     """
 
     name: str
     states: dict[str, bytes | Failure]
-    digests: NDArray[np.uint64] | None
 
 
 @dataclass(frozen=True)
@@ -52,13 +46,11 @@ class Look(Job):
         shard: the documents.
         wanted: by tokenizer, the families.
         options: of the families.
-        compared: tokenizers of which digests are wanted.
     """
 
     shard: Shard
     wanted: dict[str, tuple[str, ...]]
     options: Mapping[str, Options]
-    compared: frozenset[str]
 
     def run(self, desk: Desk) -> Iterator[Looked]:
         """See :class:`tokbench.runner.worker.Job`."""
@@ -67,7 +59,7 @@ class Look(Job):
             with doing("loading", tokenizer=name, place=""):
                 subject = attempt(lambda name=name: desk.subject(name), "loading")  # type: ignore[misc]
             if isinstance(subject, Failure):
-                yield Looked(name, dict.fromkeys(families, subject), None)
+                yield Looked(name, dict.fromkeys(families, subject))
                 continue
             with doing(ENCODING, tokenizer=name, place=place):
                 yield self._look(desk, subject, families)
@@ -75,22 +67,22 @@ class Look(Job):
     def _look(self, desk: Desk, subject: Subject, families: tuple[str, ...]) -> Looked:
         encoded = _encode(subject.tokenizer, self.shard)
         if isinstance(encoded, Failure):
-            return Looked(subject.name, dict.fromkeys(families, encoded), None)
+            return Looked(subject.name, dict.fromkeys(families, encoded))
         view = View(subject, self.shard, encoded)
         states = {}
         for family in families:
-            metric = desk.metric(family, self.options[family])
             with doing("measuring", place=_place(self.shard) + for_family(family)):
-                state = attempt(_pickled(metric, view))
+                state = attempt(lambda family=family: self._map(desk, family, view))  # type: ignore[misc]
             if isinstance(state, Failure):
                 reason = f"{state.reason} ({family} of corpus {self.shard.corpus}, group {self.shard.group})"
                 state = Failure(reason)
             states[family] = state
-        return Looked(subject.name, states, digests(encoded) if subject.name in self.compared else None)
+        return Looked(subject.name, states)
 
-
-def _pickled(metric: TextMetric, view: View) -> Callable[[], bytes]:
-    return lambda: pickle.dumps(metric.map(view), pickle.HIGHEST_PROTOCOL)
+    def _map(self, desk: Desk, family: str, view: View) -> bytes:
+        same = family == same_ids.SPEC.name
+        state = same_ids.digests(view.encoded) if same else desk.metric(family, self.options[family]).map(view)
+        return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
 
 def _place(shard: Shard) -> str:

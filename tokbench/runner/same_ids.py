@@ -77,14 +77,15 @@ class SameIds:
     """Compares as the shards come in.
 
     Attributes:
+        declared: by tokenizer, the one that it is declared the same as.
         references: by tokenizer, the one that it is declared the same as, if both are in the run.
         compared: all tokenizers of which digests are wanted.
         differences: of each tokenizer, corpus and group with documents that differ how many do, and the first.
     """
 
     def __init__(self, plan: Plan, names: list[str]) -> None:
-        declared = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
-        self.references = {name: other for name, other in declared.items() if {name, other} <= set(names)}
+        self.declared = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
+        self.references = {name: other for name, other in self.declared.items() if {name, other} <= set(names)}
         self.compared = frozenset(self.references) | frozenset(self.references.values())
         self.differences: list[dict[str, Any]] = []
         places = [(corpus, group) for corpus in plan.measured for group in plan.surveys[corpus].groups]

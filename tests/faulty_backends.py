@@ -9,6 +9,8 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
+
 import tokbench
 
 
@@ -97,6 +99,11 @@ class CrashesInBatch(Bytes):
         return segfault()
 
 
+class CrashesOnSeveral(Bytes):
+    def encode_batch(self, texts, /):
+        return segfault() if len(texts) > 1 else tokbench.Encoded(*map(np.array, ([7], [0, 1])))
+
+
 class CrashesInDecode(Bytes):
     def decode(self, ids, /):
         return segfault() if ord("b") in ids else super().decode(ids)
@@ -177,7 +184,17 @@ def fails_to_train(documents, vocab_size, options, progress):
 @tokbench.hookimpl
 def register_backends(register):
     kinds = [DecodeRaises, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
-    kinds += [RaisesKeyboardInterrupt, CrashesInEncode, CrashesInBatch, CrashesInDecode, Hangs, Sleeps, Exits, Kills]
+    kinds += [
+        RaisesKeyboardInterrupt,
+        CrashesInEncode,
+        CrashesInBatch,
+        CrashesOnSeveral,
+        CrashesInDecode,
+        Hangs,
+        Sleeps,
+        Exits,
+        Kills,
+    ]
     kinds += [Bytes, Leaks, OtherIds]
     for kind in kinds:
         register(tokbench.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind()))

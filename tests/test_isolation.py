@@ -41,6 +41,10 @@ def run(write_config, corpus, faulty):
     [
         ("CrashesInEncode", "the process died with SIGSEGV while encoding corpus c, group y, document y.txt:2"),
         ("CrashesInBatch", "the process died with SIGSEGV while encoding corpus c, group x, document x.txt:1"),
+        (
+            "CrashesOnSeveral",
+            "the process died with SIGSEGV while encoding corpus c, group x (each document by itself does no harm)",
+        ),
         ("Exits", "the process ended with exit code 3 while encoding corpus c, group y, document y.txt:2"),
         ("Kills", f"{KILLED}, while encoding corpus c, group y"),
         (

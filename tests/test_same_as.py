@@ -41,7 +41,7 @@ def test_equal_ids_are_verified_and_timed(write_config, lines, faulty):
     assert of(results, "second", "encode_mb_per_s").value > 0
     assert results.differences == []
     assert results.metrics["same_ids"]["unit"] == "share of documents"
-    assert "- second: the ids of first in all 60 documents\n" in markdown.render(results)
+    assert "- second: the ids of first in all 60 documents that were compared\n" in markdown.render(results)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -82,7 +82,7 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
     results = tokbench.run(write_config(lines, OTHER, formats="[html, md]"), tmp_path / "out")
     assert Results.read(tmp_path / "out" / "results.json") == results
     text = markdown.render(results)
-    assert "- second: other ids than first in 5 of 60 documents; it is not ranked on speed\n" in text
+    assert "- second: other ids than first in 5 of 60 documents; not ranked on speed\n" in text
     row = r"| second | first | c | q | 5 | 30 | q.txt:6 | 5 | x5␣b␣ca | b·98 ␣·32 c·99 a·97 | b·98 ␣·32 a·97 c·99 |"
     assert row in text
     page = html.render(results)
@@ -109,6 +109,7 @@ def test_one_that_fails_is_not_verified(write_config, lines, faulty):
     found = of(results, "second", "same_ids")
     assert found.status == Status.NOT_APPLICABLE
     assert found.reason == "not every document has ids both of first and of the tokenizer itself"
+    assert f"- second: not verified on c: {found.reason}\n" in markdown.render(results)
 
 
 def test_one_that_crashes_is_not_verified(write_config, lines, faulty):

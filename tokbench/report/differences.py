@@ -12,6 +12,7 @@ from tokbench.results import WHOLE, Results
 __all__ = ["Difference", "comparisons", "difference_lines", "differences", "markdown_section"]
 
 _LONGEST = 40
+_METRIC = "same_ids"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +68,28 @@ def _tokens(tokens: Sequence[Sequence[Any]]) -> str:
 
 
 def comparisons(results: Results) -> list[str]:
-    """A sentence for each tokenizer that was compared with another, over all corpora."""
-    cells = [cell for cell in results.cells if cell.metric == "same_ids" and cell.group == WHOLE and cell.n]
+    """A sentence for each tokenizer that is declared the same as another, over all corpora."""
+    declared = {name: str(entry["same_as"]) for name, entry in results.tokenizers.items() if entry.get("same_as")}
     lines = []
-    for name in dict.fromkeys(cell.tokenizer for cell in cells):
-        other = next((e["same_as"] for e in results.differences if e["tokenizer"] == name), "")
-        other = other or str(results.tokenizers.get(name, {}).get("same_as", ""))
-        compared = sum(cell.n for cell in cells if cell.tokenizer == name)
-        differing = sum(int(e["documents"]) for e in results.differences if e["tokenizer"] == name)
-        what = f"other ids than {other} in {differing:,} of {compared:,} documents; it is not ranked on speed"
-        same = f"the ids of {other} in all {compared:,} documents"
-        lines.append(f"{name}: {what if differing else same}")
+    for name, other in declared.items():
+        cells = [cell for cell in results.cells if (cell.tokenizer, cell.metric, cell.group) == (name, _METRIC, WHOLE)]
+        compared = sum(cell.n for cell in cells)
+        differing = sum(int(each["documents"]) for each in results.differences if each["tokenizer"] == name)
+        if differing:
+            share = f"{differing:,} of {compared:,} documents"
+            lines.append(f"{name}: other ids than {other} in {share}; not ranked on speed")
+        elif compared:
+            lines.append(f"{name}: the ids of {other} in all {compared:,} documents that were compared")
+        lines += [f"{name}: not verified on {cell.corpus}: {cell.reason}" for cell in cells if cell.value is None]
     return lines
 
 
 def difference_lines(results: Results) -> list[str]:
     """What a terminal has room for: a line for each tokenizer, and how its first difference looks."""
-    lines = []
-    for line in comparisons(results):
-        lines.append(line)
-        name = line.partition(": ")[0]
-        first = next((each for each in differences(results) if each.tokenizer == name), None)
-        if first:
-            where = f"  first in {first.origin} of {first.corpus}, {first.group}: {cut(first.text, _LONGEST)}"
-            lines += [where, f"    {first.reference}: {first.expected}", f"    {name}: {first.got}"]
+    lines = comparisons(results)
+    for name, first in {each.tokenizer: each for each in reversed(differences(results))}.items():
+        where = f"{name}: first in {first.origin} of {first.corpus}, {first.group}: {cut(first.text, _LONGEST)}"
+        lines += [where, f"  {first.reference}: {first.expected}", f"  {name}: {first.got}"]
     return lines
 
 

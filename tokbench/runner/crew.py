@@ -71,7 +71,7 @@ class _Worker:
             numbers = [theirs.fileno(), file.fileno(), os.getpid(), level]
             # A session of its own, so that Ctrl-C reaches the parent alone, which then ends all of it.
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
-                [sys.executable, "-c", _START, *map(str, numbers), json.dumps(sys.path)],
+                [sys.executable, "-c", _START, *map(str, numbers), json.dumps([str(folder) for folder in sys.path])],
                 stdin=subprocess.DEVNULL,
                 pass_fds=numbers[:2],
                 start_new_session=True,

@@ -6,6 +6,7 @@ starts another. It knows no configuration and reads no corpus: what a job needs 
 
 from __future__ import annotations
 
+import io
 import logging
 import mmap
 import os
@@ -158,6 +159,8 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
         level: the least level of log messages that the parent shows.
     """
     _die_with(parent)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
     keep_notes(mmap.mmap(memory, NOTE_BYTES))
     line = Connection(connection)
     logger = logging.getLogger("tokbench")
@@ -172,8 +175,6 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
         pass  # the parent is through, or gone
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
-    sys.stdout.flush()
-    sys.stderr.flush()
     os._exit(code)  # without tearing down vocabularies of a gigabyte
 
 

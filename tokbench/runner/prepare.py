@@ -95,12 +95,11 @@ class Load(Job):
         start = time.perf_counter()
         with doing("loading", tokenizer=self.name):
             outcome = attempt(lambda: self._load(desk))
-        seconds = time.perf_counter() - start
-        if isinstance(outcome, Failure):
-            yield outcome, seconds
-        else:
+            seconds = time.perf_counter() - start
+            facts = outcome if isinstance(outcome, Failure) else attempt(lambda: Facts.of(outcome, desk.registry))
+        if not isinstance(outcome, Failure):
             desk.keep(self.name, outcome)
-            yield attempt(lambda: Facts.of(outcome, desk.registry)), seconds
+        yield facts, seconds
 
     def _load(self, desk: Desk) -> Tokenizer | Failure:
         load = desk.registry.backends.get(self.backend).load
@@ -183,19 +182,21 @@ class Train(Job):
         start = time.perf_counter()
         with doing("training", tokenizer=self.name):
             tokenizer = attempt(train)
-        seconds = time.perf_counter() - start
-        if isinstance(tokenizer, Failure):
-            yield Trained(tokenizer, b"", seconds, documents, n_bytes)
-            return
-        pickled = attempt(
-            lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL),
-            "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable",
-        )
+            seconds = time.perf_counter() - start
+            packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(desk, tokenizer))
+        facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
+        yield Trained(facts, pickled, seconds, documents, n_bytes)
+
+    def _packed(self, desk: Desk, tokenizer: Tokenizer) -> tuple[Facts, bytes] | Failure:
+        """What the parent needs of the tokenizer, which stays here, too."""
+        pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _STAYS)
         if isinstance(pickled, Failure):
-            yield Trained(pickled, b"", seconds, documents, n_bytes)
-            return
+            return pickled
         desk.keep(self.name, tokenizer)
-        yield Trained(attempt(lambda: Facts.of(tokenizer, desk.registry)), pickled, seconds, documents, n_bytes)
+        return Facts.of(tokenizer, desk.registry), pickled
+
+
+_STAYS = "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable"
 
 
 def train_all(plan: Plan, prepared: list[Prepared], crew: Crew, progress: Progress) -> Iterator[Prepared]:

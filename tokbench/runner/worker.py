@@ -13,6 +13,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -138,6 +139,19 @@ def checked(tokenizer: Any) -> Tokenizer:
     return tokenizer
 
 
+class _Line(Connection):
+    """The line to the parent, on which several threads may speak, as loggers do."""
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(handle)
+        self._turn = threading.Lock()
+
+    def send(self, obj: Any) -> None:
+        """Send one message."""
+        with self._turn:
+            super().send(obj)
+
+
 class _ToParent(logging.Handler):
     """What packages have to say is said by the parent."""
 
@@ -162,7 +176,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
     keep_notes(mmap.mmap(memory, NOTE_BYTES))
-    line = Connection(connection)
+    line = _Line(connection)
     logger = logging.getLogger("tokbench")
     logger.addHandler(_ToParent(line))
     logger.setLevel(level)

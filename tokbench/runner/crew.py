@@ -161,8 +161,8 @@ class Crew:
         self.dismiss()
 
     def start(self) -> None:
-        """Start a worker that will be needed, so that it is ready by then."""
-        if not self._workers:
+        """Start the workers that will be needed, so that they are ready by then."""
+        while len(self._workers) < self._size:
             self._workers.append(_Worker())
 
     def dismiss(self, keep: int = 0) -> None:

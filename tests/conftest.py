@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tokbench
+from tokbench.results import WHOLE
 
 # A stranger's package with broken modules: test_plugins.py installs it.
 collect_ignore = ["sample_plugin"]
@@ -49,3 +50,25 @@ def problems(path: Path) -> list[str]:
     with pytest.raises(tokbench.InputError) as caught:
         tokbench.run(path)
     return [str(problem).replace(str(path), path.name) for problem in caught.value.problems]
+
+
+@pytest.fixture
+def faulty(tmp_path, monkeypatch):
+    """Install ``faulty_backends`` as a plugin of a distribution of its own."""
+    info = tmp_path / "site" / "faulty-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[tokbench]\nfaulty = faulty_backends\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "x.txt").write_text("aaa\naca\n", encoding="utf-8")
+    (tmp_path / "y.txt").write_text("aa\nabc\n", encoding="utf-8")
+    return "  c: {source: text, path: '?.txt', document: line}"
+
+
+def cell(results, tokenizer, metric, group=WHOLE):
+    [found] = [c for c in results.cells if (c.tokenizer, c.metric, c.group) == (tokenizer, metric, group)]
+    return found

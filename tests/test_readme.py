@@ -75,7 +75,7 @@ def test_the_configuration_shown_is_right(tmp_path):
     assert [str(problem) for problem in plan.problems] == []
     assert [planned.name for planned in plan.tokenizers] == [
         *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),
-        *("spm-unigram-byte_fallback", "spm-unigram-no-byte_fallback", "cl100k"),
+        *("spm-unigram-byte_fallback", "spm-unigram-no-byte_fallback", "cl100k", "gpt-4"),
     ]
 
 

@@ -3,32 +3,10 @@
 import json
 
 import pytest
-from conftest import problems
+from conftest import cell, problems
 
 import tokbench
 from tokbench.results import WHOLE, Results, Status
-
-
-@pytest.fixture
-def faulty(tmp_path, monkeypatch):
-    """Install ``faulty_backends`` as a plugin of a distribution of its own."""
-    info = tmp_path / "site" / "faulty-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text("[tokbench]\nfaulty = faulty_backends\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path / "site")
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    (tmp_path / "x.txt").write_text("aaa\naca\n", encoding="utf-8")
-    (tmp_path / "y.txt").write_text("aa\nabc\n", encoding="utf-8")
-    return "  c: {source: text, path: '?.txt', document: line}"
-
-
-def cell(results, tokenizer, metric, group=WHOLE):
-    [found] = [c for c in results.cells if (c.tokenizer, c.metric, c.group) == (tokenizer, metric, group)]
-    return found
 
 
 def test_cells_are_complete_and_true(write_config, corpus):
@@ -98,7 +76,7 @@ def test_what_is_no_tokenizer_is_refused(write_config, corpus, faulty):
 
 
 def test_training_that_fails_is_a_failed_tokenizer(write_config, corpus, faulty):
-    tokenizers = "  bad: {backend: FailsToTrain, train: {corpus: c, vocab_size: 300}}\n  good: {backend: utf8_bytes}"
+    tokenizers = "  bad: {backend: fails_to_train, train: {corpus: c, vocab_size: 300}}\n  good: {backend: utf8_bytes}"
     results = tokbench.run(write_config(corpus, tokenizers))
     assert results.tokenizers["bad"]["state"] == "failed"
     assert cell(results, "bad", "tokens").reason == "the text is too thin"
@@ -127,13 +105,6 @@ def test_no_network_is_unavailable(write_config, corpus, monkeypatch, tmp_path):
     results = tokbench.run(write_config(corpus, tokenizers))
     assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
     assert "TIKTOKEN_CACHE_DIR" in cell(results, "x", "tokens").reason
-
-
-def test_an_interrupted_run_keeps_what_it_has(write_config, corpus, faulty):
-    results = tokbench.run(write_config(corpus, "  good: {backend: utf8_bytes}\n  stop: {backend: Interrupts}"))
-    assert results.interrupted
-    assert cell(results, "good", "tokens", "x").value == 6
-    assert cell(results, "stop", "tokens", "y").reason == "the run was stopped before this was measured"
 
 
 def test_in_sample_is_a_share(write_config, tmp_path):

@@ -41,14 +41,22 @@ def tokbench() -> None:
 @tokbench.command()
 @click.argument("config", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The run's folder [default: reports/NAME].")
-def run(config: Path, output: Path | None) -> None:
+@click.option(
+    "-w",
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes that measure side by side, each with all tokenizers in memory; timings stay alone.",
+)
+def run(config: Path, output: Path | None, workers: int) -> None:
     """Execute CONFIG and write results.json and the reports."""
     from tokbench.config.read import read_config
     from tokbench.report.terminal import summary
     from tokbench.runner.api import run as execute
 
     folder = output or Path("reports", read_config(config).name or "run")
-    results = execute(config, folder)
+    results = execute(config, folder, workers)
     summary(results, _console(), sorted(path for path in folder.iterdir() if path.is_file()))
     for trouble in results.troubles:
         click.echo(f"error: {trouble}", err=True)
@@ -62,9 +70,11 @@ def check(config: Path) -> None:
     from tokbench.config.read import read_config
     from tokbench.progress import progress_bars
     from tokbench.runner.api import check as look
+    from tokbench.runner.api import crew_for
 
-    with progress_bars() as progress:
-        checked = look(read_config(config), progress)
+    read = read_config(config)
+    with progress_bars() as progress, crew_for(read, progress) as crew:
+        checked = look(read, crew, progress)
     for name, survey in checked.plan.surveys.items():
         click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
     for each in checked.prepared:

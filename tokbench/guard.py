@@ -1,21 +1,28 @@
-"""Foreign code is called here: what it raises becomes a failure with a reason, and the run goes on."""
+"""Foreign code is called here: what it raises becomes a failure with a reason, and the run goes on.
+
+What it does not survive (a segmentation fault, a loop without end) is seen from outside, by
+:mod:`tokbench.runner.crew`; for that a process says with :func:`doing` what it does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+import mmap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple, TypeVar
 
 from tokbench.errors import one_line
 
-__all__ = ["Failure", "attempt"]
+__all__ = ["NOTE_BYTES", "Failure", "Note", "attempt", "doing", "keep_notes", "read_note"]
 
 T = TypeVar("T")
 
 
 class Failure(NamedTuple):
-    """Why a step has no result."""
+    """Why a step has no result, and whether that is because it took too long."""
 
     reason: str
+    timed_out: bool = False
 
 
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
@@ -25,7 +32,7 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
     so everything is caught but what a person or the interpreter uses to stop the program.
 
     >>> attempt(lambda: 1 / 0, "dividing")
-    Failure(reason='dividing: ZeroDivisionError: division by zero')
+    Failure(reason='dividing: ZeroDivisionError: division by zero', timed_out=False)
     """
     try:
         return step()
@@ -33,3 +40,73 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
         raise
     except BaseException as error:  # noqa: BLE001 - see above
         return Failure(f"{what}: {one_line(error)}" if what else one_line(error))
+
+
+class Note(NamedTuple):
+    """What a process is doing.
+
+    Attributes:
+        tokenizer: whose code runs; ``""`` if nobody's.
+        verb: such as ``encoding``.
+        place: such as ``corpus c, group en``.
+        number: how many notes there were before; as long as it stays, the same thing is being done.
+    """
+
+    tokenizer: str = ""
+    verb: str = ""
+    place: str = ""
+    number: int = 0
+
+
+NOTE_BYTES: Final = 4096
+"""Size of the memory that keeps the note of a process."""
+
+_HEAD: Final = 12  # eight bytes of count, four of length
+_LONGEST: Final = 1000
+
+
+class _Now:
+    """The note of this process, and the memory that outlives the process, if there is one."""
+
+    note = Note()
+    memory: mmap.mmap | None = None
+
+
+def keep_notes(memory: mmap.mmap) -> None:
+    """From now on, keep the note of this process in a memory that another process reads."""
+    _Now.memory = memory
+
+
+@contextmanager
+def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> Iterator[None]:
+    """Say what is done while the block lasts; what is not given stays as it was."""
+    before = _Now.note
+    _say(
+        before.tokenizer if tokenizer is None else tokenizer[:_LONGEST],
+        verb[:_LONGEST],
+        before.place if place is None else place[:_LONGEST],
+    )
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise  # the process ends here, and the note says where
+    except BaseException:
+        _say(*before[:3])
+        raise
+    _say(*before[:3])
+
+
+def _say(tokenizer: str, verb: str, place: str) -> None:
+    _Now.note = Note(tokenizer, verb, place, _Now.note.number + 1)
+    if _Now.memory is not None:
+        text = "\0".join(_Now.note[:3]).encode("utf-8", "replace")[: NOTE_BYTES - _HEAD]
+        head = _Now.note.number.to_bytes(8, "little") + len(text).to_bytes(4, "little")
+        _Now.memory[: _HEAD + len(text)] = head + text
+
+
+def read_note(memory: mmap.mmap) -> Note:
+    """The last note of the process that keeps its notes there."""
+    length = int.from_bytes(memory[8:_HEAD], "little")
+    parts = memory[_HEAD : _HEAD + length].decode("utf-8", "replace").split("\0")
+    tokenizer, verb, place = (*parts, "", "", "")[:3]
+    return Note(tokenizer, verb, place, int.from_bytes(memory[:8], "little"))

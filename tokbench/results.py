@@ -40,6 +40,7 @@ class TokenizerState(StrEnum):
     READY = "ready"
     UNAVAILABLE = "unavailable"
     FAILED = "failed"
+    TIMEOUT = "timeout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Results:
         corpora: by name: ``source, options, licence, sha256, documents, bytes, evaluated_bytes, holdout,
             parallel``
             and ``groups``, the number of evaluated documents by group.
-        tokenizers: by name: ``backend, distribution, libraries, options, optional, state, reason,
+        tokenizers: by name: ``backend, distribution, libraries, options, optional, same_as, state, reason,
             vocab_size, load_s, train, sha256, notes`` and, if saved, ``artefact, artefact_sha256``;
             ``train`` is ``None`` or ``corpora, documents, bytes, vocab_size, seconds``; ``sha256`` holds
             the digests of files, by option, and ``vocabulary``, that of the bytes of all ids.
@@ -97,6 +98,10 @@ class Results:
         losses: for each tokenizer, corpus and group with texts that did not come back: ``tokenizer, corpus,
             group, documents`` (how many), and of the first: ``origin, position`` (characters), ``expected,
             got`` (what stands there, with a little context before).
+        differences: for each tokenizer that is declared the same as another, corpus and group with documents that
+            have other ids: ``tokenizer, same_as, corpus, group, compared, documents`` (how many were compared, how
+            many differ), and of the first ``origin`` and either ``position`` (characters), ``text`` (from a little
+            before), ``expected`` and ``got`` (``[id, text]`` of the tokens there), or ``reason``.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
@@ -114,6 +119,7 @@ class Results:
     metrics: dict[str, dict[str, str]] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
     losses: list[dict[str, Any]] = field(default_factory=list)
+    differences: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0

@@ -12,7 +12,7 @@ from tokbench.config.strict_yaml import Located
 from tokbench.errors import Problem
 from tokbench.protocol import Options
 
-__all__ = ["Config", "CorpusEntry", "MetricEntry", "Name", "Report", "Shell", "TokenizerEntry", "Train"]
+__all__ = ["Config", "CorpusEntry", "Limits", "MetricEntry", "Name", "Report", "Shell", "TokenizerEntry", "Train"]
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""
@@ -35,6 +35,18 @@ class Report(Options):
     formats: tuple[str, ...] = Field(default=("html", "md", "csv"), description="report formats, by name")
 
 
+class Limits(Options):
+    """How long to wait for the code of a tokenizer before its process is ended."""
+
+    step: float = Field(
+        default=600,
+        gt=0,
+        le=10_000_000,
+        description="seconds without a sign of life: loading, a shard of a million characters, a slice that is timed",
+    )
+    train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
+
+
 class Shell(Options):
     """The top level of the file; its entries are looked at one by one."""
 
@@ -44,6 +56,7 @@ class Shell(Options):
     tokenizers: dict[Name, Any] = Field(min_length=1, description="tokenizers under comparison, by name")
     metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
+    limits: dict[str, Any] = Field(default_factory=dict, description="how long a tokenizer may take")
 
 
 class _Entry(BaseModel):
@@ -80,6 +93,7 @@ class TokenizerEntry(_Entry):
 
     backend: str = Field(description="name of the backend")
     optional: bool = Field(default=False, description="where it cannot be had, the run goes on without it")
+    same_as: str = Field(default="", description="tokenizer whose ids it must give: checked on every document")
     train: Train | None = Field(default=None, description="train it instead of loading it")
     grid: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="options with a list of values; makes one tokenizer of each combination"
@@ -108,6 +122,7 @@ class Config:
         corpora, tokenizers, metrics: the entries that are well formed.
         named: all names of corpora, those of malformed entries included.
         formats: report formats.
+        limits: how long a tokenizer may take.
         problems: what is wrong so far.
     """
 
@@ -121,4 +136,5 @@ class Config:
     metrics: list[MetricEntry] = field(default_factory=list)
     named: frozenset[str] = frozenset()
     formats: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
     problems: list[Problem] = field(default_factory=list)

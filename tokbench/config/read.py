@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from tokbench.config.model import Config, CorpusEntry, MetricEntry, Report, Shell, TokenizerEntry
+from tokbench.config.model import Config, CorpusEntry, Limits, MetricEntry, Report, Shell, TokenizerEntry
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
@@ -53,6 +53,8 @@ def parse_config(text: str, path: Path) -> Config:
     config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
     report = validate(Report, _section(located, "report", dict), located, ("report",), config.base, config.problems)
     config.formats = report.formats if report else ()
+    limits = validate(Limits, _section(located, "limits", dict), located, ("limits",), config.base, config.problems)
+    config.limits = limits or config.limits
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = _metrics(located, config.problems)
     return config

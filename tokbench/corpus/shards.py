@@ -51,6 +51,11 @@ class Shard:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from all other shards of a run."""
+        return self.corpus, self.group, self.first
+
     @cached_property
     def byte_offsets(self) -> NDArray[np.int64]:
         """int64[d + 1], where each document begins when their bytes are laid end to end."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from tokbench.batch import decode_batch
 from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
+from tokbench.guard import doing
 from tokbench.protocol import Encoded, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Tokenizer
 
-__all__ = ["Subject", "TokenEnds", "View"]
+__all__ = ["DECODING", "Subject", "TokenEnds", "View"]
+
+DECODING: Final = "decoding"
+"""What a worker says that it does meanwhile."""
 
 
 class TokenEnds(NamedTuple):
@@ -82,7 +86,8 @@ class View:
     @cached_property
     def decoded(self) -> list[str]:
         """The documents as they come back."""
-        decoded = decode_batch(self.tokenizer, self.encoded)
+        with doing(DECODING):
+            decoded = decode_batch(self.tokenizer, self.encoded)
         if len(decoded) != len(self.shard):
             msg = f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents"
             raise ContractError(msg)

@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tokbench.report import facts
+from tokbench.report.differences import comparisons, differences
 from tokbench.report.heat import LEVELS, heat_maps
 from tokbench.report.overview import in_detail, verdict
 from tokbench.report.scatter import scatter
@@ -89,7 +90,9 @@ def _context(results: Results) -> dict[str, Any]:
         "WHOLE": WHOLE,
         "anchors": {name: f"metric-{number}" for number, name in enumerate(tables.metrics)},
         "broken": broken_plugins(results),
+        "comparisons": comparisons(results),
         "config": _config(results),
+        "differences": differences(results),
         "facts": facts.key_numbers(tables),
         "heat": [(corpus, found) for corpus, found in maps if found],
         "losses": losses(results),

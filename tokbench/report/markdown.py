@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tokbench.report import facts
+from tokbench.report.differences import markdown_section
 from tokbench.report.heat import FIRST, HeatMap, heat_map
 from tokbench.report.overview import Row, verdict
 from tokbench.report.shown import BEST_LEGEND, Shown, legends
@@ -26,6 +27,7 @@ def render(results: Results) -> str:
     parts = [
         _verdict(tables),
         *_compression(tables),
+        *filter(None, [markdown_section(results)]),
         _losses(results),
         _troubles(results),
         _definitions(tables),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tokbench.report import facts
+from tokbench.report.differences import difference_lines
 from tokbench.report.overview import MAIN, Overview, verdict
 from tokbench.report.shown import Series, Shown, label, legends
 from tokbench.report.tables import Tables
@@ -57,6 +58,7 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     if aside:
         console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
     _section(console, "Did not run, or not all of it", _troubles(results), "yellow")
+    _section(console, "Same ids", difference_lines(results), "yellow" if results.differences else "")
     _section(console, "Did not come back", _losses(losses(results)), "yellow")
     _section(console, "Notes", results.notes, "")
     if files:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,21 +13,29 @@ from typing import Any, NamedTuple
 from tokbench.config.model import Config
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
-from tokbench.errors import BackendUnavailable, InputError
-from tokbench.metrics.view import Subject
+from tokbench.errors import BackendUnavailable, InputError, Problem
 from tokbench.progress import Progress, progress_bars
 from tokbench.protocol import Tokenizer
 from tokbench.registry import Registry, load_registry, missing
-from tokbench.results import Results
-from tokbench.runner.bench import bench
+from tokbench.results import Results, Status
+from tokbench.runner.bench import Untimed, bench
 from tokbench.runner.cells import CellMaker
-from tokbench.runner.describe import describe_corpus, describe_machine, describe_metrics, describe_tokenizer, one_thread
-from tokbench.runner.evaluate import evaluate
+from tokbench.runner.crew import Crew
+from tokbench.runner.describe import (
+    describe_corpus,
+    describe_machine,
+    describe_metrics,
+    describe_tokenizer,
+    identify,
+    one_thread,
+)
+from tokbench.runner.evaluate import Evaluation, evaluate
 from tokbench.runner.plan import Plan, make_plan, reading_order
 from tokbench.runner.prepare import Prepared, load_all, train_all
-from tokbench.runner.store import make_folder, save_artefacts, write_reports
+from tokbench.runner.same_ids import SPEC
+from tokbench.runner.store import make_folder, save_artefact, write_reports
 
-__all__ = ["Checked", "check", "load", "run"]
+__all__ = ["Checked", "check", "crew_for", "load", "run"]
 
 
 class Checked(NamedTuple):
@@ -34,7 +44,7 @@ class Checked(NamedTuple):
     Attributes:
         registry: the plugins.
         plan: what will be done.
-        prepared: the tokenizers, loaded; those to be trained are not yet.
+        prepared: the tokenizers, loaded in a worker; those to be trained are not yet.
     """
 
     registry: Registry
@@ -63,27 +73,44 @@ def load(backend: str, **options: Any) -> Tokenizer:
     return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
 
 
-def check(config: Config, progress: Progress) -> Checked:
+@contextmanager
+def crew_for(config: Config, progress: Progress, workers: int = 1) -> Iterator[Crew]:
+    """The processes in which the tokenizers of a configuration run, while the block lasts.
+
+    Raises:
+        InputError: not even one.
+    """
+    if workers < 1:
+        raise InputError([Problem("workers", f"{workers} is too few; give 1 or more")])
+    one_thread()
+    with Crew(workers, config.limits, progress) as crew:
+        if not config.problems:
+            crew.start()
+        yield crew
+
+
+def check(config: Config, crew: Crew, progress: Progress) -> Checked:
     """Find everything that is wrong before anything is measured.
 
     Raises:
         InputError: with all problems, each with its place.
     """
-    one_thread()
     registry = load_registry()
     plan = make_plan(config, registry, progress)
-    prepared = load_all(plan, progress)
+    prepared = load_all(plan, crew, progress)
     if plan.problems:
         raise InputError(reading_order(plan.problems))
     return Checked(registry, plan, prepared)
 
 
-def run(path: str | Path, output: str | Path | None = None) -> Results:
+def run(path: str | Path, output: str | Path | None = None, workers: int = 1) -> Results:
     """Execute a configuration.
 
     Args:
         path: the YAML file.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
+        workers: processes that measure side by side, each with all tokenizers in memory. Trainings and
+            timings come one at a time all the same, and no number depends on it.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -92,13 +119,17 @@ def run(path: str | Path, output: str | Path | None = None) -> Results:
         InputError: something is wrong with the input, told before anything is measured.
     """
     created, start = datetime.now(UTC), time.perf_counter()
-    with progress_bars() as progress:
-        checked = check(read_config(Path(path)), progress)
-        folder = Path(output) if output is not None else None
+    config = read_config(Path(path))
+    folder = Path(output) if output is not None else None
+    with progress_bars() as progress, crew_for(config, progress, workers) as crew:
+        checked = check(config, crew, progress)
         if folder:
             make_folder(folder)
-        train_all(checked.plan, checked.prepared, progress)
-        results = _measure(checked, folder, progress)
+        for each in train_all(checked.plan, checked.prepared, crew, progress):
+            if folder:
+                save_artefact(folder, each, crew)
+        identify(checked.prepared, crew, progress)
+        results = _measure(checked, crew, progress)
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
     if folder:
@@ -106,24 +137,22 @@ def run(path: str | Path, output: str | Path | None = None) -> Results:
     return results
 
 
-def _measure(checked: Checked, folder: Path | None, progress: Progress) -> Results:
+def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
     """Text metrics first, then, alone on the machine, what is timed; then all that describes them."""
     registry, plan, prepared = checked
-    subjects = [Subject(each.name, each.tokenizer) for each in prepared if each.tokenizer is not None]
-    evaluation = evaluate(plan, subjects, progress)
+    evaluation = evaluate(plan, [each.name for each in prepared if each.facts], crew, progress)
     maker = CellMaker(plan, evaluation)
     cells = [cell for each in prepared for cell in maker.cells(each)]
     interrupted, notes = evaluation.interrupted, []
     if not interrupted:
         try:
-            outcome = bench(plan, prepared, progress)
+            outcome = bench(plan, prepared, _untimed(evaluation), crew)
             cells += outcome.cells
             notes += outcome.notes
         except KeyboardInterrupt:
             interrupted = True
     if interrupted:
         notes.append("the run was stopped before it was through")
-    saved = save_artefacts(folder, prepared) if folder else {}
     text = plan.config.text
     return Results(
         name=plan.config.name,
@@ -140,11 +169,24 @@ def _measure(checked: Checked, folder: Path | None, progress: Progress) -> Resul
             for plugin in registry.plugins
         ],
         corpora={name: describe_corpus(plan, name) for name in plan.corpora},
-        tokenizers={each.name: describe_tokenizer(each, registry, saved.get(each.name, {})) for each in prepared},
-        metrics=describe_metrics([spec for spec, _ in plan.metrics]),
+        tokenizers={each.name: describe_tokenizer(each, registry) for each in prepared},
+        metrics=describe_metrics([spec for spec, _ in plan.metrics] + [SPEC] * bool(evaluation.same_ids.declared)),
         cells=cells,
         losses=maker.losses,
+        differences=evaluation.same_ids.differences,
         notes=notes,
         states=maker.states,
         interrupted=interrupted,
     )
+
+
+def _untimed(evaluation: Evaluation) -> dict[str, Untimed]:
+    """Who is not timed: what ended a process, and what does not do the work that it is declared to do."""
+    untimed = {}
+    for name, other in evaluation.same_ids.references.items():
+        differing, compared = evaluation.same_ids.differing(name)
+        if differing:
+            reason = f"not ranked: its ids are not those of {other} in {differing:,} of {compared:,} documents"
+            untimed[name] = Untimed(Status.NOT_APPLICABLE, reason)
+    untimed.update({name: Untimed.of(failure) for (name, _), failure in evaluation.ended.items()})
+    return untimed

@@ -2,57 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import BenchMetric, BenchOutcome, BenchText, MetricSpec
-from tokbench.progress import Progress
+from tokbench.guard import Failure, attempt, doing
+from tokbench.metrics.contract import BenchOutcome, BenchText, MetricSpec
+from tokbench.protocol import Options, Tokenizer
 from tokbench.results import WHOLE, Cell, Status
+from tokbench.runner.crew import Crew, Death
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
+from tokbench.runner.worker import Desk, Job
 
-__all__ = ["bench"]
+__all__ = ["Untimed", "bench"]
 
 
-def bench(plan: Plan, prepared: Sequence[Prepared], progress: Progress) -> BenchOutcome:
-    """The cells and notes of every bench metric; a tokenizer that is not there gets cells that say why."""
+class Untimed(NamedTuple):
+    """Why a tokenizer has no timings."""
+
+    status: Status
+    reason: str
+
+    @classmethod
+    def of(cls, failure: Failure) -> Untimed:
+        """What a failure makes of its cells."""
+        return cls(Status.TIMEOUT if failure.timed_out else Status.FAILED, failure.reason)
+
+
+@dataclass(frozen=True)
+class Time(Job):
+    """Time some tokenizers on the corpora, whose texts are the feeds.
+
+    The answer is the outcome, or why there is none, and by tokenizer why it could not be loaded.
+    """
+
+    family: str
+    options: Options
+    names: tuple[str, ...]
+    corpora: tuple[tuple[str, bool, int], ...]
+
+    def run(self, desk: Desk) -> Iterator[tuple[BenchOutcome | Failure, dict[str, Failure]]]:
+        """See :class:`tokbench.runner.worker.Job`."""
+        make = desk.registry.metrics.get(self.family).bench
+        assert make is not None
+        loaded = {name: attempt(lambda name=name: desk.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]
+        ready: dict[str, Tokenizer] = {k: each for k, each in loaded.items() if not isinstance(each, Failure)}
+        texts = [BenchText(name, evaluated, size, desk.texts(name)) for name, evaluated, size in self.corpora]
+        with doing("timing", tokenizer="", place=f"for {self.family}"):
+            outcome = attempt(lambda: make(self.options).measure(ready, texts, desk.progress), self.family)
+        yield outcome, {name: each for name, each in loaded.items() if isinstance(each, Failure)}
+
+
+def bench(plan: Plan, prepared: Sequence[Prepared], untimed: Mapping[str, Untimed], crew: Crew) -> BenchOutcome:
+    """The cells and notes of every bench metric; a tokenizer that is not timed gets cells that say why."""
+    crew.dismiss(keep=1)
     outcome = BenchOutcome([], [])
+    missing = dict(untimed)
+    missing.update({each.name: Untimed(Status(each.state.value), each.reason) for each in prepared if not each.facts})
+    names = [each.name for each in prepared]
     for spec, options in plan.metrics:
         if spec.bench is not None:
-            found = _measure(plan, prepared, spec, spec.bench(options), progress)
+            found = _measure(plan, names, spec, options, dict(missing), crew)
             outcome.cells.extend(found.cells)
             outcome.notes.extend(found.notes)
     return outcome
 
 
 def _measure(
-    plan: Plan, prepared: Sequence[Prepared], spec: MetricSpec, metric: BenchMetric, progress: Progress
+    plan: Plan, names: Sequence[str], spec: MetricSpec, options: Options, missing: dict[str, Untimed], crew: Crew
 ) -> BenchOutcome:
-    ready = {each.name: each.tokenizer for each in prepared if each.tokenizer is not None}
-    texts = [
-        BenchText(
-            corpus=name,
-            evaluated=name in plan.measured,
-            n_bytes=plan.surveys[name].evaluated_bytes,
-            documents=(document.text for document in corpus.evaluation()),
-        )
-        for name, corpus in plan.corpora.items()
-    ]
-    found = attempt(lambda: metric.measure(ready, texts, progress), spec.name)
+    """One metric; if a tokenizer ends the process, all begins anew without it, as timings of two processes differ."""
+    corpora = tuple((name, name in plan.measured, plan.surveys[name].evaluated_bytes) for name in plan.corpora)
+    while True:
+        ready = tuple(name for name in names if name not in missing)
+        answer = crew.ask(Time(spec.name, options, ready, corpora), lambda: _texts(plan))
+        culprit = answer.note.tokenizer if isinstance(answer, Death) else ""
+        if culprit not in ready:
+            break
+        missing[culprit] = Untimed.of(answer.failure)
+    found, unloaded = (answer.failure, {}) if isinstance(answer, Death) else answer
+    missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
     if isinstance(found, Failure):
-        reason = found.reason
-        failed = [
-            Cell(name, corpus, WHOLE, value.id, unit=value.unit, status=Status.FAILED, reason=reason)
-            for name in ready
-            for corpus in plan.measured
-            for value in spec.values
-        ]
-        found = BenchOutcome(failed, [reason])
+        missing.update({name: Untimed.of(found) for name in ready})
+        found = BenchOutcome([], [found.reason])
+    units = {value.id: value.unit for value in spec.values}
+    timed = [name for name in getattr(options, "corpora", ()) or plan.measured if name in plan.corpora]
     places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in found.cells)
+    places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in timed for value, unit in units.items())
     absent = [
-        Cell(each.name, corpus, group, metric_id, unit=unit, status=Status(each.state.value), reason=each.reason)
-        for each in prepared
-        if each.tokenizer is None
-        for corpus, group, metric_id, unit in places
+        Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
+        for name in names
+        if name in missing
+        for corpus, group, metric, unit in places
     ]
     return BenchOutcome(found.cells + absent, found.notes)
+
+
+def _texts(plan: Plan) -> dict[str, Iterable[str]]:
+    return {name: (document.text for document in corpus.evaluation()) for name, corpus in plan.corpora.items()}

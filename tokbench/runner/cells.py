@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import Any
@@ -12,13 +13,12 @@ import numpy as np
 from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import FindsLosses, Measured, MetricSpec, NotApplicable, TextMetric, ValueSpec
 from tokbench.results import WHOLE, Cell, Status, TokenizerState
+from tokbench.runner import same_ids
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
 
 __all__ = ["CellMaker"]
-
-_STATUS = {TokenizerState.UNAVAILABLE: Status.UNAVAILABLE, TokenizerState.FAILED: Status.FAILED}
 
 
 class CellMaker:
@@ -41,6 +41,8 @@ class CellMaker:
                 seen = None if trained is None else float(np.isin(np.concatenate(list(marks)), trained).mean())
                 for spec in self._specs:
                     yield from self._family(prepared, corpus, group, spec, seen)
+                if self._evaluation.same_ids.declared:
+                    yield self._same_ids(prepared, corpus, group, seen)
 
     def _trained_on(self, prepared: Prepared) -> np.ndarray[Any, Any] | None:
         """Fingerprints of the training text; ``None`` where nobody knows it."""
@@ -54,13 +56,14 @@ class CellMaker:
         for value in spec.values:
             place = (prepared.name, corpus, group, value.id)
             if prepared.state != TokenizerState.READY:
-                yield Cell(*place, unit=value.unit, status=_STATUS[prepared.state], reason=prepared.reason)
+                yield Cell(*place, unit=value.unit, status=Status(prepared.state.value), reason=prepared.reason)
                 continue
             lacking = _lacking(prepared, value)
             if lacking:
                 yield Cell(*place, unit=value.unit, status=Status.NOT_APPLICABLE, reason=lacking)
             elif isinstance(values, Failure):
-                yield Cell(*place, unit=value.unit, status=Status.FAILED, reason=values.reason)
+                status = Status.TIMEOUT if values.timed_out else Status.FAILED
+                yield Cell(*place, unit=value.unit, status=status, reason=values.reason)
             else:
                 yield _cell(place, value, values.get(value.id), seen)
 
@@ -88,20 +91,40 @@ class CellMaker:
 
     def _state(self, name: str, corpus: str, group: str, family: str) -> Any | Failure:
         """The state of a group; that of the whole corpus is the merge of its groups."""
-        states = self._evaluation.states
-        ended = "the run was stopped before this was measured" if self._evaluation.interrupted else "not measured"
+        groups = self._plan.surveys[corpus].groups
         if group != WHOLE:
-            return states.get((name, corpus, group, family), Failure(ended))
-        parts = [states.get((name, corpus, each, family), Failure(ended)) for each in self._plan.surveys[corpus].groups]
+            return self._evaluation.state((name, corpus, group, family), groups[group])
+        parts = [self._evaluation.state((name, corpus, each, family), groups[each]) for each in groups]
         for part in parts:
             if isinstance(part, Failure):
                 return part
         return attempt(lambda: reduce(self._evaluation.metrics[family].merge, parts), "merging groups")
 
+    def _same_ids(self, prepared: Prepared, corpus: str, group: str, seen: float | None) -> Cell:
+        """Whether a tokenizer does what the one does that it is declared the same as."""
+        place = (prepared.name, corpus, group, same_ids.VALUE.id)
+        known, other, unit = self._evaluation.same_ids, prepared.planned.same_as, same_ids.VALUE.unit
+        if prepared.state != TokenizerState.READY:
+            return Cell(*place, unit=unit, status=Status(prepared.state.value), reason=prepared.reason)
+        if not other:
+            value: Measured | NotApplicable = NotApplicable("not declared the same as another tokenizer")
+        elif prepared.name not in known.references:
+            value = NotApplicable(f"{other} is not there to be compared with")
+        else:
+            groups = self._plan.surveys[corpus].groups if group == WHOLE else [group]
+            parts = [known.sums(prepared.name, corpus, each) for each in groups]
+            documents = sum(self._plan.surveys[corpus].groups[each] for each in groups)
+            found = [part for part in parts if part]
+            if sum(part.documents for part in found) == documents:
+                value = reduce(operator.add, found).share("same", "documents")
+            else:
+                value = NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
+        return _cell(place, same_ids.VALUE, value, seen)
+
 
 def _lacking(prepared: Prepared, value: ValueSpec) -> str:
     """Why a tokenizer cannot have a value; ``""`` if it can."""
-    if not value.needs or isinstance(prepared.tokenizer, value.needs):
+    if not prepared.facts or value.id not in prepared.facts.lacks:
         return ""
     names = " or ".join(need.__name__ for need in value.needs)
     return f"backend {prepared.planned.spec.name} lacks the capability {names}"

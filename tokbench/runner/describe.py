@@ -8,17 +8,22 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokbench.guard import Failure, attempt
+from tokbench.guard import Failure, attempt, doing
 from tokbench.metrics.contract import MetricSpec
+from tokbench.progress import Progress
 from tokbench.protocol import HasTokenBytes, Tokenizer
 from tokbench.registry import Registry
+from tokbench.runner.crew import Crew, Death
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import Prepared
+from tokbench.runner.worker import Desk, Job
 
-__all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "one_thread"]
+__all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "identify", "one_thread"]
 
 _PACKAGES = ("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy")
 _THREADS = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
@@ -88,7 +93,7 @@ def describe_corpus(plan: Plan, name: str) -> dict[str, Any]:
     }
 
 
-def describe_tokenizer(each: Prepared, registry: Registry, saved: dict[str, str]) -> dict[str, Any]:
+def describe_tokenizer(each: Prepared, registry: Registry) -> dict[str, Any]:
     """What a tokenizer is, what became of it, and its digests."""
     planned = each.planned
     plugin = registry.backends.entries[planned.spec.name].plugin
@@ -107,42 +112,63 @@ def describe_tokenizer(each: Prepared, registry: Registry, saved: dict[str, str]
         "libraries": {name: _version(name) for name in planned.spec.requires},
         "options": planned.given,
         "optional": planned.optional,
+        "same_as": planned.same_as,
         "state": each.state.value,
         "reason": each.reason,
-        "vocab_size": each.tokenizer.vocab_size if each.tokenizer else None,
+        "vocab_size": each.facts.vocab_size if each.facts else None,
         "load_s": each.load_s,
         "train": train,
-        "sha256": _digests(each.planned, each.tokenizer) if each.tokenizer else {},
+        "sha256": {**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
         "notes": each.notes,
-        **saved,
+        **each.saved,
     }
 
 
-def _digests(planned: PlannedTokenizer, tokenizer: Tokenizer) -> dict[str, str]:
-    """sha256 of the files that the options name, and of the vocabulary."""
+def _digests(planned: PlannedTokenizer) -> dict[str, str]:
+    """sha256 of the files that the options name."""
     files = {name: value for name, value in planned.options if isinstance(value, Path) and value.is_file()}
-    digests = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-    return {**digests, "vocabulary": _vocabulary_sha256(tokenizer)}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
 
 
 _LARGEST = 1 << 21
 """Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
 
 
+@dataclass(frozen=True)
+class Identify(Job):
+    """Digest of a tokenizer's vocabulary; the answer is the digest."""
+
+    name: str
+
+    def run(self, desk: Desk) -> Iterator[str]:
+        """See :class:`tokbench.runner.worker.Job`."""
+        with doing("reading the vocabulary of", tokenizer=self.name, place=self.name):
+            digest = attempt(lambda: _vocabulary_sha256(desk.tokenizer(self.name)))
+        yield "" if isinstance(digest, Failure) else digest
+
+
+def identify(prepared: list[Prepared], crew: Crew, progress: Progress) -> None:
+    """Take the digest of every tokenizer's vocabulary."""
+    ready = {each.name: each for each in prepared if each.facts}
+    jobs = (Identify(name) for name in ready)
+    for done, (job, answer) in enumerate(crew.work(lambda: next(jobs, None)), 1):
+        assert isinstance(job, Identify)
+        if isinstance(answer, Death):
+            ready[job.name].notes.append(answer.failure.reason)
+        else:
+            ready[job.name].vocabulary = answer
+        progress("identifying tokenizers", done, len(ready))
+
+
 def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
     """Digest over the bytes of every id, each preceded by its length; ``""`` where they are not told."""
     if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST:
         return ""
-
-    def digest() -> str:
-        sha = hashlib.sha256()
-        for token_id in range(tokenizer.vocab_size):
-            token = tokenizer.token_bytes(token_id)
-            sha.update(len(token).to_bytes(4, "little") + token)
-        return sha.hexdigest()
-
-    found = attempt(digest)
-    return "" if isinstance(found, Failure) else found
+    sha = hashlib.sha256()
+    for token_id in range(tokenizer.vocab_size):
+        token = tokenizer.token_bytes(token_id)
+        sha.update(len(token).to_bytes(4, "little") + token)
+    return sha.hexdigest()
 
 
 def describe_metrics(specs: list[MetricSpec]) -> dict[str, dict[str, str]]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
+from collections import deque
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-from tokbench.batch import check_encoded, encode_batch
 from tokbench.corpus.shards import Shard
 from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import TextMetric
-from tokbench.metrics.view import Subject, View
+from tokbench.metrics.view import DECODING
 from tokbench.progress import Progress
-from tokbench.protocol import Encoded
+from tokbench.runner import same_ids
+from tokbench.runner.crew import Crew, Death
+from tokbench.runner.look import ENCODING, Look, Looked, Search, for_family
 from tokbench.runner.plan import Plan
+from tokbench.runner.same_ids import SameIds
+from tokbench.runner.worker import Job
 
 __all__ = ["Evaluation", "Key", "evaluate"]
 
@@ -27,81 +32,162 @@ class Evaluation:
 
     Attributes:
         metrics: the text metrics by family.
+        same_ids: the comparison of tokenizers that are declared the same.
         states: by key, the merged state of the shards so far, or why there is none. A failure stays:
             sums over a part of a group would pass for the whole.
+        documents: by key, how many documents are in the state.
+        ended: by tokenizer and family, the end that it made of a process; what had not been measured by then
+            never will be.
         interrupted: whether the run was stopped before all shards were seen.
     """
 
     metrics: dict[str, TextMetric]
+    same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
+    documents: dict[Key, int] = field(default_factory=dict)
+    ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
     interrupted: bool = False
 
-    def add(self, key: Key, state: Any | Failure) -> None:
+    def add(self, key: Key, state: Any | Failure, documents: int) -> None:
         """Merge a shard's state into that of its group."""
         known = self.states.get(key)
         if isinstance(known, Failure):
             return
+        self.documents[key] = self.documents.get(key, 0) + documents
         if known is None or isinstance(state, Failure):
             self.states[key] = state
         else:
             metric = self.metrics[key[3]]
             self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
 
+    def state(self, key: Key, documents: int) -> Any | Failure:
+        """The state of a group with so many documents, or why there is none."""
+        state = self.states.get(key)
+        if isinstance(state, Failure) or self.documents.get(key) == documents:
+            return state
+        stopped = "the run was stopped before this was measured" if self.interrupted else "not measured"
+        return self.ended.get((key[0], key[3]), Failure(stopped))
 
-def evaluate(plan: Plan, subjects: list[Subject], progress: Progress) -> Evaluation:
+    def families(self, name: str) -> tuple[str, ...]:
+        """All that look through a tokenizer."""
+        return (*self.metrics, same_ids.SPEC.name) if name in self.same_ids.compared else tuple(self.metrics)
+
+    def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
+        """The families that can still look at a shard through a tokenizer."""
+        return tuple(
+            family
+            for family in self.families(name)
+            if (name, family) not in self.ended
+            and not isinstance(self.states.get((name, shard.corpus, shard.group, family)), Failure)
+        )
+
+
+def evaluate(plan: Plan, names: list[str], crew: Crew, progress: Progress) -> Evaluation:
     """Every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept."""
-    evaluation = Evaluation({spec.name: spec.text(options) for spec, options in plan.metrics if spec.text})
+    metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
+    evaluation = Evaluation(metrics, SameIds(plan, names))
+    desk = _Evaluator(plan, evaluation, names, progress)
     try:
-        for name in plan.measured:
-            total = sum(plan.surveys[name].groups.values()) * len(subjects)
-            done = 0
-            for shard in plan.corpora[name].shards():
-                for subject in subjects:
-                    _look(evaluation, subject, shard)
-                    done += len(shard)
-                    progress(f"measuring {name}", done, total)
+        for job, answer in crew.work(desk.next_job, desk.read_ahead):
+            desk.take(job, answer)
+        evaluation.same_ids.finish(crew)
     except KeyboardInterrupt:
         evaluation.interrupted = True
+        crew.dismiss()
     return evaluation
 
 
-def _look(evaluation: Evaluation, subject: Subject, shard: Shard) -> None:
-    """One tokenizer on one shard."""
-    keys = {family: (subject.name, shard.corpus, shard.group, family) for family in evaluation.metrics}
-    if all(isinstance(evaluation.states.get(key), Failure) for key in keys.values()):
-        return
-    encoded = _encode(subject, shard)
-    if isinstance(encoded, Failure):
-        for key in keys.values():
-            evaluation.add(key, encoded)
-        return
-    view = View(subject, shard, encoded)
-    for family, metric in evaluation.metrics.items():
-        state = attempt(_mapped(metric, view))
-        if isinstance(state, Failure):
-            state = Failure(f"{state.reason} ({family} of corpus {shard.corpus}, group {shard.group})")
-        evaluation.add(keys[family], state)
+class _Evaluator:
+    """Hands out the jobs of an evaluation, and takes the answers."""
 
+    def __init__(self, plan: Plan, evaluation: Evaluation, names: list[str], progress: Progress) -> None:
+        self._plan = plan
+        self._evaluation = evaluation
+        self._names = names
+        self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
+        self._progress = progress
+        self._done = dict.fromkeys(plan.measured, 0)
+        self._shards = (shard for name in plan.measured for shard in plan.corpora[name].shards())
+        self._ahead: deque[Shard] = deque()
+        self._again: deque[Job] = deque()
+        self._open: dict[tuple[str, str, int], set[str]] = {}
 
-def _mapped(metric: TextMetric, view: View) -> Callable[[], Any]:
-    return lambda: metric.map(view)
+    def next_job(self) -> Job | None:
+        """What is to be done again, else the next shard."""
+        if self._again:
+            return self._again.popleft()
+        while self.read_ahead():
+            shard = self._ahead.popleft()
+            self._open[shard.key] = set(self._names)
+            job = self._look(shard, self._names)
+            if job:
+                return job
+        return None
 
+    def read_ahead(self) -> bool:
+        """Have the next shard ready, so that no worker waits for it; whether there is one."""
+        if not self._ahead:
+            self._ahead.extend(islice(self._shards, 1))
+        return bool(self._ahead)
 
-def _encode(subject: Subject, shard: Shard) -> Encoded | Failure:
-    """The checked ids of a shard; a failure names the first document that fails by itself."""
-    tokenizer = subject.tokenizer
+    def _look(self, shard: Shard, names: list[str]) -> Look | None:
+        wanted = {name: self._evaluation.wanted(name, shard) for name in names}
+        for name in [name for name, families in wanted.items() if not families]:
+            del wanted[name]
+            self._close(shard, name)
+        return Look(shard, wanted, self._options) if wanted else None
 
-    def encoded(texts: list[str]) -> Encoded:
-        answer = encode_batch(tokenizer, texts)
-        check_encoded(answer, len(texts), tokenizer.vocab_size)
-        return answer
+    def take(self, job: Job, answer: Any) -> None:
+        """Take an answer to one of the jobs."""
+        if isinstance(job, Look):
+            if isinstance(answer, Death):
+                self._mourn(job, answer)
+            else:
+                self._looked(job.shard, answer)
+        elif isinstance(job, Search):
+            self._found(job, answer)
 
-    outcome = attempt(lambda: encoded(shard.texts))
-    if not isinstance(outcome, Failure):
-        return outcome
-    place = f"corpus {shard.corpus}, group {shard.group}"
-    for text, origin in zip(shard.texts, shard.origins, strict=True):
-        alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
-        if isinstance(alone, Failure):
-            return Failure(f"encode: {alone.reason} ({place}, document {origin})")
-    return Failure(f"encode_batch: {outcome.reason} ({place}; each document by itself can be encoded)")
+    def _looked(self, shard: Shard, looked: Looked) -> None:
+        for family, state in looked.states.items():
+            key = (looked.name, shard.corpus, shard.group, family)
+            known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
+            if family == same_ids.SPEC.name and not isinstance(known, Failure):
+                self._evaluation.same_ids.take(shard, looked.name, known)
+            else:
+                self._evaluation.add(key, known, len(shard))
+        self._close(shard, looked.name)
+
+    def _close(self, shard: Shard, name: str) -> None:
+        """A tokenizer is through with a shard."""
+        left = self._open[shard.key]
+        left.discard(name)
+        if not left:
+            del self._open[shard.key]
+            self._evaluation.same_ids.close(shard)
+        self._done[shard.corpus] += len(shard)
+        total = sum(self._plan.surveys[shard.corpus].groups.values()) * len(self._names)
+        self._progress(f"measuring {shard.corpus}", self._done[shard.corpus], total)
+
+    def _mourn(self, job: Look, death: Death) -> None:
+        """Who was at work loses what it was doing; it goes on with what is left, and so do the others."""
+        name, ended = death.note.tokenizer, self._evaluation.ended
+        open_ = self._open.get(job.shard.key, set())
+        left = [each for each in job.wanted if each in open_]
+        if name in left:
+            families = tuple(each for each in job.wanted[name] if death.note.place.endswith(for_family(each)))
+            families = families or self._evaluation.families(name)
+            families = tuple(family for family in families if (name, family) not in ended)
+            ended.update({(name, family): death.failure for family in families})
+            if families and death.crashed and death.note.verb in {ENCODING, DECODING}:
+                self._again.append(Search(job.shard, name, death, families))
+        again = self._look(job.shard, left)
+        if again:
+            self._again.append(again)
+
+    def _found(self, search: Search, answer: Death | None) -> None:
+        """Which document it was, if it is one alone."""
+        if isinstance(answer, Death):
+            found = answer.failure if answer.crashed else search.death.failure
+        else:
+            found = Failure(f"{search.death.failure.reason} (each document by itself does no harm)")
+        self._evaluation.ended.update({(search.name, family): found for family in search.families})

@@ -37,6 +37,7 @@ class PlannedTokenizer:
         train_on: names of the corpora to train on; empty if it is loaded.
         vocab_size: the size to train at.
         optional: whether the run goes on without it.
+        same_as: the tokenizer whose ids it must give; ``""`` if none.
         where: its place in the configuration.
         absent: why the backend cannot be used here; ``""`` if it can.
     """
@@ -48,6 +49,7 @@ class PlannedTokenizer:
     train_on: tuple[str, ...]
     vocab_size: int
     optional: bool
+    same_as: str
     where: str
     absent: str
 
@@ -85,6 +87,7 @@ def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
         progress("reading corpora", done, len(config.corpora))
     for name, tokenizer in config.tokenizers.items():
         planner.tokenizer(name, tokenizer)
+    planner.same_as()
     planner.metrics()
     planner.reporters()
     return plan
@@ -180,10 +183,31 @@ class _Planner:
                 train_on=entry.train.corpus if entry.train else (),
                 vocab_size=size,
                 optional=entry.optional,
+                same_as=entry.same_as,
                 where=self._config.located.where(path, key=True),
                 absent=absent,
             )
         )
+
+    def same_as(self) -> None:
+        """Refuse references that are not there, or that are themselves measured against another."""
+        entries = self._config.tokenizers
+        variants = {name: [each.name for each in expand(name, entry)] for name, entry in entries.items()}
+        declared = {each: entry.same_as for name, entry in entries.items() for each in variants[name]}
+        for name, entry in entries.items():
+            other, path = entry.same_as, ("tokenizers", name, "same_as")
+            if not other:
+                continue
+            if other in variants[name]:
+                self._problem(path, f"{other!r} cannot be compared with itself; name another tokenizer")
+            elif declared.get(other):
+                self._problem(
+                    path, f"{other!r} is itself the same as {declared[other]!r}; name that one, the reference of all"
+                )
+            elif other in variants and variants[other] != [other]:
+                self._problem(path, f"{other!r} is several tokenizers; name one of {', '.join(variants[other])}")
+            elif other not in declared and other not in self._config.located.data["tokenizers"]:
+                self._problem(path, f"unknown tokenizer {other!r}; {did_you_mean(other, declared)}")
 
     def _named_corpora(self, names: tuple[str, ...], path: Path) -> None:
         for name in names:

@@ -1,20 +1,44 @@
-"""Planned tokenizers -> tokenizers: loaded first, all of them, then trained one by one."""
+"""Planned tokenizers -> tokenizers that every worker can get at: loaded first, all of them, then trained one by one."""
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar, Literal, NamedTuple
 
 from tokbench.errors import BackendUnavailable, Problem, one_line
-from tokbench.guard import Failure, attempt
+from tokbench.guard import Failure, attempt, doing
 from tokbench.progress import Progress
-from tokbench.protocol import HasNotes, Tokenizer
+from tokbench.protocol import HasNotes, Options, Tokenizer
+from tokbench.registry import Registry
 from tokbench.results import TokenizerState
+from tokbench.runner.crew import Crew, Death
 from tokbench.runner.plan import Plan, PlannedTokenizer
+from tokbench.runner.worker import Desk, Job, Recipe, checked
 
-__all__ = ["Prepared", "load_all", "train_all", "train_one"]
+__all__ = ["Facts", "Prepared", "Train", "load_all", "train_all", "train_one"]
+
+
+class Facts(NamedTuple):
+    """What a worker says of a tokenizer that is ready.
+
+    Attributes:
+        vocab_size, notes: its own words.
+        lacks: ids of the values that it has not the capabilities for.
+    """
+
+    vocab_size: int
+    notes: list[str]
+    lacks: frozenset[str]
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, registry: Registry) -> Facts:
+        """The facts of a tokenizer."""
+        values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
+        lacks = frozenset(each.id for each in values if each.needs and not isinstance(tokenizer, each.needs))
+        return cls(tokenizer.vocab_size, list(tokenizer.notes) if isinstance(tokenizer, HasNotes) else [], lacks)
 
 
 @dataclass
@@ -23,21 +47,25 @@ class Prepared:
 
     Attributes:
         planned: what was planned.
-        tokenizer: the tokenizer, if it is ready.
+        facts: what is known of it, if it is ready.
         state, reason: whether it is, and why not.
         load_s: seconds that loading took, the library's import included.
         train_s: seconds that training took.
         train_bytes, train_documents: size of the text it was trained on.
+        vocabulary: digest of its vocabulary; ``""`` if it has none.
+        saved: its file and the file's digest, if it was saved.
     """
 
     planned: PlannedTokenizer
-    tokenizer: Tokenizer | None = None
+    facts: Facts | None = None
     state: TokenizerState = TokenizerState.READY
     reason: str = ""
     load_s: float | None = None
     train_s: float | None = None
     train_bytes: int = 0
     train_documents: int = 0
+    vocabulary: str = ""
+    saved: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -45,16 +73,44 @@ class Prepared:
         """Its name in the run."""
         return self.planned.name
 
-    def take(self, outcome: Tokenizer | Failure, failed: TokenizerState) -> None:
-        """Keep a tokenizer, or why there is none."""
+    def take(self, outcome: Facts | Failure, failed: TokenizerState) -> None:
+        """Keep the facts, or why there are none."""
         if isinstance(outcome, Failure):
-            self.state, self.reason = failed, outcome.reason
+            self.state, self.reason = TokenizerState.TIMEOUT if outcome.timed_out else failed, outcome.reason
         else:
-            self.tokenizer = outcome
-            self.notes = list(outcome.notes) if isinstance(outcome, HasNotes) else []
+            self.facts = outcome
+            self.notes = outcome.notes
 
 
-def load_all(plan: Plan, progress: Progress) -> list[Prepared]:
+@dataclass(frozen=True)
+class Load(Job):
+    """Load a tokenizer; the answer is its facts, or why there are none, and the seconds."""
+
+    name: str
+    backend: str
+    options: Options
+
+    def run(self, desk: Desk) -> Iterator[tuple[Facts | Failure, float]]:
+        """See :class:`tokbench.runner.worker.Job`."""
+        start = time.perf_counter()
+        with doing("loading", tokenizer=self.name):
+            outcome = attempt(lambda: self._load(desk))
+            seconds = time.perf_counter() - start
+            facts = outcome if isinstance(outcome, Failure) else attempt(lambda: Facts.of(outcome, desk.registry))
+        if not isinstance(outcome, Failure):
+            desk.keep(self.name, outcome)
+        yield facts, seconds
+
+    def _load(self, desk: Desk) -> Tokenizer | Failure:
+        load = desk.registry.backends.get(self.backend).load
+        assert load is not None
+        try:
+            return checked(load(self.options))
+        except BackendUnavailable as error:
+            return Failure(one_line(error))
+
+
+def load_all(plan: Plan, crew: Crew, progress: Progress) -> list[Prepared]:
     """Load every tokenizer that is not to be trained.
 
     One that cannot be loaded is unavailable if it is optional, and a problem of the plan if it is not.
@@ -65,81 +121,114 @@ def load_all(plan: Plan, progress: Progress) -> list[Prepared]:
         if planned.absent:
             each.state, each.reason = TokenizerState.UNAVAILABLE, planned.absent
         elif not planned.train_on:
-            _load(each, plan.problems)
+            _load(each, crew, plan.problems)
         progress("loading tokenizers", k + 1, len(prepared))
     return prepared
 
 
-def _load(each: Prepared, problems: list[Problem]) -> None:
+def _load(each: Prepared, crew: Crew, problems: list[Problem]) -> None:
     planned = each.planned
-    start = time.perf_counter()
-
-    def load() -> Tokenizer | Failure:
-        assert planned.spec.load is not None
-        try:
-            return checked(planned.spec.load(planned.options))
-        except BackendUnavailable as error:
-            return Failure(one_line(error))
-
-    outcome = attempt(load)
-    each.load_s = time.perf_counter() - start
+    answer = crew.ask(Load(planned.name, planned.spec.name, planned.options))
+    outcome, each.load_s = (answer.failure, None) if isinstance(answer, Death) else answer
     each.take(outcome, TokenizerState.UNAVAILABLE)
-    if isinstance(outcome, Failure) and not planned.optional:
+    if not isinstance(outcome, Failure):
+        crew.keep(each.name, Recipe(planned.spec.name, planned.options))
+    elif not planned.optional:
         message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
         problems.append(Problem(planned.where, message))
 
 
-def checked(tokenizer: Any) -> Tokenizer:
-    """The tokenizer, if it is one.
+class Trained(NamedTuple):
+    """What came out of a training, and what went in."""
 
-    Raises:
-        TypeError: it lacks ``encode``, ``decode`` or a positive ``vocab_size``.
-    """
-    if not isinstance(tokenizer, Tokenizer):
-        msg = f"the backend returned {type(tokenizer).__name__}, which lacks encode, decode or vocab_size"
-        raise TypeError(msg)
-    if tokenizer.vocab_size < 1:
-        msg = f"vocab_size is {tokenizer.vocab_size}"
-        raise TypeError(msg)
-    return tokenizer
+    outcome: Facts | Failure
+    pickled: bytes
+    seconds: float
+    documents: int
+    n_bytes: int
 
 
-def train_all(plan: Plan, prepared: list[Prepared], progress: Progress) -> None:
-    """Train every tokenizer that is to be trained; one that cannot be is failed, and the rest goes on."""
+@dataclass(frozen=True)
+class Train(Job):
+    """Train a tokenizer on the text of the feed ``training``; the answer is :class:`Trained`."""
+
+    limit: ClassVar[Literal["train"]] = "train"
+    name: str
+    backend: str
+    options: Options
+    vocab_size: int
+
+    def run(self, desk: Desk) -> Iterator[Trained]:
+        """See :class:`tokbench.runner.worker.Job`."""
+        documents = n_bytes = 0
+        step, steps = f"training {self.name}", self.vocab_size
+
+        def counted() -> Iterator[str]:
+            nonlocal documents, n_bytes
+            for text in desk.texts("training"):
+                documents += 1
+                n_bytes += len(text.encode())
+                yield text
+
+        def report(done: int, total: int) -> None:
+            nonlocal steps
+            steps = total
+            desk.progress(step, done, total)
+
+        def train() -> Tokenizer:
+            spec = desk.registry.backends.get(self.backend)
+            assert spec.train is not None
+            return checked(spec.train(counted(), self.vocab_size, self.options, report))
+
+        start = time.perf_counter()
+        with doing("training", tokenizer=self.name):
+            tokenizer = attempt(train)
+            desk.progress(step, steps, steps)
+            seconds = time.perf_counter() - start
+            packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(desk, tokenizer))
+        facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
+        yield Trained(facts, pickled, seconds, documents, n_bytes)
+
+    def _packed(self, desk: Desk, tokenizer: Tokenizer) -> tuple[Facts, bytes] | Failure:
+        """What the parent needs of the tokenizer, which stays here, too."""
+        pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _STAYS)
+        if isinstance(pickled, Failure):
+            return pickled
+        desk.keep(self.name, tokenizer)
+        return Facts.of(tokenizer, desk.registry), pickled
+
+
+_STAYS = "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable"
+
+
+def train_all(plan: Plan, prepared: list[Prepared], crew: Crew, progress: Progress) -> Iterator[Prepared]:
+    """Train every tokenizer that is to be trained, one by one; one that cannot be is failed, and the rest goes on."""
     for each in prepared:
         if each.planned.train_on and not each.planned.absent:
-            train_one(plan, each, progress)
+            train_one(plan, each, crew, progress)
+            yield each
 
 
-def train_one(plan: Plan, each: Prepared, progress: Progress) -> None:
+def train_one(plan: Plan, each: Prepared, crew: Crew, progress: Progress) -> None:
     """Train one tokenizer; if it cannot be trained, its state and reason say so."""
     planned = each.planned
-    step = f"training {planned.name}"
-    steps = planned.vocab_size
 
     def documents() -> Iterator[str]:
         for name in planned.train_on:
             for document in plan.corpora[name].training():
-                each.train_documents += 1
-                each.train_bytes += len(document.text.encode())
                 yield document.text
 
-    def report(done: int, total: int) -> None:
-        nonlocal steps
-        steps = total
-        progress(step, done, total)
-
-    def train() -> Tokenizer:
-        assert planned.spec.train is not None
-        return checked(planned.spec.train(documents(), planned.vocab_size, planned.options, report))
-
-    progress(step, 0, None)
-    start = time.perf_counter()
-    outcome = attempt(train)
-    each.train_s = time.perf_counter() - start
-    progress(step, steps, steps)
-    each.take(outcome, TokenizerState.FAILED)
-    if each.tokenizer and each.tokenizer.vocab_size < planned.vocab_size:
-        each.notes.append(
-            f"asked for {planned.vocab_size} tokens, the text gave {each.tokenizer.vocab_size}: its real size counts"
-        )
+    progress(f"training {planned.name}", 0, None)
+    job = Train(planned.name, planned.spec.name, planned.options, planned.vocab_size)
+    answer: Trained | Death = crew.ask(job, lambda: {"training": documents()})
+    if isinstance(answer, Death):
+        each.take(answer.failure, TokenizerState.FAILED)
+        return
+    each.train_s, each.train_documents, each.train_bytes = answer.seconds, answer.documents, answer.n_bytes
+    each.take(answer.outcome, TokenizerState.FAILED)
+    if each.facts:
+        crew.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
+        if each.facts.vocab_size < planned.vocab_size:
+            each.notes.append(
+                f"asked for {planned.vocab_size} tokens, the text gave {each.facts.vocab_size}: its real size counts"
+            )

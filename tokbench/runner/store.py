@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from tokbench.atomic import write_atomically
 from tokbench.errors import InputError, Problem
-from tokbench.guard import Failure, attempt
-from tokbench.protocol import Saves
+from tokbench.guard import Failure, attempt, doing
+from tokbench.protocol import Saves, Tokenizer
 from tokbench.reporter import ReporterSpec
 from tokbench.results import Results
+from tokbench.runner.crew import Crew, Death
 from tokbench.runner.prepare import Prepared
+from tokbench.runner.worker import Desk, Job
 
-__all__ = ["make_folder", "save_artefacts", "write_reports"]
+__all__ = ["make_folder", "save_artefact", "write_reports"]
 
 
 def make_folder(folder: Path) -> None:
@@ -35,24 +38,38 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
-def save_artefacts(folder: Path, prepared: list[Prepared]) -> dict[str, dict[str, str]]:
-    """Save what was trained; by tokenizer its file and the file's sha256, or why it could not be saved."""
-    saved: dict[str, dict[str, str]] = {}
-    for each in prepared:
-        tokenizer = each.tokenizer
-        if not each.planned.train_on or not isinstance(tokenizer, Saves):
-            continue
-        (folder / "artefacts").mkdir(exist_ok=True)
-        path = folder / "artefacts" / (each.name + tokenizer.file_suffix)
-        outcome = attempt(lambda tokenizer=tokenizer, path=path: tokenizer.save(path))
-        if isinstance(outcome, Failure):
-            each.notes.append(f"not saved: {outcome.reason}")
-        else:
-            saved[each.name] = {
-                "artefact": path.relative_to(folder).as_posix(),
-                "artefact_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-            }
-    return saved
+@dataclass(frozen=True)
+class Save(Job):
+    """Save a tokenizer into a folder; the answer is the file, ``None`` if it cannot be saved, or why it was not."""
+
+    name: str
+    folder: Path
+
+    def run(self, desk: Desk) -> Iterator[Path | Failure | None]:
+        """See :class:`tokbench.runner.worker.Job`."""
+        with doing("saving", tokenizer=self.name):
+            yield attempt(lambda: self._save(desk.tokenizer(self.name)))
+
+    def _save(self, tokenizer: Tokenizer) -> Path | None:
+        if not isinstance(tokenizer, Saves):
+            return None
+        self.folder.mkdir(exist_ok=True)
+        path = self.folder / (self.name + tokenizer.file_suffix)
+        tokenizer.save(path)
+        return path
+
+
+def save_artefact(folder: Path, each: Prepared, crew: Crew) -> None:
+    """Save what was trained; its file and the file's sha256 are noted, or why it could not be saved."""
+    if not each.facts:
+        return
+    answer = crew.ask(Save(each.name, folder / "artefacts"))
+    outcome = answer.failure if isinstance(answer, Death) else answer
+    if isinstance(outcome, Failure):
+        each.notes.append(f"not saved: {outcome.reason}")
+    elif outcome:
+        digest = hashlib.sha256(outcome.read_bytes()).hexdigest()
+        each.saved = {"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest}
 
 
 def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tokbench.batch import encode_batch
 from tokbench.config.model import Config
 from tokbench.errors import InputError, Problem, did_you_mean
-from tokbench.guard import Failure, attempt
+from tokbench.guard import Failure, attempt, doing
 from tokbench.progress import Progress
 from tokbench.protocol import Exports, Saves, Tokenizer
-from tokbench.runner.api import check
+from tokbench.runner.api import check, crew_for
+from tokbench.runner.crew import Crew, Death
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared, train_one
 from tokbench.runner.store import make_folder
+from tokbench.runner.worker import Desk, Job
 
 __all__ = ["OWN_FORMAT", "Trained", "train"]
 
@@ -34,7 +37,7 @@ class Trained:
         asked, vocab_size: the size that was asked for, and that came out.
         n_bytes: size of the training text, UTF-8.
         seconds: how long training took.
-        peak_mib: the largest memory of this process so far.
+        peak_mib: the largest memory so far of the process that trained it.
         compression: bytes per token on held-out text; ``None`` if nothing is held out.
         files: what was written.
         notes: what a user must know.
@@ -70,7 +73,15 @@ def train(
         InputError: something is wrong with the configuration, a name, or the folder.
     """
     config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if entry.train}
-    plan, prepared = check(config, progress)[1:]
+    with crew_for(config, progress) as crew:
+        plan, chosen = _choose(config, only, crew, progress)
+        make_folder(folder)
+        written = tuple(formats) or (OWN_FORMAT,)
+        return [_train(plan, each, Deliver(each.name, folder, written), crew) for each in chosen]
+
+
+def _choose(config: Config, only: Sequence[str], crew: Crew, progress: Progress) -> tuple[Plan, list[Prepared]]:
+    plan, prepared = check(config, crew, progress)[1:]
     known = [each.name for each in prepared]
     wrong = [
         Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}")
@@ -79,61 +90,85 @@ def train(
     ]
     if wrong or not prepared:
         raise InputError(wrong or [Problem(str(config.path), "nothing to train: no tokenizer has 'train'")])
-    make_folder(folder)
-    chosen = [each for each in prepared if not only or each.name in only]
-    return [_train(plan, each, folder, formats or (OWN_FORMAT,), progress) for each in chosen]
+    return plan, [each for each in prepared if not only or each.name in only]
 
 
-def _train(plan: Plan, each: Prepared, folder: Path, formats: Sequence[str], progress: Progress) -> Trained:
+class Delivered(NamedTuple):
+    """What was written of a tokenizer, or why not; its tokens on the held-out text; the peak memory of its process."""
+
+    written: list[Path | Failure]
+    n_bytes: int
+    tokens: int
+    peak_mib: float
+
+
+@dataclass(frozen=True)
+class Deliver(Job):
+    """Write a tokenizer in some formats, and encode the feed ``held out``; the answer is :class:`Delivered`."""
+
+    name: str
+    folder: Path
+    formats: tuple[str, ...]
+
+    def run(self, desk: Desk) -> Iterator[Delivered]:
+        """See :class:`tokbench.runner.worker.Job`."""
+        tokenizer = desk.tokenizer(self.name)
+        with doing("writing", tokenizer=self.name, place=self.name):
+            written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]
+        n_bytes = tokens = 0
+        with doing("encoding", tokenizer=self.name, place="the held-out text"):
+            for texts in desk.batches("held out"):
+                n_bytes += sum(len(text.encode()) for text in texts)
+                tokens += len(encode_batch(tokenizer, texts).ids)
+        yield Delivered(written, n_bytes, tokens, _peak_mib())
+
+    def _write(self, tokenizer: Tokenizer, form: str) -> Path:
+        own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
+        exports: Mapping[str, str] = tokenizer.exports if isinstance(tokenizer, Exports) else {}
+        suffixes = {**own, **exports}
+        if form not in suffixes:
+            msg = f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}"
+            raise InputError(msg)
+        path = self.folder / (self.name + suffixes[form])
+        if form == OWN_FORMAT:
+            assert isinstance(tokenizer, Saves)
+            tokenizer.save(path)
+        else:
+            assert isinstance(tokenizer, Exports)
+            tokenizer.export(form, path)
+        return path
+
+
+def _train(plan: Plan, each: Prepared, deliver: Deliver, crew: Crew) -> Trained:
     planned = each.planned
-    train_one(plan, each, progress)
-    if each.tokenizer is None:
+    train_one(plan, each, crew, crew.progress)
+    if each.facts is None:
         return Trained(each.name, planned.spec.name, planned.vocab_size, failure=each.reason)
-    tokenizer = each.tokenizer
-    written = [attempt(lambda form=form: _write(tokenizer, form, folder, each.name)) for form in formats]  # type: ignore[misc]
-    failures = [outcome.reason for outcome in written if isinstance(outcome, Failure)]
+    answer: Delivered | Death = crew.ask(deliver, lambda: {"held out": _held_out(plan, planned.train_on)})
+    if isinstance(answer, Death):
+        return Trained(each.name, planned.spec.name, planned.vocab_size, failure=answer.failure.reason)
+    failures = [outcome.reason for outcome in answer.written if isinstance(outcome, Failure)]
     return Trained(
         name=each.name,
         backend=planned.spec.name,
         asked=planned.vocab_size,
-        vocab_size=tokenizer.vocab_size,
+        vocab_size=each.facts.vocab_size,
         n_bytes=each.train_bytes,
         seconds=each.train_s or 0.0,
-        peak_mib=_peak_mib(),
-        compression=_held_out(plan, planned.train_on, tokenizer),
-        files=tuple(path for path in written if isinstance(path, Path)),
+        peak_mib=answer.peak_mib,
+        compression=answer.n_bytes / answer.tokens if answer.tokens else None,
+        files=tuple(path for path in answer.written if isinstance(path, Path)),
         notes=tuple(each.notes),
         failure="; ".join(failures),
     )
 
 
-def _write(tokenizer: Tokenizer, form: str, folder: Path, name: str) -> Path:
-    own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
-    exports: Mapping[str, str] = tokenizer.exports if isinstance(tokenizer, Exports) else {}
-    suffixes = {**own, **exports}
-    if form not in suffixes:
-        msg = f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}"
-        raise InputError(msg)
-    path = folder / (name + suffixes[form])
-    if form == OWN_FORMAT:
-        assert isinstance(tokenizer, Saves)
-        tokenizer.save(path)
-    else:
-        assert isinstance(tokenizer, Exports)
-        tokenizer.export(form, path)
-    return path
-
-
-def _held_out(plan: Plan, names: Sequence[str], tokenizer: Tokenizer) -> float | None:
-    """Bytes per token over the held-out parts of the training corpora."""
-    n_bytes = tokens = 0
+def _held_out(plan: Plan, names: Sequence[str]) -> Iterator[str]:
+    """The held-out parts of the training corpora."""
     for name in names:
-        corpus = plan.corpora[name]
-        if corpus.holdout:
-            for shard in corpus.shards():
-                n_bytes += int(shard.n_bytes.sum())
-                tokens += len(encode_batch(tokenizer, shard.texts).ids)
-    return n_bytes / tokens if tokens else None
+        if plan.corpora[name].holdout:
+            for document in plan.corpora[name].evaluation():
+                yield document.text
 
 
 def _peak_mib() -> float:

@@ -20,7 +20,7 @@ from functools import partial
 from pydantic import Field
 
 from tokbench.batch import decode_batch, encode_batch
-from tokbench.guard import Failure, attempt
+from tokbench.guard import Failure, attempt, doing
 from tokbench.metrics.contract import BenchOutcome, BenchText, ValueSpec
 from tokbench.progress import Progress
 from tokbench.protocol import Options, Tokenizer, WarmsUp
@@ -73,6 +73,7 @@ class _Contender:
 
     name: str
     tokenizer: Tokenizer
+    corpus: str
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
@@ -101,7 +102,8 @@ class _Contender:
 
     def guarded(self, step: Callable[[], None]) -> None:
         """A step of a tokenizer that has not failed; if it raises, it has."""
-        outcome = None if self.failure else attempt(step)
+        with doing("timing", tokenizer=self.name, place=f"on corpus {self.corpus}"):
+            outcome = None if self.failure else attempt(step)
         if isinstance(outcome, Failure):
             self.failure = outcome.reason
 
@@ -120,7 +122,7 @@ class Speed:
         for text in texts:
             if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):
                 continue
-            contenders = [_Contender(name, _fresh(tokenizer)) for name, tokenizer in tokenizers.items()]
+            contenders = [_Contender(name, _fresh(name, each), text.corpus) for name, each in tokenizers.items()]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             with quiet():
                 notes = self._rounds(contenders, parts, f"timing on {text.corpus}", progress)
@@ -135,7 +137,9 @@ class Speed:
             for contender in contenders:
                 contender.failure = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
             return []
-        control = [_Contender(contenders[0].name, _fresh(contenders[0].tokenizer))] if contenders else []
+        control = [
+            _Contender(first.name, _fresh(first.name, first.tokenizer), first.corpus) for first in contenders[:1]
+        ]
         field_ = contenders + control
         for contender in field_:
             contender.guarded(partial(contender.warm_up, parts[0], options.min_time))
@@ -148,14 +152,15 @@ class Speed:
         return _notes(contenders, control)
 
 
-def _fresh(tokenizer: Tokenizer) -> Tokenizer:
+def _fresh(name: str, tokenizer: Tokenizer) -> Tokenizer:
     """A copy with caches of its own; the tokenizer itself where it cannot be copied."""
 
     def copy() -> Tokenizer:
         made: Tokenizer = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - what was dumped on this line
         return made
 
-    copied = attempt(copy)
+    with doing("copying", tokenizer=name, place=""):
+        copied = attempt(copy)
     return tokenizer if isinstance(copied, Failure) else copied
 
 

@@ -1,0 +1,68 @@
+"""What a process says that it does can be read when it has died."""
+
+import mmap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokbench.guard import NOTE_BYTES, Note, doing, keep_notes, read_note
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    monkeypatch.setattr("tokbench.guard._Now.memory", None)
+    monkeypatch.setattr("tokbench.guard._Now.note", Note())
+    with mmap.mmap(-1, NOTE_BYTES) as kept:
+        keep_notes(kept)
+        yield kept
+        monkeypatch.undo()
+
+
+def said(memory):
+    return read_note(memory)[:3]
+
+
+def test_notes_nest_and_come_back(memory):
+    with doing("encoding", tokenizer="a", place="corpus c"):
+        assert said(memory) == ("a", "encoding", "corpus c")
+        with doing("decoding"):
+            assert said(memory) == ("a", "decoding", "corpus c")
+        assert said(memory) == ("a", "encoding", "corpus c")
+    assert said(memory) == ("", "", "")
+
+
+def test_every_note_has_another_number(memory):
+    numbers = []
+    for _ in range(3):
+        with doing("timing"):
+            numbers.append(read_note(memory).number)
+        numbers.append(read_note(memory).number)
+    assert numbers == sorted(set(numbers))
+
+
+def test_an_exception_ends_the_note_but_the_end_of_the_process_does_not(memory):
+    with pytest.raises(ZeroDivisionError), doing("encoding", tokenizer="a"):
+        _ = 1 / 0
+    assert said(memory) == ("", "", "")
+    with pytest.raises(KeyboardInterrupt), doing("encoding", tokenizer="a"):
+        raise KeyboardInterrupt
+    assert said(memory) == ("a", "encoding", "")
+
+
+def test_an_empty_memory_says_nothing():
+    with mmap.mmap(-1, NOTE_BYTES) as memory:
+        assert read_note(memory) == Note()
+
+
+@given(st.text(max_size=3000), st.text(max_size=3000))
+def test_any_text_fits(verb, place):
+    with pytest.MonkeyPatch.context() as patch, mmap.mmap(-1, NOTE_BYTES) as memory:
+        patch.setattr("tokbench.guard._Now.memory", memory)
+        with doing(verb, place=place):
+            found = read_note(memory)
+        if "\0" not in verb + place and len((verb[:1000] + place[:1000]).encode("utf-8", "replace")) < 4000:
+            assert (found.verb, found.place) == (
+                verb[:1000].encode("utf-8", "replace").decode(),
+                place[:1000].encode("utf-8", "replace").decode(),
+            )

@@ -1,0 +1,277 @@
+"""Tokenizers that crash, hang or end their process: their cells say so, and the others are measured."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import cell, problems
+
+import tokbench
+from tokbench.results import WHOLE, Status
+
+GOOD = "  good: {backend: utf8_bytes}"
+METRICS = "[compression, roundtrip, vocabulary]"
+KILLED = "the process was killed with SIGKILL, by somebody or for want of memory"
+QUICK = "limits: {step: 1.5, train: 1.5}"
+
+
+@pytest.fixture
+def run(write_config, corpus, faulty):
+    """Run a faulty backend beside a good one, and see that nothing happened to the good one."""
+
+    def execute(backend, extra="", metrics=METRICS, **options):
+        tokenizers = f"  bad: {{backend: {backend}}}\n{GOOD}"
+        results = tokbench.run(write_config(corpus, tokenizers, metrics, extra=extra), **options)
+        for group, tokens in ((WHOLE, 11), ("x", 6), ("y", 5)):
+            assert cell(results, "good", "tokens", group).value == tokens
+            assert cell(results, "good", "roundtrip_exact", group).value == 1
+        assert results.failed
+        assert not results.interrupted
+        return results
+
+    return execute
+
+
+@pytest.mark.parametrize(
+    ("backend", "reason"),
+    [
+        ("CrashesInEncode", "the process died with SIGSEGV while encoding corpus c, group y, document y.txt:2"),
+        ("CrashesInBatch", "the process died with SIGSEGV while encoding corpus c, group x, document x.txt:1"),
+        (
+            "CrashesOnSeveral",
+            "the process died with SIGSEGV while encoding corpus c, group x (each document by itself does no harm)",
+        ),
+        ("Exits", "the process ended with exit code 3 while encoding corpus c, group y, document y.txt:2"),
+        ("Kills", f"{KILLED}, while encoding corpus c, group y"),
+        (
+            "RaisesKeyboardInterrupt",
+            "the process ended with exit code 130 while encoding corpus c, group y, document y.txt:2",
+        ),
+    ],
+)
+def test_what_ends_the_process_while_encoding(run, backend, reason):
+    results = run(backend)
+    for metric in ("tokens", "roundtrip_exact", "vocab_utilization"):
+        for group in ("y", WHOLE):
+            found = cell(results, "bad", metric, group)
+            assert (found.status, found.reason) == (Status.FAILED, reason)
+
+
+def test_what_was_measured_before_is_kept(run):
+    results = run("CrashesInEncode")
+    assert cell(results, "bad", "tokens", "x").value == 6
+    assert cell(results, "bad", "roundtrip_exact", "x").value == 1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_crash_while_decoding_costs_the_round_trip_only(run, workers):
+    results = run("CrashesInDecode", workers=workers)
+    broken = cell(results, "bad", "roundtrip_exact", "y")
+    assert broken.status == Status.FAILED
+    assert broken.reason == "the process died with SIGSEGV while decoding corpus c, group y, document y.txt:2"
+    assert cell(results, "bad", "tokens").value == 11
+    assert cell(results, "bad", "distinct_tokens").value == 3
+
+
+def test_native_code_that_never_returns(run):
+    results = run("Hangs", QUICK)
+    found = cell(results, "bad", "tokens")
+    assert found.status == Status.TIMEOUT
+    assert found.reason == (
+        "no answer within 1.5 s while encoding corpus c, group y; if it is only slow, allow more: limits: {step: 15}"
+    )
+    assert cell(results, "bad", "tokens", "x").value == 6
+
+
+def test_decoding_that_never_returns(run):
+    results = run("Sleeps", QUICK)
+    found = cell(results, "bad", "roundtrip_exact")
+    assert found.status == Status.TIMEOUT
+    assert "while decoding corpus c, group y, for roundtrip; if it is only slow" in found.reason
+    assert cell(results, "bad", "tokens").value == 11
+
+
+@pytest.mark.slow
+def test_all_faults_at_once(write_config, corpus, faulty):
+    bad = ("CrashesInEncode", "Kills", "Hangs", "Panics", "CrashesInDecode", "Exits")
+    tokenizers = "\n".join(f"  {name}: {{backend: {name}}}" for name in bad) + "\n" + GOOD
+    config = write_config(corpus, tokenizers, METRICS, extra=QUICK)
+    one, two = (tokbench.run(config, workers=workers) for workers in (1, 2))
+    assert cell(one, "good", "tokens").value == 11
+    for metric in ("tokens", "roundtrip_exact"):
+        assert [cell(one, name, metric).status for name in bad] == [cell(two, name, metric).status for name in bad]
+    assert {cell(one, name, "roundtrip_exact").status for name in bad} == {Status.FAILED, Status.TIMEOUT}
+
+
+def test_what_leaves_processes_behind_is_ended_with_them(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("LEAKS_TO", str(tmp_path / "pids"))
+    run("Leaks", QUICK)
+    for pid in (tmp_path / "pids").read_text().split():
+        assert ended(int(pid))
+
+
+def ended(pid):
+    """Whether a process is no more, or is only waiting to be reaped."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_crash_while_loading_is_told_before_anything_is_measured(write_config, corpus, faulty):
+    config = write_config(corpus, "  bad: {backend: crashes_to_load}\n  slow: {backend: hangs_to_load}", extra=QUICK)
+    crash, hang = problems(config)
+    assert crash == (
+        "run.yaml:6:3: tokenizer 'bad' (backend crashes_to_load): the process died with SIGSEGV while loading"
+    )
+    assert hang == (
+        "run.yaml:7:3: tokenizer 'slow' (backend hangs_to_load): no answer within 1.5 s while loading; if it is only "
+        "slow, allow more: limits: {step: 15}"
+    )
+
+
+def test_an_optional_tokenizer_that_crashes_while_loading(write_config, corpus, faulty):
+    results = tokbench.run(write_config(corpus, f"  bad: {{backend: crashes_to_load, optional: true}}\n{GOOD}"))
+    found = cell(results, "bad", "tokens")
+    assert (found.status, found.reason) == (Status.UNAVAILABLE, "the process died with SIGSEGV while loading")
+    assert cell(results, "good", "tokens").value == 11
+
+
+@pytest.mark.parametrize(
+    ("backend", "state", "reason"),
+    [
+        ("crashes_to_train", "failed", "the process died with SIGSEGV while training"),
+        (
+            "hangs_to_train",
+            "timeout",
+            "no answer within 1.5 s while training; if it is only slow, allow more: limits: {train: 15}",
+        ),
+        (
+            "trains_what_cannot_travel",
+            "failed",
+            "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable: TypeError: cannot pickle",
+        ),
+    ],
+)
+def test_a_training_that_ends_its_process(write_config, corpus, faulty, backend, state, reason):
+    tokenizers = f"  bad: {{backend: {backend}, train: {{corpus: c, vocab_size: 300}}}}\n{GOOD}"
+    results = tokbench.run(write_config(corpus, tokenizers, "[compression]", extra="limits: {step: 60, train: 1.5}"))
+    assert results.tokenizers["bad"]["state"] == state
+    found = cell(results, "bad", "tokens")
+    assert found.status == state
+    assert found.reason.startswith(reason)
+    assert cell(results, "good", "tokens").value == 11
+
+
+def test_speed_without_those_that_crash_or_hang(write_config, faulty, tmp_path):
+    (tmp_path / "z.txt").write_text("\n".join("ab cd ef gh"[k % 5 :] for k in range(40)), encoding="utf-8")
+    bad = ("CrashesInEncode", "Sleeps", "CrashesInBatch")
+    tokenizers = "\n".join(f"  {name}: {{backend: {name}}}" for name in bad) + "\n" + GOOD
+    corpora = "  z: {source: text, path: z.txt, document: line}"
+    config = write_config(corpora, tokenizers, "[{speed: {rounds: 3, min_time: 0.0001}}]", extra=QUICK)
+    results = tokbench.run(config)
+    assert cell(results, "good", "encode_mb_per_s").value > 0
+    assert cell(results, "good", "decode_mb_per_s").n == 3
+    crash, hang, batch = (cell(results, name, "encode_mb_per_s") for name in bad)
+    assert crash.status == batch.status == Status.FAILED
+    assert crash.reason == batch.reason == "the process died with SIGSEGV while timing on corpus z"
+    assert hang.status == Status.TIMEOUT
+    assert hang.reason.startswith("no answer within 1.5 s while timing on corpus z; if it is only slow")
+
+
+def test_one_that_crashed_while_encoding_is_not_timed(run):
+    results = run("CrashesInEncode", metrics="[compression, roundtrip, {speed: {rounds: 3}}]")
+    found = cell(results, "bad", "encode_mb_per_s")
+    assert found.reason == "the process died with SIGSEGV while encoding corpus c, group y, document y.txt:2"
+
+
+def test_ctrl_c_keeps_what_was_measured(write_config, corpus, faulty):
+    results = tokbench.run(write_config(corpus, f"{GOOD}\n  stop: {{backend: PressesCtrlC}}"))
+    assert results.interrupted
+    assert cell(results, "good", "tokens", "x").value == 6
+    assert cell(results, "stop", "tokens", "x").value == 6
+    assert cell(results, "stop", "tokens", "y").reason == "the run was stopped before this was measured"
+
+
+@pytest.fixture
+def stuck(write_config, corpus, faulty, tmp_path, monkeypatch):
+    """A run, as a process, that hangs in its second tokenizer; and the id of its worker."""
+    monkeypatch.setenv("LEAKS_TO", str(tmp_path / "pids"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(Path(__file__).parent)]))
+    config = write_config(corpus, f"{GOOD}\n  bad: {{backend: Leaks}}\n  last: {{backend: utf16_units}}")
+    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        pids = tmp_path / "pids"
+        while not (pids.exists() and len(pids.read_text().split()) == 2):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.05)
+        worker, child = map(int, pids.read_text().split())
+        yield process, worker
+        process.kill()
+        if not ended(child):
+            os.kill(child, signal.SIGKILL)
+
+
+def test_the_command_ends_with_130_and_leaves_no_process(stuck, tmp_path):
+    process, _ = stuck
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    assert process.returncode == 130
+    assert all(ended(int(pid)) for pid in (tmp_path / "pids").read_text().split())
+    results = tokbench.results.Results.read(tmp_path / "out" / "results.json")
+    assert cell(results, "good", "tokens", "x").value == 6
+
+
+def test_a_worker_killed_by_hand(stuck, tmp_path):
+    process, worker = stuck
+    os.kill(worker, signal.SIGKILL)
+    process.wait(60)
+    assert process.returncode == 1
+    results = tokbench.results.Results.read(tmp_path / "out" / "results.json")
+    assert cell(results, "bad", "tokens").reason == (f"{KILLED}, while encoding corpus c, group x")
+    assert [cell(results, name, "tokens").value for name in ("good", "last")] == [11, 11]
+
+
+def test_workers_end_when_the_run_is_killed(stuck):
+    process, worker = stuck
+    process.kill()
+    process.wait(60)
+    if sys.platform == "linux":
+        assert ended(worker)
+
+
+@pytest.mark.slow
+def test_the_number_of_workers_changes_no_number(write_config):
+    tokenizers = (
+        "  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: [257, 300]}}\n"
+        "  w: {backend: whitespace_words, train: {corpus: sample, vocab_size: 300}}\n  b: {backend: utf8_bytes}"
+    )
+    config = write_config(
+        "  sample: {source: sample}", tokenizers, "[compression, fertility, continued_words, roundtrip, vocabulary]"
+    )
+    one, two = tokbench.run(config), tokbench.run(config, workers=2)
+    assert [str(each) for each in one.cells] == [str(each) for each in two.cells]
+    assert (one.states, one.losses) == (two.states, two.losses)
+
+
+def test_no_worker_is_refused(write_config):
+    with pytest.raises(tokbench.InputError, match="workers: 0 is too few; give 1 or more"):
+        tokbench.run(write_config(), workers=0)
+
+
+def test_limits_that_make_no_sense(write_config):
+    lines = problems(write_config(extra="limits: {step: 0, train: long, seconds: 3}"))
+    assert lines == [
+        "run.yaml:9:16: step: input should be greater than 0, but is 0",
+        'run.yaml:9:26: train: input should be a valid number, but is "long"',
+        "run.yaml:9:32: unknown key 'seconds'; known: step, train",
+    ]

@@ -1,0 +1,199 @@
+"""Tokenizers that are declared the same (``same_as``): compared id by id, on every document.
+
+Workers send eight bytes a document, so that nobody has to keep ids; the first documents that differ are
+encoded again to show how.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.guard import Failure, attempt, doing
+from tokbench.metrics.contract import MetricSpec, ValueSpec
+from tokbench.metrics.sums import Sums
+from tokbench.protocol import Encoded, HasTokenBytes, Tokenizer
+from tokbench.runner.crew import Crew, Death
+from tokbench.runner.plan import Plan
+from tokbench.runner.worker import Desk, Job
+
+__all__ = ["SPEC", "SameIds", "digests"]
+
+VALUE: Final = ValueSpec(
+    id="same_ids",
+    unit="share of documents",
+    direction="higher",
+    formula="documents with equal ids / documents",
+    definition=(
+        "Share of documents of which the ids are those of the tokenizer that 'same_as' names. Where it is not 1, the "
+        "two do not do the same work, and the tokenizer is not timed."
+    ),
+)
+
+SPEC: Final = MetricSpec(
+    name="same_ids", summary="whether two engines of one vocabulary give the same ids", values=(VALUE,)
+)
+"""Measured where a tokenizer is declared the same as another; nobody asks for it by name."""
+
+_BEFORE, _TOKENS = 2, 8
+_CHARS_BEFORE, _CHARS = 12, 48
+
+
+def digests(encoded: Encoded) -> NDArray[np.uint64]:
+    """uint64[d], eight bytes of a hash of the ids of each document.
+
+    >>> one = Encoded(np.array([1, 2, 1, 2, 3], dtype=np.uint32), np.array([0, 2, 4, 5]))
+    >>> a, b, c = digests(one).tolist()
+    >>> a == b, a == c
+    (True, False)
+    """
+    data = np.ascontiguousarray(encoded.ids, dtype="<u4").tobytes()
+    ends = (np.asarray(encoded.offsets) * 4).tolist()
+    hashes = b"".join(hashlib.blake2b(data[start:end], digest_size=8).digest() for start, end in pairwise(ends))
+    return np.frombuffer(hashes, dtype="<u8").astype(np.uint64)
+
+
+@dataclass
+class _Found:
+    """A tokenizer against its reference in one group.
+
+    Attributes:
+        sums: documents, and how many of them are the same.
+        first: number, origin and text of the first document that is not.
+    """
+
+    sums: Sums
+    first: tuple[int, str, str] | None = None
+
+
+class SameIds:
+    """Compares as the shards come in.
+
+    Attributes:
+        declared: by tokenizer, the one that it is declared the same as.
+        references: by tokenizer, the one that it is declared the same as, if both are in the run.
+        compared: all tokenizers of which digests are wanted.
+        differences: of each tokenizer, corpus and group with documents that differ how many do, and the first.
+    """
+
+    def __init__(self, plan: Plan, names: list[str]) -> None:
+        self.declared = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
+        self.references = {name: other for name, other in self.declared.items() if {name, other} <= set(names)}
+        self.compared = frozenset(self.references) | frozenset(self.references.values())
+        self.differences: list[dict[str, Any]] = []
+        places = [(corpus, group) for corpus in plan.measured for group in plan.surveys[corpus].groups]
+        self._order = {place: number for number, place in enumerate(places)}
+        self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
+        self._found: dict[tuple[str, str, str], _Found] = {}
+
+    def take(self, shard: Shard, name: str, found: NDArray[np.uint64]) -> None:
+        """The digests of a tokenizer on a shard; compared with those that are there."""
+        known = self._open.setdefault(shard.key, {})
+        known[name] = found
+        for one, other in self.references.items():
+            if name in {one, other} and one in known and other in known:
+                self._compare(shard, one, known[one] == known[other])
+
+    def close(self, shard: Shard) -> None:
+        """No more digests of a shard will come."""
+        self._open.pop(shard.key, None)
+
+    def _compare(self, shard: Shard, name: str, same: NDArray[np.bool_]) -> None:
+        sums = Sums.of(shard, same=same.astype(np.int64), documents=np.ones(len(shard), dtype=np.int64))
+        first = None
+        if not same.all():
+            k = int(np.argmin(same))
+            first = shard.first + k, shard.origins[k], shard.texts[k]
+        key = name, shard.corpus, shard.group
+        before = self._found.get(key)
+        if before is not None:
+            sums = before.sums + sums
+            first = min((each for each in (before.first, first) if each), default=None)
+        self._found[key] = _Found(sums, first)
+
+    def sums(self, name: str, corpus: str, group: str) -> Sums | None:
+        """What was compared of a group."""
+        found = self._found.get((name, corpus, group))
+        return found.sums if found else None
+
+    def differing(self, name: str) -> tuple[int, int]:
+        """How many documents of all corpora differ, and how many were compared."""
+        sums = [found.sums for key, found in self._found.items() if key[0] == name]
+        same = sum(int(each.columns["same"].sum()) for each in sums)
+        documents = sum(each.documents for each in sums)
+        return documents - same, documents
+
+    def finish(self, crew: Crew) -> None:
+        """Encode the first document of each difference again, to show both segmentations."""
+        keys = sorted(self._found, key=lambda key: (key[0], self._order[key[1:]]))
+        for key in keys:
+            found = self._found[key]
+            if found.first is None:
+                continue
+            name, corpus, group = key
+            _, origin, text = found.first
+            answer = crew.ask(Segment(name, self.references[name], text))
+            shown = {"reason": answer.failure.reason} if isinstance(answer, Death) else answer
+            self.differences.append({
+                "tokenizer": name,
+                "same_as": self.references[name],
+                "corpus": corpus,
+                "group": group,
+                "compared": found.sums.documents,
+                "documents": found.sums.documents - int(found.sums.columns["same"].sum()),
+                "origin": origin,
+                **shown,
+            })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Segment(Job):
+    """How two tokenizers cut a text where they first differ.
+
+    The answer has ``position`` (characters), ``text`` (from a little before on), ``expected`` and ``got``:
+    a list of ``[id, text of the token]`` of either, from two tokens before the difference on; or ``reason``.
+    """
+
+    name: str
+    reference: str
+    text: str
+
+    def run(self, desk: Desk) -> Iterator[dict[str, Any]]:
+        """See :class:`tokbench.runner.worker.Job`."""
+        with doing("encoding", tokenizer=self.name, place="a document again"):
+            answer = attempt(lambda: self._segment(desk.tokenizer(self.name), desk.tokenizer(self.reference)))
+        yield {"reason": answer.reason} if isinstance(answer, Failure) else answer
+
+    def _segment(self, one: Tokenizer, other: Tokenizer) -> dict[str, Any]:
+        got, expected = list(map(int, one.encode(self.text))), list(map(int, other.encode(self.text)))
+        shared = _shared(got, expected)
+        if shared == len(got) == len(expected):
+            return {"reason": "encoded by itself, the document has equal ids"}
+        position = _shared(self.text, other.decode(expected[:shared]))
+        start = max(0, position - _CHARS_BEFORE)
+        tokens = slice(max(0, shared - _BEFORE), shared + _TOKENS)
+        return {
+            "position": position,
+            "text": self.text[start : position + _CHARS],
+            "expected": [[token, _text(other, token)] for token in expected[tokens]],
+            "got": [[token, _text(one, token)] for token in got[tokens]],
+        }
+
+
+def _shared(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """How long both are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _text(tokenizer: Tokenizer, token: int) -> str:
+    if isinstance(tokenizer, HasTokenBytes):
+        return tokenizer.token_bytes(token).decode("utf-8", "backslashreplace")
+    return str(tokenizer.decode([token]))

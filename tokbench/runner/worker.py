@@ -1,0 +1,211 @@
+"""The process in which the code of tokenizers runs, seen from inside.
+
+It is handed one job after the other and answers; if it dies, :mod:`tokbench.runner.crew` says so and
+starts another. It knows no configuration and reads no corpus: what a job needs comes with the job.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import mmap
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from multiprocessing.connection import Connection
+from typing import Any, ClassVar, Literal
+
+from tokbench.errors import BackendError
+from tokbench.guard import NOTE_BYTES, attempt, doing, keep_notes
+from tokbench.metrics.contract import TextMetric
+from tokbench.metrics.view import Subject
+from tokbench.protocol import Options, Tokenizer
+from tokbench.registry import load_registry
+
+__all__ = ["Desk", "Job", "Recipe", "checked", "main"]
+
+_PROGRESS_SECONDS = 0.1
+
+
+class Job(ABC):
+    """Something to do in a worker; it is sent there as a pickle.
+
+    Attributes:
+        limit: which of the limits of the configuration it has.
+    """
+
+    limit: ClassVar[Literal["step", "train"]] = "step"
+
+    @abstractmethod
+    def run(self, desk: Desk, /) -> Iterator[Any]:
+        """Do it; what is yielded are the answers, which are sent back as pickles, one by one."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How any worker gets at a tokenizer.
+
+    Attributes:
+        backend, options: what loads it;
+        pickled: or, if it was trained, the tokenizer itself.
+    """
+
+    backend: str
+    options: Options
+    pickled: bytes = b""
+
+
+class Desk:
+    """What a job finds in its process: plugins, tokenizers, and a line to the parent."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.registry = load_registry()
+        self.recipes: dict[str, Recipe] = {}
+        self._connection = connection
+        self._subjects: dict[str, Subject] = {}
+        self._metrics: dict[str, TextMetric] = {}
+        self._told = 0.0
+
+    def keep(self, name: str, tokenizer: Tokenizer) -> None:
+        """Keep a tokenizer, so that it is loaded once."""
+        self._subjects[name] = Subject(name, tokenizer)
+
+    def subject(self, name: str) -> Subject:
+        """A tokenizer of the run, with what is computed about it once; loaded if it is not there yet."""
+        if name not in self._subjects:
+            recipe = self.recipes[name]
+            with doing("loading", tokenizer=name, place=""):
+                if recipe.pickled:
+                    tokenizer = pickle.loads(recipe.pickled)  # noqa: S301 - pickled by another of our workers
+                else:
+                    load = self.registry.backends.get(recipe.backend).load
+                    assert load is not None
+                    tokenizer = load(recipe.options)
+                self.keep(name, checked(tokenizer))
+        return self._subjects[name]
+
+    def tokenizer(self, name: str) -> Tokenizer:
+        """A tokenizer of the run."""
+        return self.subject(name).tokenizer
+
+    def metric(self, family: str, options: Options) -> TextMetric:
+        """The text metric of a family; a run has one of each."""
+        if family not in self._metrics:
+            make = self.registry.metrics.get(family).text
+            assert make is not None
+            self._metrics[family] = make(options)
+        return self._metrics[family]
+
+    def texts(self, feed: str) -> Iterator[str]:
+        """The texts of a feed of the job."""
+        return chain.from_iterable(self.batches(feed))
+
+    def batches(self, feed: str) -> Iterator[list[str]]:
+        """The texts of a feed as the parent reads and sends them, batch by batch."""
+        while True:
+            self._connection.send(("more", feed))
+            batch: list[str] = self._connection.recv()
+            if not batch:
+                return
+            yield batch
+
+    def progress(self, step: str, done: float, total: float | None) -> None:
+        """A step of a job goes on; told often, it is passed on now and then."""
+        now = time.monotonic()
+        if done == total or now - self._told > _PROGRESS_SECONDS:
+            self._told = now
+            self._connection.send(("progress", (step, done, total)))
+
+
+def checked(tokenizer: Any) -> Tokenizer:
+    """The tokenizer, if it is one.
+
+    Raises:
+        TypeError: it lacks ``encode``, ``decode`` or a positive ``vocab_size``.
+    """
+    if not isinstance(tokenizer, Tokenizer):
+        msg = f"the backend returned {type(tokenizer).__name__}, which lacks encode, decode or vocab_size"
+        raise TypeError(msg)
+    if tokenizer.vocab_size < 1:
+        msg = f"vocab_size is {tokenizer.vocab_size}"
+        raise TypeError(msg)
+    return tokenizer
+
+
+class _Line(Connection):
+    """The line to the parent, on which several threads may speak, as loggers do."""
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(handle)
+        self._turn = threading.Lock()
+
+    def send(self, obj: Any) -> None:
+        """Send one message."""
+        with self._turn:
+            super().send(obj)
+
+
+class _ToParent(logging.Handler):
+    """What packages have to say is said by the parent."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._connection.send(("log", (record.name, record.levelno, record.getMessage())))
+
+
+def main(connection: int, memory: int, parent: int, level: int) -> None:
+    """Answer jobs until the parent hangs up.
+
+    Args:
+        connection: file descriptor of the line to the parent.
+        memory: file descriptor of the memory for notes.
+        parent: the parent's process id.
+        level: the least level of log messages that the parent shows.
+    """
+    _die_with(parent)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
+    keep_notes(mmap.mmap(memory, NOTE_BYTES))
+    line = _Line(connection)
+    logger = logging.getLogger("tokbench")
+    logger.addHandler(_ToParent(line))
+    logger.setLevel(level)
+    code = 0
+    try:
+        desk = Desk(line)
+        line.send(("ready", None))
+        _serve(desk, line)
+    except (EOFError, ConnectionError):
+        pass  # the parent is through, or gone
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    os._exit(code)  # without tearing down vocabularies of a gigabyte
+
+
+def _serve(desk: Desk, line: Connection) -> None:
+    while True:
+        job, recipes = line.recv()
+        desk.recipes.update(recipes)
+        for answer in job.run(desk):
+            line.send(("answer", answer))
+        line.send(("done", None))
+
+
+def _die_with(parent: int) -> None:
+    """Where the system can do it, end with the parent even in the middle of a job, even if that is killed."""
+    if sys.platform == "linux":
+        import ctypes
+
+        attempt(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))  # 1: PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        raise BackendError("the parent of this worker has gone")

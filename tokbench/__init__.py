@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from tokbench.metrics.contract import ValueSpec as ValueSpec
     from tokbench.paths import LocalPath as LocalPath
     from tokbench.protocol import BackendSpec as BackendSpec
+    from tokbench.protocol import ClaimsLossless as ClaimsLossless
     from tokbench.protocol import Encoded as Encoded
+    from tokbench.protocol import HasSpecialTokens as HasSpecialTokens
     from tokbench.protocol import Offsets as Offsets
     from tokbench.protocol import Options as Options
+    from tokbench.protocol import ThreadSafe as ThreadSafe
     from tokbench.protocol import Tokenizer as Tokenizer
     from tokbench.protocol import TrainProgress as TrainProgress
     from tokbench.reporter import ReporterSpec as ReporterSpec
@@ -44,9 +47,11 @@ _HOMES = {
     "BackendSpec": "protocol",
     "BackendUnavailable": "errors",
     "Cell": "results",
+    "ClaimsLossless": "protocol",
     "CorpusSpec": "corpus.source",
     "Document": "corpus.source",
     "Encoded": "protocol",
+    "HasSpecialTokens": "protocol",
     "InputError": "errors",
     "LocalPath": "paths",
     "Measured": "metrics.contract",
@@ -55,6 +60,7 @@ _HOMES = {
     "Options": "protocol",
     "ReporterSpec": "reporter",
     "Results": "results",
+    "ThreadSafe": "protocol",
     "TokbenchError": "errors",
     "Tokenizer": "protocol",
     "TrainProgress": "protocol",

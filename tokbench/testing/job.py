@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tokbench.config.validate import validate_options
 from tokbench.errors import BackendUnavailable, InputError, one_line
@@ -13,7 +13,9 @@ from tokbench.protocol import BackendSpec, Options, Tokenizer
 from tokbench.registry import load_registry, missing
 from tokbench.testing.texts import training_text
 
-__all__ = ["Job"]
+__all__ = ["EXAMPLES", "Job"]
+
+EXAMPLES: Final = 200
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class Job:
         backend: a registered backend's name, or a spec.
         options: of loading, or of training.
         train: the vocabulary size to train to on the shipped text; 0 to load.
+        examples: how many texts hypothesis is to think of, where it is installed.
         pickled: the pickled tokenizer itself, which is used instead of loading or training.
     """
 
     backend: str | BackendSpec
     options: Mapping[str, Any] = field(default_factory=dict)
     train: int = 0
+    examples: int = EXAMPLES
     pickled: bytes = b""
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from tokbench.errors import BackendUnavailable
 from tokbench.protocol import BackendSpec
-from tokbench.testing.job import Job
+from tokbench.testing.job import EXAMPLES, Job
 from tokbench.testing.report import State
 from tokbench.testing.rules import RULES
 from tokbench.testing.run import TIME_LIMIT, Session
@@ -16,7 +16,13 @@ __all__ = ["conformance"]
 
 
 def conformance(
-    backend: str | BackendSpec, /, *, train: int = 0, time_limit: float = TIME_LIMIT, **options: Any
+    backend: str | BackendSpec,
+    /,
+    *,
+    train: int = 0,
+    examples: int = EXAMPLES,
+    time_limit: float = TIME_LIMIT,
+    **options: Any,
 ) -> Callable[[str], None]:
     """A pytest test of one tokenizer, with a case for every rule; see :func:`check_backend`.
 
@@ -28,6 +34,7 @@ def conformance(
     Args:
         backend: the name of a registered backend, or a spec whose functions another process can import.
         train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
+        examples: how many texts hypothesis is to think of, besides those that ship with tokbench.
         time_limit: seconds that loading or training may take, and every rule.
         options: of loading, or of training.
 
@@ -39,7 +46,7 @@ def conformance(
     """
     import pytest
 
-    session = Session(Job(backend, options, train), time_limit)
+    session = Session(Job(backend, options, train, examples), time_limit)
     waiting = set(RULES)
 
     @pytest.mark.parametrize("rule", list(RULES))

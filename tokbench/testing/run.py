@@ -7,14 +7,14 @@ from typing import Any, Final, Self
 
 from tokbench.errors import TokbenchError
 from tokbench.protocol import BackendSpec
-from tokbench.testing.job import Job
+from tokbench.testing.job import EXAMPLES, Job
 from tokbench.testing.process import Died, Process
 from tokbench.testing.report import Outcome, Report, State, Verdict
 from tokbench.testing.rules import RULES
 
 __all__ = ["TIME_LIMIT", "Session", "check_backend"]
 
-TIME_LIMIT: Final = 60.0
+TIME_LIMIT: Final = 120.0
 """Seconds that loading or training may take, and every rule."""
 
 
@@ -90,6 +90,7 @@ def check_backend(
     options: Mapping[str, Any] | None = None,
     *,
     train: int = 0,
+    examples: int = EXAMPLES,
     time_limit: float = TIME_LIMIT,
 ) -> Report:
     """Check one tokenizer of a backend against every sentence of the contract.
@@ -101,6 +102,7 @@ def check_backend(
         backend: the name of a registered backend, or a spec whose functions another process can import.
         options: of loading, or of training.
         train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
+        examples: how many texts hypothesis is to think of, besides those that ship with tokbench.
         time_limit: seconds that loading or training may take, and every rule.
 
     Returns:
@@ -115,6 +117,6 @@ def check_backend(
     >>> report.ok, report.outcomes[0].rule, report.outcomes[0].verdict.note
     (True, 'vocab_size', '256 ids')
     """
-    job = Job(backend, dict(options or {}), train)
+    job = Job(backend, dict(options or {}), train, examples)
     with Session(job, time_limit) as session:
         return Report(job.name, job.options, train, tuple(session.outcomes()))

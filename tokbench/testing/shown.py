@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from typing import Any, Final
 
 __all__ = ["call_of", "read_note", "shown", "write_note"]
 
 _LONGEST: Final = 160
-_NOTE_BYTES: Final = 4096
+_LONGEST_TEXT: Final = 1_000
+_NOTE_BYTES: Final = 1 << 14
 
 
 def shown(value: Any) -> str:
-    """A value as Python writes it, its beginning and its length if it is long.
+    r"""A value as Python writes it; of a long one the beginning and the length.
 
-    >>> shown("né"), shown([1, 2])
-    ("'né'", '[1, 2]')
+    Characters that are not in their composed form (NFC), and might look like others, are escaped.
+
+    >>> shown("né"), shown("ne\u0301"), shown([1, 2])
+    ("'né'", "'ne\\u0301'", '[1, 2]')
     >>> shown("a" * 1000)[-30:]
     "aaaaaaaaaaa'... (1,000 in all)"
     """
     if isinstance(value, str | bytes | list | tuple) and len(value) > _LONGEST:
-        return f"{value[:_LONGEST]!r}... ({len(value):,} in all)"
+        return f"{shown(value[:_LONGEST])}... ({len(value):,} in all)"
     text = repr(value)
-    return text if len(text) <= 4 * _LONGEST else f"{text[: 4 * _LONGEST]}..."
+    if not unicodedata.is_normalized("NFC", text):
+        text = ascii(value)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
 
 
 def call_of(method: str, *arguments: Any) -> str:

@@ -141,7 +141,7 @@ class Subject:
     @property
     def more_texts(self) -> tuple[str, ...]:
         """The texts, and all that hypothesis thinks of."""
-        return self.texts + generated()
+        return self.texts + generated(self.job.examples)
 
     @property
     def special_names(self) -> list[str]:

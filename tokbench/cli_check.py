@@ -81,7 +81,7 @@ def _check_backend(
         for outcome in session.outcomes():
             outcomes.append(outcome)
             if not as_json:
-                click.echo("\n".join(map(visible, str(outcome).split("\n"))))
+                click.echo(visible(str(outcome), keep="\n"))
     report = Report(backend, job.options, train, tuple(outcomes))
     click.echo(report.to_json() if as_json else report.summary)
     sys.exit(int(not report.ok))

@@ -17,7 +17,7 @@ from typing import IO, Any, Final, Self
 
 from tokbench.errors import BackendError, BackendUnavailable
 from tokbench.testing.job import Job
-from tokbench.testing.shown import read_note
+from tokbench.testing.shown import Note, read_note
 
 __all__ = ["Died", "Process"]
 
@@ -33,13 +33,13 @@ class Died(Exception):  # noqa: N818 - what happened, not what is wrong here
 
     Attributes:
         reason: why.
-        call: what the tokenizer was doing; empty if nothing.
+        note: what the tokenizer was doing.
     """
 
-    def __init__(self, reason: str, call: str) -> None:
+    def __init__(self, reason: str, note: Note) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.call = call
+        self.note = note
 
 
 class Process:
@@ -103,9 +103,9 @@ class Process:
             reason = f"no answer within {self._limit:g} s"
         except (EOFError, OSError):
             reason = f"the process {self._end_of_process()}"
-        call = read_note(self._note.fileno())
+        note = read_note(self._note.fileno())
         self.close()
-        raise Died(reason, call)
+        raise Died(reason, note)
 
     def _end_of_process(self) -> str:
         try:

@@ -17,6 +17,8 @@ __all__ = ["TIME_LIMIT", "Session", "check_backend"]
 TIME_LIMIT: Final = 120.0
 """Seconds that loading or training may take, and every rule."""
 
+_TRIES: Final = 4
+
 
 class Session:
     """One tokenizer under check, in a process of its own; a new one where it is killed.
@@ -51,14 +53,22 @@ class Session:
         Raises:
             BackendUnavailable, BackendError: as :meth:`start`, the first time.
         """
-        self.start()
-        assert self._process is not None
-        try:
-            verdict = self._process.ask("rule", rule)
-        except Died as died:
-            self._process = None
-            self._avoid |= {died.call}
-            verdict = Verdict(State.FAILED, "", died.call, f"an answer within {self._limit:g} s", died.reason)
+        verdict = Verdict(State.FAILED)
+        for _ in range(_TRIES):
+            self.start()
+            assert self._process is not None
+            try:
+                verdict = self._process.ask("rule", rule)
+                break
+            except Died as died:
+                self._process = None
+                call, builds_on = died.note
+                elsewhere, self._avoid = builds_on and bool(self._avoid), self._avoid | {call}
+                if not elsewhere:
+                    verdict = Verdict(State.FAILED, "", call, f"an answer within {self._limit:g} s", died.reason)
+                    break
+                # An earlier rule is broken by such calls; this one is asked again without them.
+                verdict = Verdict(State.NOT_APPLICABLE, f"{call} kills the process; see the other rules")
         return Outcome(rule, RULES[rule].sentence, verdict)
 
     def close(self) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-__all__ = ["call_of", "read_note", "shown", "write_note"]
+__all__ = ["Note", "call_of", "read_note", "shown", "write_note"]
 
 _LONGEST: Final = 160
 _LONGEST_TEXT: Final = 1_000
@@ -40,13 +40,25 @@ def call_of(method: str, *arguments: Any) -> str:
     return f"{method}({', '.join(map(shown, arguments))})"
 
 
-def write_note(file: int, call: str) -> None:
-    """Leave word of a call that may be the last; whoever has the file can read it."""
-    data = call.encode("utf-8", "backslashreplace")[:_NOTE_BYTES]
-    os.pwrite(file, len(data).to_bytes(4, "little") + data, 0)
+class Note(NamedTuple):
+    """Word of a call that may be the last.
+
+    Attributes:
+        call: the call, as Python writes it.
+        builds_on: whether the rule only builds on it, and another rule is about it.
+    """
+
+    call: str
+    builds_on: bool = False
 
 
-def read_note(file: int) -> str:
-    """The call that was noted last; ``""`` if none was."""
-    data = os.pread(file, _NOTE_BYTES + 4, 0)
-    return data[4 : 4 + int.from_bytes(data[:4], "little")].decode("utf-8", "replace")
+def write_note(file: int, note: Note) -> None:
+    """Leave a note in a file, where it outlives the process."""
+    data = note.call.encode("utf-8", "backslashreplace")[:_NOTE_BYTES]
+    os.pwrite(file, bytes([note.builds_on]) + len(data).to_bytes(4, "little") + data, 0)
+
+
+def read_note(file: int) -> Note:
+    """The note that was left last."""
+    data = os.pread(file, _NOTE_BYTES + 5, 0)
+    return Note(data[5 : 5 + int.from_bytes(data[1:5], "little")].decode("utf-8", "replace"), data[:1] == b"\1")

@@ -12,7 +12,7 @@ import numpy as np
 from tokbench.protocol import ClaimsLossless, HasSpecialTokens, Tokenizer
 from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
 from tokbench.testing.job import Job
-from tokbench.testing.shown import call_of
+from tokbench.testing.shown import Note, call_of
 from tokbench.testing.shrink import shrink
 from tokbench.testing.texts import corpus, generated
 
@@ -50,16 +50,20 @@ class Subject:
     """
 
     def __init__(
-        self, job: Job, tokenizer: Tokenizer, limit: float, note: Callable[[str], None], avoid: frozenset[str]
+        self, job: Job, tokenizer: Tokenizer, limit: float, note: Callable[[Note], None], avoid: frozenset[str]
     ) -> None:
         self.job = job
         self.tokenizer = tokenizer
         self.limit = limit
-        self._note = note
+        self.note = note
         self._avoid = avoid
 
-    def call(self, method: str, *arguments: Any) -> Any:
+    def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
         """Call a method of the tokenizer; what it raises goes through.
+
+        Args:
+            method, arguments: the call.
+            builds_on: whether the rule only builds on it, and another rule is about it.
 
         Raises:
             Elsewhere: the same call has killed a process before.
@@ -67,7 +71,7 @@ class Subject:
         call = call_of(method, *arguments)
         if call in self._avoid:
             raise Elsewhere
-        self._note(call)
+        self.note(Note(call, builds_on))
         return getattr(self.tokenizer, method)(*arguments)
 
     def answer(self, method: str, *arguments: Any, expected: str) -> Any:
@@ -113,6 +117,13 @@ class Subject:
         """Whether all are ids of this vocabulary."""
         return all(is_id(each) and 0 <= each < self.vocab_size for each in ids)
 
+    def ids_or_words(self, text: str) -> list[int] | str:
+        """The ids of a text, or what happened instead."""
+        try:
+            return self.ids(text)
+        except Elsewhere as error:
+            return why(error.__cause__) if error.__cause__ else "no ids of this vocabulary"
+
     def text(self, ids: Sequence[int]) -> str:
         """The text of ids.
 
@@ -124,7 +135,7 @@ class Subject:
 
     def _quietly(self, method: str, argument: Any) -> Any:
         try:
-            answer = self.call(method, argument)
+            answer = self.call(method, argument, builds_on=True)
             return list(map(_plain, answer)) if method == "encode" else answer
         except KeyboardInterrupt:
             raise

@@ -14,7 +14,7 @@ from tokbench.protocol import Tokenizer
 from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
 from tokbench.testing.report import State, Verdict
 from tokbench.testing.rules import RULES
-from tokbench.testing.shown import write_note
+from tokbench.testing.shown import Note, write_note
 from tokbench.testing.subject import Subject, why
 
 __all__ = ["main"]
@@ -31,7 +31,7 @@ def main() -> None:
 
 def _serve(connection: Connection, notes: int) -> None:
     job, avoid, limit = connection.recv()
-    write_note(notes, "load")
+    write_note(notes, Note("load"))
     try:
         job = pickle.loads(job)  # noqa: S301 - our parent process made it
         tokenizer = job.make()
@@ -50,7 +50,7 @@ def _serve(connection: Connection, notes: int) -> None:
         return
     subject = Subject(job, tokenizer, limit, partial(write_note, notes), avoid)
     connection.send(("ready", ""))
-    answers: dict[str, Callable[[Subject, Any], Any]] = {"rule": _verdict, "ids": _ids}
+    answers: dict[str, Callable[[Subject, Any], Any]] = {"rule": _verdict, "ids": Subject.ids_or_words}
     while True:
         kind, argument = connection.recv()
         connection.send(answers[kind](subject, argument))
@@ -70,14 +70,3 @@ def _verdict(subject: Subject, name: str) -> Verdict:
         raise
     except BaseException as error:  # noqa: BLE001 - panics are no Exception
         return Verdict(State.FAILED, "", "", "an answer", why(error))
-
-
-def _ids(subject: Subject, texts: list[str]) -> list[Any]:
-    """For each text its ids, or what happened instead."""
-    found: list[Any] = []
-    for text in texts:
-        try:
-            found.append(subject.ids(text))
-        except Elsewhere as error:
-            found.append(why(error.__cause__) if error.__cause__ else "no ids of this vocabulary")
-    return found

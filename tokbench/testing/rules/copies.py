@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,22 +49,25 @@ def _loads_saved(subject: Subject) -> str:
 
 def _elsewhere(subject: Subject, job: Job, where: str) -> str:
     """Compare all ids with those of another process, in which sets have another order."""
-    texts = subject.encodable
-    expected = [subject.ids(text) for text in texts]
     try:
         with Process(job, subject.limit, hash_seed=1) as process:
-            got: list[Any] = process.ask("ids", texts)
-    except (Died, TokbenchError) as error:
-        call = error.call if isinstance(error, Died) else "load"
-        raise Broken(f"{call} {where}", "the same ids", words=str(error)) from error
-    return _compared(texts, expected, got, where)
+            return _compared(subject, lambda text: process.ask("ids", text), where)
+    except Died as died:
+        raise Broken(f"{died.note.call} {where}", "the same ids", words=died.reason) from died
+    except TokbenchError as error:
+        raise Broken(f"load {where}", "the same tokenizer", words=str(error)) from error
 
 
-def _compared(texts: list[str], expected: list[list[int]], got: list[Any], where: str) -> str:
-    for text, here, there in zip(texts, expected, got, strict=True):
+def _compared(subject: Subject, encode: Callable[[str], Any], where: str) -> str:
+    """Compare all ids with those that another tokenizer gives, or with the words that it has for not giving any."""
+
+    def check(text: str) -> None:
+        here, there = subject.ids(text), encode(text)
         if there != here:
-            raise Broken(f"{call_of('encode', text)} {where}", shown(here), there)
-    return f"{len(texts):,} texts"
+            words = there if isinstance(there, str) else shown(there)
+            raise Broken(f"{call_of('encode', text)} {where}", shown(here), words=words)
+
+    return subject.each_text(subject.encodable, check)
 
 
 def saved(subject: Subject) -> str:
@@ -73,25 +77,22 @@ def saved(subject: Subject) -> str:
     if reason:
         raise NotApplicable(reason)
     assert isinstance(tokenizer, Saves)
-    spec = job.spec()
-    assert spec.load is not None
-    texts = subject.encodable
-    expected = [subject.ids(text) for text in texts]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"saved{tokenizer.file_suffix}")
         subject.answer("save", path, expected=f"a file {path.name}")
         if not path.is_file():
-            raise Broken(call_of("save", path), "one file", words=f"{'a folder' if path.is_dir() else 'no file'}")
+            raise Broken("save(path)", "one file", words=f"{'a folder' if path.is_dir() else 'no file'}")
+        loading = f"load(path={path.name!r})"
         try:
-            copy = Subject(job, _loaded(spec, job, path), subject.limit, _unnoted, frozenset())
-            got = [copy.ids(text) for text in copy.working(texts, copy.ids)]
+            loaded = _loaded(job.spec(), job, path)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise Broken(f"load(path={path.name!r})", "the tokenizer that was saved", words=why(error)) from error
-    if copy.tokenizer.vocab_size != tokenizer.vocab_size:
-        raise Broken(f"load(path={path.name!r})", f"vocab_size {tokenizer.vocab_size}", copy.tokenizer.vocab_size)
-    return _compared(texts, expected, got, "of a saved copy")
+            raise Broken(loading, "the tokenizer that was saved", words=why(error)) from error
+        if loaded.vocab_size != tokenizer.vocab_size:
+            raise Broken(loading, f"vocab_size {tokenizer.vocab_size}", words=f"vocab_size {loaded.vocab_size}")
+        copy = Subject(job, loaded, subject.limit, subject.note, frozenset())
+        return _compared(subject, copy.ids_or_words, "of a saved copy")
 
 
 def _loaded(spec: BackendSpec, job: Job, path: Path) -> Tokenizer:
@@ -111,7 +112,3 @@ def _reason_against(tokenizer: Tokenizer, job: Job) -> str:
     if not job.train and "path" not in job.options:
         return "it was loaded by other options than 'path', which need not go together with it"
     return ""
-
-
-def _unnoted(_: str) -> None:
-    """A copy's calls are not noted."""

@@ -12,6 +12,8 @@ import numpy as np
 
 import tokbench
 
+HERE = Path(__file__).parent
+
 
 class Bytes:
     """Breaks nothing."""
@@ -281,6 +283,31 @@ class LongPanics(Bytes):
         if len(text) > 100_000:
             raise Panic("stack overflow")
         return super().encode(text)
+
+
+class NotHere(Bytes):
+    def __init__(self, options):
+        raise tokbench.BackendUnavailable("no network here")
+
+
+class Damaged(Bytes):
+    def __init__(self, options):
+        raise tokbench.BackendError("the file is damaged")
+
+
+class LoadPanics(Bytes):
+    def __init__(self, options):
+        raise Panic("out of memory")
+
+
+class LoadCrashes(Bytes):
+    def __init__(self, options):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class NoTokenizer:
+    def __init__(self, options):
+        pass
 
 
 class SaveOptions(tokbench.Options):

@@ -78,7 +78,7 @@ class SentencePieceTokenizer:
         """The ids of all texts, from the library's call for many texts and its own buffers, on one thread."""
         try:
             arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
-        except RuntimeError:
+        except (RuntimeError, TypeError):
             arrays = self._processor.encode_as_numpy(list(map(_valid, texts)), num_threads=1)
         return from_buffers([ids.tobytes() for ids in arrays])
 
@@ -101,13 +101,17 @@ class SentencePieceTokenizer:
         """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
-            ValueError: one of the ids is not in ``range(vocab_size)``.
-            TypeError: they are no integers; the library itself would take strings as pieces.
+            ValueError: they are not all integers in ``range(vocab_size)``.
+            TypeError: they are no sequence, or a string; the library itself would take that, too.
         """
+        if isinstance(ids, str):
+            raise TypeError("decode takes integers, not a string")
+        if not len(ids):
+            return ""
         try:
             text: str = self._processor.decode(ids)
-        except (IndexError, OverflowError) as error:
-            raise ValueError(f"an id is not in the vocabulary of {self.vocab_size} ids") from error
+        except (IndexError, OverflowError, TypeError) as error:
+            raise ValueError(f"not all ids are integers in range({self.vocab_size}): {error}") from error
         return text
 
     def token_bytes(self, token_id: int, /) -> bytes:

@@ -62,7 +62,8 @@ class Subject:
         """Call a method of the tokenizer; what it raises goes through.
 
         Args:
-            method, arguments: the call.
+            method: its name.
+            *arguments: what it is given.
             builds_on: whether the rule only builds on it, and another rule is about it.
 
         Raises:

@@ -1,5 +1,6 @@
 """README.md: its tables equal the code, its commands run, its plugin works."""
 
+import os
 import re
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def test_the_configuration_shown_is_right(tmp_path):
 
 def test_the_plugin_shown_works(tmp_path):
     code = next(block for block in blocks("python") if block.startswith("# my_tokenizer.py"))
-    assert len(code.splitlines()) <= 36
+    assert len(code.splitlines()) <= 38
     [entry] = blocks("toml")
     info = tmp_path / "mine-1.0.dist-info"
     info.mkdir()
@@ -97,6 +98,14 @@ def test_the_plugin_shown_works(tmp_path):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert "'roundtrip_exact': 1.0" in done.stdout
     assert "'continued_word_rate': 0." in done.stdout
+    test = next(block for block in blocks("python") if "tokbench.testing" in block)
+    assert len(test.splitlines()) == 2
+    (tmp_path / "test_mine.py").write_text(test, encoding="utf-8")
+    arguments = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, cwd=tmp_path, env=env, timeout=200)
+    assert done.returncode == 0, done.stdout
+    assert "16 passed, 6 skipped" in done.stdout
 
 
 def test_every_linked_file_is_there():

@@ -102,12 +102,12 @@ class SentencePieceTokenizer:
 
         Raises:
             ValueError: they are not all integers in ``range(vocab_size)``.
-            TypeError: they are no sequence, or a string; the library itself would take that, too.
+            TypeError: they are no sequence, or strings; the library itself would take these as pieces.
         """
-        if isinstance(ids, str):
-            raise TypeError("decode takes integers, not a string")
         if not len(ids):
             return ""
+        if isinstance(ids[0], str):
+            raise TypeError("decode takes integers, not strings")
         try:
             text: str = self._processor.decode(ids)
         except (IndexError, OverflowError, TypeError) as error:
@@ -118,8 +118,10 @@ class SentencePieceTokenizer:
         """The bytes of one piece, the visible space ``▁`` made a space; none for control and unused pieces.
 
         Raises:
-            IndexError: ``token_id`` is not in ``range(vocab_size)``.
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
         processor = self._processor
         piece: str = processor.id_to_piece(token_id)
         if processor.is_byte(token_id):

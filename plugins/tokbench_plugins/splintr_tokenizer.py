@@ -54,8 +54,8 @@ class SplintrTokenizer:
             raise BackendError(f"the installed splintr-rs has no vocabulary {vocabulary!r}: {error}") from error
         self._name = vocabulary
         self._byte_level = self._engine.family == "BPE"
-        # Measured: the others read U+2581 as a space, and modernbert normalizes.
-        self.lossless: bool = self._byte_level and vocabulary != "modernbert"
+        # Measured: gemma4 and all that are not byte-level read U+2581 as a space, and modernbert normalizes.
+        self.lossless: bool = self._byte_level and vocabulary not in {"gemma4", "modernbert"}
         self._special: dict[str, int] = self._engine.special_tokens()
         template = self._engine.encode_ordinary("")
         framed = self._engine.encode_ordinary("a")

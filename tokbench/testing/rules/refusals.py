@@ -15,7 +15,7 @@ from tokbench.testing.subject import Subject, why
 __all__ = ["ids_out_of_range", "wrong_types"]
 
 _NO_TEXT: Final[tuple[Any, ...]] = (None, b"x", 5, ["x"])
-_NO_IDS: Final[tuple[Any, ...]] = (None, "x", "1", ["x"], [None], [0.5])
+_NO_IDS: Final[tuple[Any, ...]] = (None, "x", "1", ["x"], [None])
 _UINT32: Final = 1 << 32
 
 

@@ -10,7 +10,7 @@ Anywhere else :func:`check_backend` gives a report, and ``tokbench check --backe
 
 from __future__ import annotations
 
-from tokbench.testing.pytest_test import conformance
+from tokbench.testing.pytest_case import conformance
 from tokbench.testing.report import Outcome, Report, State, Verdict
 from tokbench.testing.run import check_backend
 

@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from tokbench.metrics.view import View as View
     from tokbench.paths import LocalPath as LocalPath
     from tokbench.protocol import BackendSpec as BackendSpec
+    from tokbench.protocol import ClaimsLossless as ClaimsLossless
     from tokbench.protocol import Encoded as Encoded
+    from tokbench.protocol import HasSpecialTokens as HasSpecialTokens
     from tokbench.protocol import Offsets as Offsets
     from tokbench.protocol import Options as Options
+    from tokbench.protocol import ThreadSafe as ThreadSafe
     from tokbench.protocol import Tokenizer as Tokenizer
     from tokbench.protocol import TrainProgress as TrainProgress
     from tokbench.reporter import ReporterSpec as ReporterSpec
@@ -47,9 +50,11 @@ _HOMES = {
     "BackendSpec": "protocol",
     "BackendUnavailable": "errors",
     "Cell": "results",
+    "ClaimsLossless": "protocol",
     "CorpusSpec": "corpus.source",
     "Document": "corpus.source",
     "Encoded": "protocol",
+    "HasSpecialTokens": "protocol",
     "InputError": "errors",
     "LocalPath": "paths",
     "Measured": "metrics.contract",
@@ -60,6 +65,7 @@ _HOMES = {
     "ReporterSpec": "reporter",
     "Results": "results",
     "Sums": "metrics.sums",
+    "ThreadSafe": "protocol",
     "TokbenchError": "errors",
     "Tokenizer": "protocol",
     "TrainProgress": "protocol",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokbench.cli_check import check
 from tokbench.cli_train import train
 from tokbench.errors import InputError, TokbenchError
 
@@ -33,8 +34,8 @@ _KINDS = {
 def tokbench() -> None:
     """Compare and benchmark tokenizers: one YAML file in, one report out.
 
-    Exit codes: 0 all cells have a value or are declared optional, 1 some cells failed, 2 bad input
-    (told before anything is measured), 130 interrupted.
+    Exit codes: 0 all cells have a value or are declared optional, 1 some cells failed (check --backend: some rules
+    are broken), 2 bad input (told before anything is measured), 130 interrupted.
     """
 
 
@@ -61,29 +62,6 @@ def run(config: Path, output: Path | None, workers: int) -> None:
     for trouble in results.troubles:
         click.echo(f"error: {trouble}", err=True)
     sys.exit(130 if results.interrupted else int(results.failed))
-
-
-@tokbench.command()
-@click.argument("config", type=click.Path(path_type=Path))
-def check(config: Path) -> None:
-    """Say everything that is wrong with CONFIG, or what it would do; nothing is measured."""
-    from tokbench.config.read import read_config
-    from tokbench.progress import progress_bars
-    from tokbench.runner.api import check as look
-    from tokbench.runner.api import crew_for
-
-    read = read_config(config)
-    with progress_bars() as progress, crew_for(read, progress) as crew:
-        checked = look(read, crew, progress)
-    for name, survey in checked.plan.surveys.items():
-        click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
-    for each in checked.prepared:
-        planned = each.planned
-        training = f"to be trained at {planned.vocab_size} on {', '.join(planned.train_on)}"
-        state = f"unavailable: {each.reason}" if each.reason else training if planned.train_on else "loaded"
-        click.echo(f"tokenizer {each.name} ({planned.spec.name}): {state}")
-    click.echo(f"metrics: {', '.join(spec.name for spec, _ in checked.plan.metrics)}")
-    click.echo(f"{config}: nothing wrong")
 
 
 @tokbench.command("list")
@@ -148,6 +126,7 @@ def _console() -> Console:
     return Console()
 
 
+tokbench.add_command(check)
 tokbench.add_command(train)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.runner.training import Trained
 
-__all__ = ["train"]
+__all__ = ["option_values", "train"]
 
 
 @click.command()
@@ -72,19 +72,11 @@ def _from_options(
 ) -> Config:
     """The configuration that the options stand for."""
     from tokbench.config.read import parse_config
-    from tokbench.config.strict_yaml import plain_scalar
 
     if not backend or not text or not vocab_size:
         raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
     entry: dict[str, Any] = {"backend": backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals:
-            raise click.UsageError(f"-O {option}: write it as KEY=VALUE")
-        try:
-            entry[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
-        except ValueError:  # a regular expression may begin like that
-            entry[key] = value
+    entry |= option_values(options)
     whole = {
         "schema": "tokbench/1",
         "name": "train",
@@ -93,6 +85,29 @@ def _from_options(
         "metrics": ["compression"],
     }
     return parse_config(json.dumps(whole, indent=1), Path("options"))
+
+
+def option_values(options: Sequence[str]) -> dict[str, Any]:
+    r"""What ``-O`` gives: values are read as in a configuration, lists and mappings as JSON.
+
+    Raises:
+        UsageError: one is not ``KEY=VALUE``.
+
+    >>> option_values(["size=4", "pattern=gpt2", "special_tokens=[\"<s>\"]"])
+    {'size': 4, 'pattern': 'gpt2', 'special_tokens': ['<s>']}
+    """
+    from tokbench.config.strict_yaml import plain_scalar
+
+    values: dict[str, Any] = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals:
+            raise click.UsageError(f"-O {option}: write it as KEY=VALUE")
+        try:
+            values[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
+        except ValueError:  # a regular expression may begin like that
+            values[key] = value
+    return values
 
 
 def _summary(trained: Sequence[Trained]) -> None:

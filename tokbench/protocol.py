@@ -6,13 +6,27 @@ of its own; a metric names those it needs, and says so in a cell where one is mi
 
 The contract, in sentences:
 
-1. ``encode`` returns the ids of ordinary text: it adds no special token and recognises none.
-2. Every id is in ``range(vocab_size)``.
-3. ``encode`` is deterministic, and a batch gives the ids of its documents one by one.
-4. ``decode`` returns text; what cannot be text becomes U+FFFD.
+1. ``encode`` returns the ids of ordinary text: it adds no special token and recognises none; empty text has no ids.
+2. ``vocab_size`` is a positive integer, and every id, ``unk_id`` too, is an integer in ``range(vocab_size)``.
+3. ``encode`` is deterministic, also in another process and after ``warm_up``, and a batch gives the ids of its
+   documents one by one.
+4. ``decode`` returns text for all ids in any order; what cannot be text becomes U+FFFD; a batch gives the texts of
+   its documents one by one.
 5. ``b"".join(map(token_bytes, ids))`` are the bytes of ``decode(ids)``, but for ``dummy_prefix``
    at the very start.
-6. ``encode_with_offsets`` counts UTF-8 bytes of the text that was given, not of a normalized one.
+6. ``encode_with_offsets`` gives the ids of ``encode``, and counts UTF-8 bytes of the text that was given, not of a
+   normalized one.
+7. ``encode`` takes every Unicode text; a lone surrogate, which is none, is read as U+FFFD or refused with ValueError.
+8. ``special_ids`` are in ``range(vocab_size)``, and ordinary text never gives them, not even text that spells their
+   names.
+9. ``lossless`` is true only if every Unicode text comes back exactly from ``decode(encode(text))``.
+10. ``thread_safe`` is true only if several threads may call ``encode`` and ``decode`` at a time.
+11. An id outside ``range(vocab_size)`` is refused with ValueError or BackendError, and what is no text or no ids with
+    TypeError, ValueError or AttributeError: never with an answer, a panic or a crash.
+12. A pickled copy, and what ``load`` makes of a saved file given as ``path``, give the same ids.
+13. A text of a megabyte with no place to split it is encoded in seconds, not in hours.
+
+:mod:`tokbench.testing` checks every sentence for any backend.
 """
 
 from __future__ import annotations
@@ -30,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BackendSpec",
+    "ClaimsLossless",
     "DecodesBatch",
     "Encoded",
     "EncodesBatch",
@@ -37,11 +52,13 @@ __all__ = [
     "Exports",
     "HasDummyPrefix",
     "HasNotes",
+    "HasSpecialTokens",
     "HasTokenBytes",
     "HasUnknown",
     "Offsets",
     "Options",
     "Saves",
+    "ThreadSafe",
     "Tokenizer",
     "TrainProgress",
     "WarmsUp",
@@ -151,6 +168,39 @@ class HasUnknown(Protocol):
     @property
     def unk_id(self) -> int | None:
         """That id; ``None`` where this vocabulary has none."""
+
+
+@runtime_checkable
+class HasSpecialTokens(Protocol):
+    """Capability: says which ids are special tokens.
+
+    >>> class Letters:
+    ...     special_ids = {"<end>": 128}
+    >>> isinstance(Letters(), HasSpecialTokens)
+    True
+    """
+
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        """Names and ids; ordinary text gives none of them, so an unknown token that text may give is not there."""
+
+
+@runtime_checkable
+class ClaimsLossless(Protocol):
+    """Capability: says whether every Unicode text comes back exactly."""
+
+    @property
+    def lossless(self) -> bool:
+        """``True`` only if ``decode(encode(text)) == text`` for every text without lone surrogates."""
+
+
+@runtime_checkable
+class ThreadSafe(Protocol):
+    """Capability: says whether several threads may use it at a time."""
+
+    @property
+    def thread_safe(self) -> bool:
+        """``True`` only if ``encode`` and ``decode`` may be called from several threads at a time."""
 
 
 @runtime_checkable

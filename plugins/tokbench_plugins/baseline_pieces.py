@@ -6,10 +6,11 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,10 +36,14 @@ class _Pieces(ABC):
 
     kind: ClassVar[str]
     unk_id = 0
+    special_ids: ClassVar[Mapping[str, int]] = MappingProxyType({})
+    lossless = False
+    thread_safe = True
     file_suffix = ".pieces.json"
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        self._texts = (_UNKNOWN, *pieces)
+        # A dict, not a list: ids that do not exist, negative ones too, are found out by the lookup.
+        self._texts = dict(enumerate((_UNKNOWN, *pieces)))
         self._ids = {piece: number for number, piece in enumerate(pieces, 1)}
         self.vocab_size = len(self._texts)
 
@@ -53,7 +58,13 @@ class _Pieces(ABC):
         """The pieces of a training text, the most frequent first."""
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text."""
+        """The ids of ordinary text.
+
+        Raises:
+            TypeError: ``text`` is not a string.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"encode takes a string, not {type(text).__name__}")
         find = self._ids.get
         return [find(piece, 0) for piece in self.split(text)]
 
@@ -67,16 +78,23 @@ class _Pieces(ABC):
         return Offsets(self.encode(text), list(ends))
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, with U+FFFD for each unknown piece."""
-        return "".join(map(self._texts.__getitem__, ids))
+        """The text of ids, with U+FFFD for each unknown piece.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        try:
+            return "".join(map(self._texts.__getitem__, ids))
+        except KeyError as error:
+            raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} ids") from None
 
     def token_bytes(self, token_id: int, /) -> bytes:
         """The UTF-8 bytes of one piece; those of U+FFFD for the unknown one, as it is decoded.
 
         Raises:
-            IndexError: ``token_id`` is not in ``range(vocab_size)``.
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        return self._texts[token_id].encode()
+        return self.decode([token_id]).encode()
 
     def save(self, path: Path, /) -> None:
         """Write the pieces as JSON.
@@ -84,7 +102,7 @@ class _Pieces(ABC):
         Raises:
             OSError: the file cannot be written.
         """
-        content = {"format": _FORMAT, "kind": self.kind, "pieces": self._texts[1:]}
+        content = {"format": _FORMAT, "kind": self.kind, "pieces": [*self._ids]}
         write_atomically(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
 
@@ -110,7 +128,7 @@ class CodePoints(_Pieces):
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """The ids of all texts, looked up in one table."""
-        codes = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4")
+        codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
         return Encoded(self._table[codes], offsets_of(map(len, texts), len(texts)))
 
     @cached_property

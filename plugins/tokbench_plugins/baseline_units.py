@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench import Encoded, Offsets
 from tokbench_plugins.arrays import offsets_of
@@ -23,6 +25,9 @@ class _Units:
     codec: ClassVar[str]
     unit: ClassVar[str]
     vocab_size: ClassVar[int]
+    special_ids: ClassVar[Mapping[str, int]] = MappingProxyType({})
+    lossless: ClassVar[bool] = True
+    thread_safe: ClassVar[bool] = True
 
     def encode(self, text: str, /) -> list[int]:
         """The code units of a text."""
@@ -36,12 +41,27 @@ class _Units:
         return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.unit).itemsize)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of code units, with U+FFFD for what is not text."""
-        return np.asarray(ids, dtype=self.unit).tobytes().decode(self.codec, errors="replace")
+        """The text of code units, with U+FFFD for what is not text.
+
+        Raises:
+            ValueError: one of the ids is no integer in ``range(vocab_size)``.
+        """
+        return self._units(np.asarray(ids)).decode(self.codec, errors="replace")
+
+    def _units(self, ids: NDArray[Any]) -> bytes:
+        """The bytes of code units, in the order of ``codec``."""
+        if ids.size and (ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= self.vocab_size):
+            wrong = next(i for i in ids.flat if not isinstance(i, int | np.integer) or not 0 <= i < self.vocab_size)
+            raise ValueError(f"id {wrong!r} is not in the vocabulary of {self.vocab_size} ids")
+        return ids.astype(self.unit).tobytes()
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents."""
-        data = encoded.ids.astype(self.unit).tobytes()
+        """The texts of all documents.
+
+        Raises:
+            ValueError: one of the ids is not in ``range(vocab_size)``.
+        """
+        data = self._units(encoded.ids)
         ends = (encoded.offsets * np.dtype(self.unit).itemsize).tolist()
         return [data[start:end].decode(self.codec, errors="replace") for start, end in pairwise(ends)]
 
@@ -109,6 +129,8 @@ class Utf32Units(_Units):
         Raises:
             ValueError: ``token_id`` is not in ``range(0x110000)``.
         """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
         return chr(token_id).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -42,6 +42,8 @@ class SentencePieceTokenizer:
     """
 
     file_suffix = ".model"
+    lossless = False  # U+2581 comes back as a space from every model
+    thread_safe = True
 
     def __init__(self, model: bytes, notes: tuple[str, ...] = ()) -> None:
         self._processor = SentencePieceProcessor()
@@ -52,17 +54,32 @@ class SentencePieceTokenizer:
         self.notes = notes
         self.vocab_size: int = self._processor.get_piece_size()
         self.unk_id: int = self._processor.unk_id()
+        self.special_ids: Mapping[str, int] = {
+            self._processor.id_to_piece(i): i for i in range(self.vocab_size) if self._processor.is_control(i)
+        }
         # Asked of the normalizer, since the model's own settings cannot be read without protobuf.
         self.dummy_prefix = b" " if self._processor.normalize("a").startswith(_SPACE) else b""
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text."""
-        ids: list[int] = self._processor.encode(text)
+        """The ids of ordinary text; lone surrogates are read as U+FFFD.
+
+        Raises:
+            TypeError: ``text`` is not a string; the library itself would take bytes and lists, too.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"encode takes a string, not {type(text).__name__}")
+        try:
+            ids: list[int] = self._processor.encode(text)
+        except RuntimeError:
+            ids = self._processor.encode(_valid(text))
         return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """The ids of all texts, from the library's call for many texts and its own buffers, on one thread."""
-        arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
+        try:
+            arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
+        except (RuntimeError, TypeError):
+            arrays = self._processor.encode_as_numpy(list(map(_valid, texts)), num_threads=1)
         return from_buffers([ids.tobytes() for ids in arrays])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
@@ -71,22 +88,40 @@ class SentencePieceTokenizer:
         The library counts characters. Where one character gives several tokens, as with byte fallback
         or ``½``, all but the last end at its beginning.
         """
-        mapping = self._processor.encode_as_offset_mapping(text)
+        try:
+            mapping = self._processor.encode_as_offset_mapping(text)
+        except RuntimeError:
+            text = _valid(text)
+            mapping = self._processor.encode_as_offset_mapping(text)
         bytes_before = list(accumulate((len(char.encode()) for char in text), initial=0))
         ends = accumulate((bytes_before[end] for _, end in mapping["offsets"]), max)
         return Offsets(mapping["ids"], list(ends))
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD."""
-        text: str = self._processor.decode(ids)
+        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: they are not all integers in ``range(vocab_size)``.
+            TypeError: they are no sequence, or strings; the library itself would take these as pieces.
+        """
+        if not len(ids):
+            return ""
+        if isinstance(ids[0], str):
+            raise TypeError("decode takes integers, not strings")
+        try:
+            text: str = self._processor.decode(ids)
+        except (IndexError, OverflowError, TypeError) as error:
+            raise ValueError(f"not all ids are integers in range({self.vocab_size}): {error}") from error
         return text
 
     def token_bytes(self, token_id: int, /) -> bytes:
         """The bytes of one piece, the visible space ``▁`` made a space; none for control and unused pieces.
 
         Raises:
-            IndexError: ``token_id`` is not in ``range(vocab_size)``.
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
         processor = self._processor
         piece: str = processor.id_to_piece(token_id)
         if processor.is_byte(token_id):
@@ -105,3 +140,8 @@ class SentencePieceTokenizer:
             OSError: the file cannot be written.
         """
         write_atomically(path, self._processor.serialized_model_proto())
+
+
+def _valid(text: str) -> str:
+    """A text with its lone surrogates, which the library refuses, replaced by U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

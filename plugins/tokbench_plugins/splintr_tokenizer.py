@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ class SplintrTokenizer:
     (32000, b' ', b' Hello', 0)
     """
 
+    thread_safe = True
+
     def __init__(self, vocabulary: str) -> None:
         try:
             self._engine = splintr.Tokenizer.from_pretrained(vocabulary)
@@ -51,6 +54,8 @@ class SplintrTokenizer:
             raise BackendError(f"the installed splintr-rs has no vocabulary {vocabulary!r}: {error}") from error
         self._name = vocabulary
         self._byte_level = self._engine.family == "BPE"
+        # Measured: gemma4 and all that are not byte-level read U+2581 as a space, and modernbert normalizes.
+        self.lossless: bool = self._byte_level and vocabulary not in {"gemma4", "modernbert"}
         self._special: dict[str, int] = self._engine.special_tokens()
         template = self._engine.encode_ordinary("")
         framed = self._engine.encode_ordinary("a")
@@ -59,6 +64,11 @@ class SplintrTokenizer:
         spaces = sorted((token for token in self._special if token.isspace()), key=len, reverse=True)
         self._spaces = re.compile(f"({'|'.join(map(re.escape, spaces))})") if spaces else None
         self.vocab_size: int = splintr.base_vocab_size(vocabulary)
+        self.special_ids: Mapping[str, int] = {
+            token: token_id
+            for token, token_id in self._special.items()
+            if token_id < self.vocab_size and not token.isspace()
+        }
         self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -108,14 +118,39 @@ class SplintrTokenizer:
         return special
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD."""
+        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: one of the ids is not in ``range(vocab_size)``; the engine itself would leave it out.
+        """
+        highest = max(ids, default=0)
+        if highest >= self.vocab_size:
+            raise self._unknown_id(highest)
+        return self._decode(ids)
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        """The texts of all documents.
+
+        Raises:
+            ValueError: as :meth:`decode`.
+        """
+        ids, offsets = encoded
+        highest = int(ids.max(initial=0))  # at once: looking for it in every list takes as long as decoding
+        if highest >= self.vocab_size:
+            raise self._unknown_id(highest)
+        flat = ids.tolist()
+        return [self._decode(flat[start:end]) for start, end in pairwise(offsets.tolist())]
+
+    def _unknown_id(self, token_id: int) -> ValueError:
+        return ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+
+    def _decode(self, ids: Sequence[int]) -> str:
         text: str
-        if self._byte_level:
-            text = self._engine.decode_lossy(ids)
-            return text
         try:
-            text = self._engine.decode(ids)
-        except ValueError:  # not UTF-8; these engines have no lossy decoder
+            text = self._engine.decode_lossy(ids) if self._byte_level else self._engine.decode(ids)
+        except OverflowError:
+            raise self._unknown_id(min(ids)) from None
+        except ValueError:  # not UTF-8; engines that are not byte-level have no lossy decoder
             data = b"".join(map(self.token_bytes, ids))
             text = data.removeprefix(self.dummy_prefix).decode("utf-8", errors="replace")
         return text
@@ -127,7 +162,7 @@ class SplintrTokenizer:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
         if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+            raise self._unknown_id(token_id)
         try:
             data: bytes = self._engine.decode_token_bytes(token_id)
         except ValueError:

@@ -69,28 +69,30 @@ class TrainOptions(tokbench.Options):
 
 def _load(options: LoadOptions) -> TiktokenTokenizer:
     from tokbench_plugins.bpe.formats import read_ranks
-    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, get_encoding, make_encoding
+    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, get_encoding, is_lossless, make_encoding
 
     if options.encoding is not None:
-        return TiktokenTokenizer(get_encoding(options.encoding))
+        return TiktokenTokenizer(get_encoding(options.encoding), lossless=True)
     assert options.path is not None
     ranks = read_ranks(options.path)
     pattern = options.pattern or _DEFAULT_PATTERN
-    return TiktokenTokenizer(make_encoding(options.path.stem, ranks, pattern, options.special_tokens))
+    encoding = make_encoding(options.path.stem, ranks, pattern, options.special_tokens)
+    return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, pattern))
 
 
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
 ) -> TiktokenTokenizer:
     from tokbench_plugins.bpe import token_bytes_of, train
-    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, make_encoding
+    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, is_lossless, make_encoding
 
     merges = train(documents, vocab_size, options.pattern, progress)
     ranks: dict[bytes, int] = {}
     for rank, data in enumerate(token_bytes_of(merges)):
         # Two merges may make the same bytes; tiktoken looks bytes up and finds the earlier one only.
         ranks.setdefault(data, rank)
-    return TiktokenTokenizer(make_encoding("trained", ranks, options.pattern, {}))
+    encoding = make_encoding("trained", ranks, options.pattern, {})
+    return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, options.pattern))
 
 
 @tokbench.hookimpl

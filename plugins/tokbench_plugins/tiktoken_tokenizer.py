@@ -8,11 +8,11 @@ from pathlib import Path
 import tiktoken
 
 from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
-from tokbench_plugins.arrays import from_buffers
-from tokbench_plugins.bpe import resolve_pattern
+from tokbench_plugins.arrays import from_buffers, from_lists
+from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
 
-__all__ = ["TiktokenTokenizer", "get_encoding", "make_encoding"]
+__all__ = ["TiktokenTokenizer", "get_encoding", "is_lossless", "make_encoding"]
 
 _LONGEST_REASON = 160
 
@@ -22,6 +22,7 @@ class TiktokenTokenizer:
 
     Args:
         encoding: what encodes and decodes.
+        lossless: whether its pattern matches all of every text and its ranks have every byte.
 
     >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256}
     >>> tokenizer = TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {"<end>": 258}))
@@ -32,14 +33,26 @@ class TiktokenTokenizer:
     """
 
     file_suffix = ".tiktoken"
+    thread_safe = True
 
-    def __init__(self, encoding: tiktoken.Encoding) -> None:
+    def __init__(self, encoding: tiktoken.Encoding, *, lossless: bool = False) -> None:
         self._encoding = encoding
+        self.lossless = lossless
         self.vocab_size = encoding.n_vocab
+        self.special_ids: Mapping[str, int] = {
+            name: encoding.encode_single_token(name) for name in sorted(encoding.special_tokens_set)
+        }
 
     def encode(self, text: str, /) -> list[int]:
         """The ids of ordinary text; tiktoken reads a lone surrogate as U+FFFD."""
-        return self._encoding.encode_ordinary(text)
+        try:
+            return self._encoding.encode_ordinary(text)
+        except BaseException as error:
+            if not _is_panic(error):
+                raise
+            # Hundreds of thousands of spaces in a row are too much for its regular expressions: Python's split then.
+            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            return self._encoding._encode_only_native_bpe(text)  # noqa: SLF001 - there is no public name for it
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """The ids of all texts, taken from tiktoken's own buffers.
@@ -50,15 +63,20 @@ class TiktokenTokenizer:
         try:
             # No special token allowed and none forbidden: the ids of encode_ordinary.
             return from_buffers([encode(text, disallowed_special=()).tobytes() for text in texts])
-        except UnicodeEncodeError:  # unlike encode_ordinary, it refuses lone surrogates
-            repaired = [text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for text in texts]
-            return from_buffers([encode(text, disallowed_special=()).tobytes() for text in repaired])
+        except BaseException as error:
+            if not isinstance(error, UnicodeEncodeError) and not _is_panic(error):
+                raise
+            return from_lists([self.encode(text) for text in texts])  # unlike this, it refuses lone surrogates
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids in a gap become nothing."""
+        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids in a gap become nothing.
+
+        Raises:
+            ValueError: one of the ids is not in ``range(vocab_size)``.
+        """
         try:
             data = self._encoding.decode_bytes(ids)
-        except KeyError:
+        except (KeyError, OverflowError):
             data = b"".join(map(self.token_bytes, ids))
         return data.decode("utf-8", errors="replace")
 
@@ -83,6 +101,11 @@ class TiktokenTokenizer:
         """
         ids = (i for i in range(self.vocab_size) if not self._encoding.is_special_token(i))
         write_ranks(path, {token: i for i in ids if (token := self.token_bytes(i))})
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether the Rust code has panicked; its exception has no name that can be imported, and is no ``Exception``."""
+    return type(error).__name__ == "PanicException"
 
 
 def get_encoding(name: str) -> tiktoken.Encoding:
@@ -144,3 +167,15 @@ def make_encoding(
         )
     except ValueError as error:
         raise BackendError(f"tiktoken refuses the pattern {pattern!r}: {' '.join(str(error).split())}") from error
+
+
+def is_lossless(ranks: Mapping[bytes, int], pattern: str) -> bool:
+    """Whether every text comes back: every byte has a rank, and the pattern is one that matches all of every text.
+
+    Of a pattern that is not one of the named ones that cannot be known.
+
+    >>> is_lossless({bytes([b]): b for b in range(256)}, "gpt2"), is_lossless({b"a": 0}, "gpt2")
+    (True, False)
+    """
+    every_byte = all(bytes([byte]) in ranks for byte in range(256))
+    return every_byte and resolve_pattern(pattern) in PATTERNS.values()

@@ -21,6 +21,8 @@ class Chunks:
         return [sum((byte + 1) * 257**k for k, byte in enumerate(chunk)) for chunk in chunks]
 
     def token_bytes(self, token_id: int, /) -> bytes:
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"there is no id {token_id}")
         digits = (token_id // 257**k % 257 for k in range(self._size))
         return bytes(digit - 1 for digit in digits if digit)
 

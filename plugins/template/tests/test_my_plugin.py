@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import tokbench
+import tokbench.testing
+
+test_conformance = tokbench.testing.conformance("chunks", size=2)
 
 CONFIG = """
 schema: tokbench/1

@@ -47,6 +47,9 @@ class BPETokenizer:
     258
     """
 
+    lossless = True
+    thread_safe = True
+
     def __init__(
         self,
         merges: Iterable[Pair],
@@ -130,6 +133,11 @@ class BPETokenizer:
         self._bulk: BulkEncoder | None = None
         # Characters to be encoded in Python before the engine for batches is got ready.
         self._patience = {"auto": _WORTH_BULK, "python": -1}.get(engine, 0)
+
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        """Names and ids of the special tokens."""
+        return self.special_tokens.ids
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: what it was made from; the caches stay behind."""

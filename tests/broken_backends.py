@@ -1,0 +1,414 @@
+"""Backends that break the contract, each one rule of it and no other; ``BROKEN`` says which."""
+
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+import tokbench
+
+HERE = Path(__file__).parent
+
+
+class Bytes:
+    """Breaks nothing."""
+
+    vocab_size = 256
+
+    def __init__(self, options):
+        pass
+
+    def encode(self, text, /):
+        return list(text.encode())
+
+    def decode(self, ids, /):
+        return bytes(ids).decode(errors="replace")
+
+
+class WordsAsSize(Bytes):
+    vocab_size = "256"
+
+
+class NoVocabulary(Bytes):
+    vocab_size = 0
+
+
+class Refuses(Bytes):
+    def encode(self, text, /):
+        if "\0" in text:
+            raise ValueError("a text must not have NUL in it")
+        return super().encode(text)
+
+
+class Panic(BaseException):
+    """What a native library raises: no ``Exception``."""
+
+
+class Panics(Bytes):
+    def encode(self, text, /):
+        if "½" in text:
+            raise Panic("index out of bounds")
+        return super().encode(text)
+
+
+class Crashes(Bytes):
+    def encode(self, text, /):
+        if "½" in text:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return super().encode(text)
+
+
+class Exits(Bytes):
+    def encode(self, text, /):
+        if "½" in text:
+            os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
+            os._exit(3)
+        return super().encode(text)
+
+
+class Hangs(Bytes):
+    def encode(self, text, /):
+        while text == "½":
+            time.sleep(1)
+        return super().encode(text)
+
+
+class Surrogates(Bytes):
+    def encode(self, text, /):
+        return list(text.encode("utf-8", "surrogatepass"))
+
+
+class OutOfRange(Bytes):
+    def encode(self, text, /):
+        return [300 if byte == ord("b") else byte for byte in text.encode()]
+
+
+class Negative(Bytes):
+    def encode(self, text, /):
+        return [-1 if byte == ord("b") else byte for byte in text.encode()]
+
+
+class Floats(Bytes):
+    def encode(self, text, /):
+        return [float(byte) for byte in text.encode()]
+
+
+class NoSequence(Bytes):
+    def encode(self, text, /):
+        return iter(text.encode())
+
+
+class UnknownOutside(Bytes):
+    unk_id = 256
+
+
+class EmptyIsSomething(Bytes):
+    def encode(self, text, /):
+        return super().encode("\n" if text == "" else text)
+
+
+class Alternates(Bytes):
+    last = None
+
+    def encode(self, text, /):
+        twice, self.last = text == self.last, text
+        if twice:
+            self.last = None
+        return super().encode(text)[:: -1 if twice else 1]
+
+
+class Batches(Bytes):
+    def encode_batch(self, texts, /):
+        documents = [self.encode(text) for text in texts]
+        ids = np.array([i for ids in documents for i in ids], dtype=np.uint32)
+        return tokbench.Encoded(ids, np.cumsum([0, *map(len, documents)], dtype=np.int64))
+
+
+class SignedBatch(Batches):
+    def encode_batch(self, texts, /):
+        ids, offsets = super().encode_batch(texts)
+        return tokbench.Encoded(ids.astype(np.int64), offsets)
+
+
+class StrippedBatch(Batches):
+    def encode_batch(self, texts, /):
+        return super().encode_batch([text.strip("\n") for text in texts])
+
+
+class SwappedBatch(Batches):
+    def encode_batch(self, texts, /):
+        ids, offsets = super().encode_batch(texts)
+        ids[ids == ord("b")] = ord("a")
+        return tokbench.Encoded(ids, offsets)
+
+
+class RecognisesSpecial(Bytes):
+    vocab_size = 257
+    special_ids = MappingProxyType({"<end>": 256})
+
+    def encode(self, text, /):
+        parts = [list(part.encode()) for part in text.split("<end>")]
+        return parts[0] + [i for part in parts[1:] for i in (256, *part)]
+
+    def decode(self, ids, /):
+        return b"".join(b"<end>" if i == 256 else bytes([i]) for i in ids).decode(errors="replace")
+
+
+class SpecialOutside(Bytes):
+    special_ids = MappingProxyType({"<end>": 256})
+
+
+class StrictDecode(Bytes):
+    def decode(self, ids, /):
+        return bytes(ids).decode()
+
+
+class DecodesToBytes(Bytes):
+    def decode(self, ids, /):
+        return bytes(ids)
+
+
+class DecodesToSurrogates(Bytes):
+    def decode(self, ids, /):
+        return bytes(ids).decode(errors="surrogateescape")
+
+
+class StrippedDecodeBatch(Bytes):
+    def decode_batch(self, encoded, /):
+        ids = encoded.ids.tolist()
+        texts = [
+            self.decode(ids[start:end]) for start, end in zip(encoded.offsets[:-1], encoded.offsets[1:], strict=True)
+        ]
+        if encoded.ids.max(initial=0) > 255:
+            raise ValueError("no such id")
+        return [text.strip(" ") for text in texts]
+
+
+class Lowers(Bytes):
+    lossless = True
+
+    def encode(self, text, /):
+        return super().encode(text.lower())
+
+
+class SpaceIsUnderscore(Bytes):
+    def token_bytes(self, token_id, /):
+        return b"_" if token_id == 32 else bytes([token_id])
+
+
+class CountsCharacters(Bytes):
+    lossless = True
+
+    def encode_with_offsets(self, text, /):
+        ends = [number for number, char in enumerate(text, 1) for _ in char.encode()]
+        return tokbench.Offsets(self.encode(text), ends)
+
+
+class FallingOffsets(Bytes):
+    def encode_with_offsets(self, text, /):
+        ids = self.encode(text)
+        return tokbench.Offsets(ids, list(range(len(ids), 0, -1)))
+
+
+class WrapsIds(Bytes):
+    def decode(self, ids, /):
+        return super().decode([i % 256 for i in ids])
+
+
+class TakesAnything(Bytes):
+    def encode(self, text, /):
+        return super().encode(str(text))
+
+
+class DependsOnHash(Bytes):
+    """Python orders sets and hashes differently in every process."""
+
+    def __init__(self, options):
+        self.key = hash("tokbench") % 256
+
+    def encode(self, text, /):
+        return [byte ^ self.key for byte in text.encode()]
+
+    def decode(self, ids, /):
+        return super().decode([i ^ self.key for i in ids])
+
+
+class Forgets(Bytes):
+    shift = 1
+
+    def __getstate__(self):
+        return {"shift": 2}
+
+    def encode(self, text, /):
+        return [(byte + self.shift) % 256 for byte in text.encode()]
+
+    def decode(self, ids, /):
+        return bytes((byte - self.shift) % 256 for byte in bytes(ids)).decode(errors="replace")
+
+
+class SharesState(Bytes):
+    thread_safe = True
+
+    def encode(self, text, /):
+        self.text = text
+        if threading.active_count() > 1:
+            time.sleep(1e-5)
+        return super().encode(self.text)
+
+
+class WarmsToOther(Bytes):
+    warm = False
+
+    def warm_up(self):
+        self.warm = True
+
+    def encode(self, text, /):
+        return super().encode(text)[:: -1 if self.warm else 1]
+
+
+class NeverEnds(Bytes):
+    def encode(self, text, /):
+        while len(text) > 100_000:
+            time.sleep(1)
+        return super().encode(text)
+
+
+class LongPanics(Bytes):
+    def encode(self, text, /):
+        if len(text) > 100_000:
+            raise Panic("stack overflow")
+        return super().encode(text)
+
+
+class NotHere(Bytes):
+    def __init__(self, options):
+        raise tokbench.BackendUnavailable("no network here")
+
+
+class Damaged(Bytes):
+    def __init__(self, options):
+        raise tokbench.BackendError("the file is damaged")
+
+
+class LoadPanics(Bytes):
+    def __init__(self, options):
+        raise Panic("out of memory")
+
+
+class LoadCrashes(Bytes):
+    def __init__(self, options):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class NoTokenizer:
+    def __init__(self, options):
+        pass
+
+
+class SaveOptions(tokbench.Options):
+    path: tokbench.LocalPath | None = None
+
+
+class SavesShort(Bytes):
+    """Writes three of its four ids."""
+
+    file_suffix = ".json"
+
+    def __init__(self, options):
+        path = getattr(options, "path", None)
+        self.letters = json.loads(path.read_text()) if path else "abcd"
+        self.vocab_size = 5
+
+    def encode(self, text, /):
+        return [self.letters.find(char) + 1 for char in text.encode("utf-8", "replace").decode()]
+
+    def decode(self, ids, /):
+        if any(not 0 <= i < 5 for i in ids):
+            raise ValueError("no such id")
+        return "".join("\ufffdabcd"[i] for i in ids)
+
+    def save(self, path, /):
+        Path(path).write_text(json.dumps(self.letters[:3]))
+
+
+class SavesNothing(SavesShort):
+    def save(self, path, /):
+        pass
+
+
+class CannotLeave(Bytes):
+    """Trained, and neither pickled nor saved."""
+
+    def __reduce__(self):
+        raise TypeError("there is a file handle in it")
+
+
+def spec(kind, *, trained=False):
+    if trained:
+        return tokbench.BackendSpec(
+            name=kind.__name__, summary="broken", load=kind, load_options=SaveOptions, train=TRAIN[kind]
+        )
+    return tokbench.BackendSpec(name=kind.__name__, summary="broken", load=kind)
+
+
+def train_saves_short(documents, vocab_size, options, progress):
+    return SavesShort(None)
+
+
+def train_saves_nothing(documents, vocab_size, options, progress):
+    return SavesNothing(None)
+
+
+def train_cannot_leave(documents, vocab_size, options, progress):
+    return CannotLeave(None)
+
+
+TRAIN = {SavesShort: train_saves_short, SavesNothing: train_saves_nothing, CannotLeave: train_cannot_leave}
+
+# Class, the rule that it breaks, and the input that shows it.
+BROKEN = [
+    (WordsAsSize, "vocab_size", "vocab_size"),
+    (NoVocabulary, "vocab_size", "vocab_size"),
+    (Refuses, "every_text", r"encode('\x00')"),
+    (Panics, "every_text", "encode('½')"),
+    (Crashes, "every_text", "encode('½')"),
+    (Exits, "every_text", "encode('½')"),
+    (Hangs, "every_text", "encode('½')"),
+    (Surrogates, "lone_surrogates", r"encode('\ud800')"),
+    (OutOfRange, "ids_in_range", "encode('b')"),
+    (Negative, "ids_in_range", "encode('b')"),
+    (Floats, "ids_in_range", r"encode('a')"),
+    (NoSequence, "ids_in_range", "encode('')"),
+    (UnknownOutside, "unknown_id", "unk_id"),
+    (EmptyIsSomething, "empty_text", "encode('')"),
+    (Alternates, "deterministic", r"encode('\x85'), again"),
+    (SignedBatch, "encode_batch", "encode_batch([])"),
+    (StrippedBatch, "encode_batch", r"encode_batch(['\n'])"),
+    (SwappedBatch, "encode_batch", "encode_batch(['b'])"),
+    (RecognisesSpecial, "special_tokens", "encode('<end>')"),
+    (SpecialOutside, "special_tokens", "special_ids"),
+    (StrictDecode, "decode", "decode([128])"),
+    (DecodesToBytes, "decode", "decode([0])"),
+    (DecodesToSurrogates, "decode", "decode([128])"),
+    (StrippedDecodeBatch, "decode_batch", "decode_batch of the ids of [' ']"),
+    (Lowers, "lossless", "decode(encode('Å'))"),
+    (SpaceIsUnderscore, "token_bytes", "token_bytes of encode(' ')"),
+    (CountsCharacters, "offsets", r"encode_with_offsets('\x85')"),
+    (FallingOffsets, "offsets", r"encode_with_offsets('\x85')"),
+    (WrapsIds, "ids_out_of_range", "decode([256])"),
+    (TakesAnything, "wrong_types", "encode(None)"),
+    (DependsOnHash, "other_process", "encode('a') in a fresh process"),
+    (Forgets, "pickle", "encode('a') of a pickled copy in a fresh process"),
+    (SavesShort, "save", "encode('d') of a saved copy"),
+    (SavesNothing, "save", None),
+    (CannotLeave, "pickle", "pickle.dumps(tokenizer)"),
+    (SharesState, "threads", None),
+    (WarmsToOther, "warm_up", None),
+    (NeverEnds, "long_text", None),
+    (LongPanics, "long_text", None),
+]

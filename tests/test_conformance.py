@@ -1,0 +1,114 @@
+"""Every built-in backend keeps every sentence of the contract."""
+
+import json
+from importlib import resources
+
+import pytest
+
+import tokbench
+from tokbench.registry import load_registry
+from tokbench.testing import check_backend
+
+# Name of the backend, options, size to train to.
+TRAINED = [
+    ("codepoints", {}, 300),
+    ("whitespace_words", {}, 600),
+    ("naive_bpe", {}, 400),
+    ("regex_bpe", {"pattern": "o200k", "special_tokens": ["chat", "end_of_text"]}, 600),
+    ("regex_bpe", {"pattern": r"\w+", "engine": "python"}, 400),
+    ("tiktoken", {"pattern": "gpt4"}, 500),
+    ("tiktoken", {"pattern": "gpt2"}, 500),
+    ("sentencepiece", {"model_type": "unigram"}, 2500),
+    ("sentencepiece", {"model_type": "bpe", "byte_fallback": True, "character_coverage": 0.98}, 1500),
+    (
+        "sentencepiece",
+        {
+            "model_type": "unigram",
+            "normalization_rule_name": "identity",
+            "add_dummy_prefix": False,
+            "remove_extra_whitespaces": False,
+            "byte_fallback": True,
+            "user_defined_symbols": ["<tool>"],
+            "control_symbols": ["<end>"],
+        },
+        3000,
+    ),
+    ("sentencepiece", {"model_type": "char"}, 2000),
+    ("sentencepiece", {"model_type": "word"}, 2000),
+]
+VOCABULARIES = [
+    "llama2",
+    "gemma3",
+    "gemma4",
+    "modernbert",
+    "qwen3",
+    "mistral_v3",
+    "o200k_base",
+    "whisper_v3",
+    "kimi_k2",
+]
+LOADED = [
+    ("utf8_bytes", {}, 0),
+    ("utf16_units", {}, 0),
+    ("utf32_units", {}, 0),
+    ("tiktoken", {"encoding": "cl100k_base"}, 0),
+    ("tiktoken", {"encoding": "gpt2"}, 0),
+    ("tiktoken", {"encoding": "o200k_harmony"}, 0),
+    *(("splintr", {"vocabulary": vocabulary}, 0) for vocabulary in VOCABULARIES),
+]
+QUICK = {"utf8_bytes", "utf16_units", "codepoints"}
+
+
+def named(backend, options, train):
+    words = [str(value) for value in options.values() if isinstance(value, str)]
+    marks = [] if backend in QUICK else [pytest.mark.slow]
+    return pytest.param(
+        backend, options, train, id="-".join([backend, *words, *([str(train)] * bool(train))]), marks=marks
+    )
+
+
+def passes(backend, options, train=0):
+    try:
+        report = check_backend(backend, options, train=train)
+    except tokbench.BackendUnavailable as error:
+        pytest.skip(str(error))
+    assert report.ok, str(report)
+    return {outcome.rule: outcome for outcome in report.outcomes}
+
+
+@pytest.mark.parametrize(("backend", "options", "train"), [named(*case) for case in LOADED + TRAINED])
+def test_a_built_in_backend(backend, options, train):
+    passes(backend, options, train)
+
+
+@pytest.fixture(scope="module")
+def gpt2_files(tmp_path_factory):
+    """A small vocabulary in the format of GPT-2."""
+    folder = tmp_path_factory.mktemp("gpt2")
+    spec = load_registry().backends.get("regex_bpe")
+    lines = resources.files("tokbench.corpus.sample").joinpath("hostile.jsonl").read_text(encoding="utf-8")
+    texts = [json.loads(line)["text"] for line in lines.splitlines()]
+    tokenizer = spec.train(texts, 500, spec.train_options(pattern="gpt2"), lambda done, total: None)
+    tokenizer.export("gpt2", folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_gpt2_files(gpt2_files):
+    passes("gpt2_files", {"encoder": str(gpt2_files / "encoder.json"), "vocab": str(gpt2_files / "vocab.bpe")})
+
+
+@pytest.mark.slow
+def test_a_saved_file_that_was_loaded(tmp_path):
+    spec = load_registry().backends.get("tiktoken")
+    tokenizer = spec.train(["low lower lowest"] * 9, 270, spec.train_options(), lambda done, total: None)
+    path = tmp_path / "ranks.tiktoken"
+    tokenizer.save(path)
+    outcomes = passes("tiktoken", {"path": str(path)})
+    assert outcomes["save"].state == "ok"
+    assert outcomes["lossless"].state == "ok"
+
+
+def test_every_built_in_backend_is_there():
+    ours = {name for name, entry in load_registry().backends.entries.items() if entry.plugin.distribution == "tokbench"}
+    assert {backend for backend, _, _ in LOADED + TRAINED} | {"gpt2_files"} >= ours

@@ -1,0 +1,131 @@
+"""What a check found: an outcome for every rule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from tokbench.testing.contract import SENTENCES
+
+__all__ = ["Outcome", "Report", "State", "Verdict"]
+
+
+class State(StrEnum):
+    """What became of a rule."""
+
+    OK = "ok"
+    FAILED = "failed"
+    NOT_APPLICABLE = "not_applicable"
+
+
+class Verdict(NamedTuple):
+    """What a rule found.
+
+    Attributes:
+        state: kept, broken, or not to be asked of this tokenizer.
+        note: what was looked at, or why there was nothing to look at.
+        input: the smallest input that was found to break the rule.
+        expected: what the contract says should come.
+        got: what came.
+    """
+
+    state: State
+    note: str = ""
+    input: str = ""
+    expected: str = ""
+    got: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A rule and its verdict.
+
+    Attributes:
+        rule: its name.
+        sentence: the number of the contract's sentence that it checks.
+        verdict: what it found.
+
+    >>> print(Outcome("empty_text", 4, Verdict(State.OK, "1 text")))
+    ok      empty_text          1 text
+    """
+
+    rule: str
+    sentence: int
+    verdict: Verdict
+
+    @property
+    def state(self) -> State:
+        """What became of the rule."""
+        return self.verdict.state
+
+    @property
+    def quote(self) -> str:
+        """The sentence of the contract."""
+        return f"{self.sentence}. {SENTENCES.get(self.sentence, '')}"
+
+    def __str__(self) -> str:
+        shown = {State.OK: "ok", State.FAILED: "FAILED", State.NOT_APPLICABLE: "-"}[self.state]
+        head = f"{shown:<7} {self.rule:<18}  {self.verdict.note}".rstrip()
+        return f"{head}\n{self.explanation}" if self.state is State.FAILED else head
+
+    @property
+    def explanation(self) -> str:
+        """The broken sentence and what broke it, a line each; only of a rule that failed."""
+        rows = (
+            ("contract", self.quote),
+            ("input", self.verdict.input),
+            ("expected", self.verdict.expected),
+            ("got", self.verdict.got),
+        )
+        return "\n".join(f"    {name:<9} {text}" for name, text in rows if text)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All outcomes of one tokenizer.
+
+    Attributes:
+        backend: its backend.
+        options: of loading or training.
+        train: the vocabulary size it was trained to; 0 if it was loaded.
+        outcomes: in the order of the rules.
+    """
+
+    backend: str
+    options: Mapping[str, Any]
+    train: int
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def failed(self) -> tuple[Outcome, ...]:
+        """The rules that are broken."""
+        return tuple(outcome for outcome in self.outcomes if outcome.state is State.FAILED)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no rule is broken."""
+        return not self.failed
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.outcomes), self.summary])
+
+    @property
+    def summary(self) -> str:
+        """How many rules were kept, broken, and not applicable, in one line."""
+        counts = {state: sum(outcome.state is state for outcome in self.outcomes) for state in State}
+        return (
+            f"{self.backend}: {counts[State.OK]} rules kept, {counts[State.FAILED]} broken, "
+            f"{counts[State.NOT_APPLICABLE]} not applicable"
+        )
+
+    def to_json(self) -> str:
+        """Everything, for other programs."""
+        outcomes = [
+            {"rule": each.rule, "sentence": each.sentence, "contract": each.quote, **each.verdict._asdict()}
+            for each in self.outcomes
+        ]
+        whole = asdict(self) | {"options": dict(self.options), "ok": self.ok, "outcomes": outcomes}
+        return json.dumps(whole, ensure_ascii=True, indent=1, default=str)

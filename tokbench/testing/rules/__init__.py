@@ -1,0 +1,50 @@
+"""The rules: what is checked of a tokenizer, each with the sentence of the contract that it checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, refusals, special, threads
+from tokbench.testing.subject import Subject
+
+__all__ = ["RULES", "Rule"]
+
+
+class Rule(NamedTuple):
+    """One thing to check.
+
+    Attributes:
+        sentence: the number of the contract's sentence.
+        check: looks at a tokenizer and says what it has looked at, or raises ``Broken`` or ``NotApplicable``.
+    """
+
+    sentence: int
+    check: Callable[[Subject], str]
+
+
+# What others build on comes first: a text that kills the process is then found where it belongs.
+RULES: Final = {
+    "vocab_size": Rule(2, encoding.vocab_size),
+    "every_text": Rule(7, encoding.every_text),
+    "lone_surrogates": Rule(7, encoding.lone_surrogates),
+    "ids_in_range": Rule(2, encoding.ids_in_range),
+    "unknown_id": Rule(2, encoding.unknown_id),
+    "empty_text": Rule(1, encoding.empty_text),
+    "deterministic": Rule(3, encoding.deterministic),
+    "encode_batch": Rule(3, batches.encode_batch),
+    "special_tokens": Rule(8, special.special_tokens),
+    "decode": Rule(4, decoding.decode),
+    "decode_batch": Rule(4, batches.decode_batch),
+    "lossless": Rule(9, decoding.lossless),
+    "token_bytes": Rule(5, bytes_.token_bytes),
+    "offsets": Rule(6, bytes_.offsets),
+    "ids_out_of_range": Rule(11, refusals.ids_out_of_range),
+    "wrong_types": Rule(11, refusals.wrong_types),
+    "other_process": Rule(3, copies.other_process),
+    "pickle": Rule(12, copies.pickled),
+    "save": Rule(12, copies.saved),
+    "threads": Rule(10, threads.threads),
+    "warm_up": Rule(3, encoding.warm_up),
+    "long_text": Rule(13, encoding.long_text),
+}

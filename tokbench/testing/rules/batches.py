@@ -1,0 +1,85 @@
+"""Rules about batches: they give what their documents give one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tokbench.batch import flat
+from tokbench.protocol import DecodesBatch, Encoded, EncodesBatch
+from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.rules.encoding import SURROGATES
+from tokbench.testing.shown import call_of, shown
+from tokbench.testing.subject import Subject, check_small
+
+__all__ = ["decode_batch", "encode_batch"]
+
+
+def encode_batch(subject: Subject) -> str:
+    """Arrays of the right types, with the ids of ``encode``."""
+    if not isinstance(subject.tokenizer, EncodesBatch):
+        raise NotApplicable("it has no encode_batch")
+
+    def check(texts: list[str]) -> None:
+        expected = [subject.ids(text) for text in texts]
+        encoded = subject.answer("encode_batch", texts, expected="Encoded")
+        call = call_of("encode_batch", texts)
+        ids, offsets = _arrays(call, encoded)
+        ends = np.cumsum([0, *map(len, expected)])
+        if offsets.tolist() != ends.tolist():
+            raise Broken(call, f"offsets {shown(ends.tolist())}, those of the documents one by one", offsets.tolist())
+        for text, start, alone in zip(texts, offsets.tolist(), expected, strict=False):
+            together = ids[start : start + len(alone)].tolist()
+            if together != alone:
+                raise Broken(call, f"{shown(alone)} for {shown(text)}, as encode gives", together)
+
+    texts = subject.working([*subject.encodable, *SURROGATES], subject.ids)
+    return _each_batch(subject, texts, check)
+
+
+def _arrays(call: str, encoded: object) -> Encoded:
+    """The two arrays.
+
+    Raises:
+        Broken: they are none, or not of the types that they should have.
+    """
+    expected = "Encoded(ids: uint32[n], offsets: int64[d + 1])"
+    if not isinstance(encoded, tuple) or len(encoded) != 2:  # noqa: PLR2004
+        raise Broken(call, expected, encoded)
+    for array, dtype in zip(encoded, (np.uint32, np.int64), strict=True):
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+            what = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else shown(array)
+            raise Broken(call, expected, words=what)
+    return Encoded(*encoded)
+
+
+def decode_batch(subject: Subject) -> str:
+    """The texts of ``decode``."""
+    if not isinstance(subject.tokenizer, DecodesBatch):
+        raise NotApplicable("it has no decode_batch")
+
+    def check(texts: list[str]) -> None:
+        documents = [subject.ids(text) for text in texts]
+        expected = [subject.text(ids) for ids in documents]
+        decoded = subject.answer("decode_batch", flat(documents), expected="texts")
+        if not isinstance(decoded, Sequence) or list(decoded) != expected:
+            raise Broken(f"decode_batch of the ids of {shown(texts)}", f"{shown(expected)}, as decode gives", decoded)
+
+    texts = subject.working(subject.encodable, lambda text: subject.text(subject.ids(text)))
+    return _each_batch(subject, texts, check)
+
+
+def _each_batch(subject: Subject, texts: list[str], check: Callable[[list[str]], None]) -> str:
+    """Check no documents, empty ones, and all together; what fails is made small: few documents, then short ones."""
+
+    def checked(batch: list[str]) -> None:
+        try:
+            check_small(batch, check)
+        except Broken:
+            for text in batch:  # one document may be enough, and may be made smaller
+                check_small(text, lambda text: check([text]))
+            raise
+
+    subject.working([[], [""], ["", "a", ""], texts], checked)
+    return f"{len(texts):,} texts in one batch"

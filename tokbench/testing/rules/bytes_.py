@@ -1,0 +1,85 @@
+"""Rules about bytes: those of an id, and where in the text a token ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from tokbench.protocol import EncodesWithOffsets, HasDummyPrefix, HasTokenBytes
+from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.shown import call_of, shown
+from tokbench.testing.subject import Subject, is_id
+
+__all__ = ["offsets", "token_bytes"]
+
+
+def token_bytes(subject: Subject) -> str:
+    """Every id has bytes, and those of the ids of a text are those of the decoded text."""
+    tokenizer = subject.tokenizer
+    if not isinstance(tokenizer, HasTokenBytes):
+        raise NotApplicable("it has no token_bytes")
+    prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
+    if not isinstance(prefix, bytes):
+        raise Broken("dummy_prefix", "bytes", prefix)
+
+    def bytes_of(token_id: int) -> bytes:
+        data = subject.answer("token_bytes", token_id, expected="bytes")
+        if not isinstance(data, bytes):
+            raise Broken(call_of("token_bytes", token_id), "bytes", data)
+        return data
+
+    def check(text: str) -> None:
+        ids = subject.ids(text)
+        decoded = subject.text(ids)
+        parts = list(map(bytes_of, ids))
+        whole = b"".join(parts)
+        # The prefix may be there or not: an unknown token at the start has taken its place.
+        if decoded not in {each.decode(errors="replace") for each in (whole, whole.removeprefix(prefix))}:
+            without = f" after dummy_prefix {prefix!r}" if prefix else ""
+            raise Broken(f"token_bytes of {call_of('encode', text)}", f"the bytes of {shown(decoded)}{without}", parts)
+
+    for token_id in subject.some_ids():
+        bytes_of(token_id)
+    return f"{len(subject.some_ids()):,} ids, {subject.each_text(subject.encodable, check)}"
+
+
+def offsets(subject: Subject) -> str:
+    """Each token has an end in the text, none before the last one's, and none beyond the text.
+
+    Where nothing is lost the last one ends with the text, and what lies between two ends is the token's bytes.
+    """
+    tokenizer = subject.tokenizer
+    if not isinstance(tokenizer, EncodesWithOffsets):
+        raise NotApplicable("it has no encode_with_offsets")
+    exact = subject.lossless and isinstance(tokenizer, HasTokenBytes) and not getattr(tokenizer, "dummy_prefix", b"")
+
+    def check(text: str) -> None:
+        expected, data = subject.ids(text), text.encode()
+        call = call_of("encode_with_offsets", text)
+        answer = subject.answer("encode_with_offsets", text, expected="Offsets(ids, ends)")
+        if not isinstance(answer, tuple) or len(answer) != 2:  # noqa: PLR2004
+            raise Broken(call, "Offsets(ids, ends)", answer)
+        ids, ends = map(list, answer)
+        if ids != expected:
+            raise Broken(call, f"ids {shown(expected)}, as encode gives", ids)
+        _check_ends(call, ends, len(ids), len(data))
+        if subject.lossless and ends and ends[-1] != len(data):
+            raise Broken(call, f"a last end of {len(data)}, since the text has so many bytes", ends)
+        if exact:
+            _check_parts(subject, call, ids, [data[start:end] for start, end in pairwise([0, *ends])])
+
+    return subject.each_text(subject.encodable, check)
+
+
+def _check_ends(call: str, ends: Sequence[int], tokens: int, length: int) -> None:
+    if len(ends) != tokens or not all(map(is_id, ends)):
+        raise Broken(call, f"{tokens} integers as ends, one for each id", ends)
+    if list(ends) != sorted(ends) or (ends and not 0 <= ends[0] <= ends[-1] <= length):
+        raise Broken(call, f"ends that never fall, from 0 to {length}, the bytes of the text", ends)
+
+
+def _check_parts(subject: Subject, call: str, ids: Sequence[int], parts: Sequence[bytes]) -> None:
+    for token_id, part in zip(ids, parts, strict=True):
+        data = subject.answer("token_bytes", token_id, expected="bytes")
+        if data != part:
+            raise Broken(call, f"an end that gives id {token_id} its bytes {data!r}", part)

@@ -1,0 +1,60 @@
+"""Rules about ``decode``: it gives text for all ids, and the same text where nothing is lost."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Final
+
+from tokbench.protocol import ClaimsLossless
+from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.shown import call_of, shown
+from tokbench.testing.subject import Subject, check_small
+
+__all__ = ["decode", "lossless"]
+
+_SEQUENCES: Final = 300
+_LONGEST: Final = 12
+
+
+def decode(subject: Subject) -> str:
+    """Every id, the ids of every text and any ids in a row are text."""
+
+    def check(ids: list[int]) -> None:
+        call = call_of("decode", ids)
+        text = subject.answer("decode", ids, expected="text")
+        if not isinstance(text, str):
+            raise Broken(call, "a string", text)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise Broken(call, "Unicode text, with U+FFFD for what is not", text) from error
+
+    single = subject.some_ids()
+    subject.working(([token_id] for token_id in single), check)
+    subject.working([*_in_a_row(subject.vocab_size)], lambda ids: check_small(ids, check))
+    note = subject.each_text(subject.encodable, lambda text: check(subject.ids(text)))
+    which = "all" if len(single) == subject.vocab_size else f"{len(single):,} of"
+    return f"{which} {subject.vocab_size:,} ids, {_SEQUENCES} random sequences, the ids of {note}"
+
+
+def _in_a_row(vocab_size: int) -> Iterator[list[int]]:
+    """Short sequences of any ids, the same ones every time."""
+    draw = random.Random(1)  # noqa: S311 - no secret
+    for _ in range(_SEQUENCES):
+        yield [draw.randrange(vocab_size) for _ in range(draw.randint(2, _LONGEST))]
+
+
+def lossless(subject: Subject) -> str:
+    """Every text comes back, if that is claimed."""
+    if not isinstance(subject.tokenizer, ClaimsLossless):
+        raise NotApplicable("it does not say whether it is lossless")
+    if not subject.lossless:
+        raise NotApplicable("it does not claim to be lossless")
+
+    def check(text: str) -> None:
+        back = subject.text(subject.ids(text))
+        if back != text:
+            raise Broken(f"decode(encode({shown(text)}))", shown(text), back)
+
+    return subject.each_text(subject.encodable, check)

@@ -1,0 +1,165 @@
+"""Rules about ``encode``: which texts it takes and which ids it gives."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokbench.errors import BackendError
+from tokbench.protocol import EncodesBatch, HasUnknown, WarmsUp
+from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
+from tokbench.testing.shown import call_of, shown
+from tokbench.testing.subject import Subject, is_id, why
+from tokbench.testing.texts import long_texts
+
+__all__ = [
+    "SURROGATES",
+    "deterministic",
+    "empty_text",
+    "every_text",
+    "ids_in_range",
+    "lone_surrogates",
+    "long_text",
+    "unknown_id",
+    "vocab_size",
+    "warm_up",
+]
+
+# No two halves that would make a whole: some languages would read those as one character.
+SURROGATES: Final = ("\ud800", "\udfff", "a\ud800", "\udc00b", "a\udbffb c", "é\udfff\ud800日", "\ud83d 🙂")
+_BEGINNING: Final = 100
+
+
+def vocab_size(subject: Subject) -> str:
+    """It is a positive integer."""
+    size = subject.tokenizer.vocab_size
+    if not is_id(size) or size < 1:
+        raise Broken("vocab_size", "a positive integer", size)
+    return f"{size:,} ids"
+
+
+def every_text(subject: Subject) -> str:
+    """No Unicode text is refused, and none kills the process."""
+
+    def check(text: str) -> None:
+        subject.answer("encode", text, expected="ids")
+
+    return subject.each_text(subject.more_texts, check)
+
+
+def lone_surrogates(subject: Subject) -> str:
+    """What is no Unicode is replaced or refused."""
+
+    def check(text: str) -> None:
+        replaced = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+        expected = subject.ids(replaced)
+        try:
+            ids = list(subject.call("encode", text))
+        except (ValueError, BackendError):
+            return
+        except BaseException as error:
+            _stop(error)
+            raise Broken(call_of("encode", text), "ValueError or BackendError", words=why(error)) from error
+        if ids != expected:
+            raise Broken(call_of("encode", text), f"{shown(expected)}, the ids of {replaced!r}, or ValueError", ids)
+
+    return subject.each_text(SURROGATES, check)
+
+
+def ids_in_range(subject: Subject) -> str:
+    """All are integers in ``range(vocab_size)``."""
+    size = subject.vocab_size
+
+    def check(text: str) -> None:
+        try:
+            ids = subject.call("encode", text, builds_on=True)
+        except BaseException as error:
+            _stop(error)
+            raise Elsewhere from error
+        expected = f"a sequence of integers in range({size})"
+        try:
+            wrong = [each for each in ids if not is_id(each) or not 0 <= each < size]
+            len(ids)
+        except TypeError as error:
+            raise Broken(call_of("encode", text), expected, ids) from error
+        if wrong:
+            raise Broken(call_of("encode", text), expected, words=f"{shown(wrong[0])} in {shown(list(ids))}")
+
+    return subject.each_text(subject.more_texts, check)
+
+
+def unknown_id(subject: Subject) -> str:
+    """It is an id, or there is none."""
+    tokenizer, size = subject.tokenizer, subject.vocab_size
+    if not isinstance(tokenizer, HasUnknown):
+        raise NotApplicable("it has no unk_id")
+    unk_id = tokenizer.unk_id
+    if unk_id is not None and not subject.are_ids([unk_id]):
+        raise Broken("unk_id", f"None or an integer in range({size})", unk_id)
+    return f"unk_id is {unk_id}"
+
+
+def empty_text(subject: Subject) -> str:
+    """It has no ids, and no ids are empty text."""
+    ids = subject.ids("")
+    if ids:
+        raise Broken("encode('')", "no ids", ids)
+    text = subject.text([])
+    if text:
+        raise Broken("decode([])", "''", text)
+    return "both ways"
+
+
+def deterministic(subject: Subject) -> str:
+    """The same text gives the same ids twice in a row, and after others."""
+    first = {text: subject.ids(text) for text in reversed(subject.encodable)}
+
+    def check(text: str) -> None:
+        before = first.get(text) or subject.ids(text)
+        for after in (subject.ids(text), subject.ids(text)):
+            if after != before:
+                raise Broken(f"{call_of('encode', text)}, again", shown(before), after)
+
+    return subject.each_text(subject.encodable, check)
+
+
+def warm_up(subject: Subject) -> str:
+    """It changes no ids."""
+    if not isinstance(subject.tokenizer, WarmsUp):
+        raise NotApplicable("it has no warm_up")
+    before = {text: subject.ids(text) for text in subject.encodable}
+    subject.answer("warm_up", expected="no error")
+
+    def check(text: str) -> None:
+        expected = before.get(text) or subject.ids(text)
+        methods = {"encode": subject.ids}
+        if isinstance(subject.tokenizer, EncodesBatch):
+            methods["encode_batch"] = lambda text: subject.call("encode_batch", [text]).ids.tolist()
+        for method, encode in methods.items():
+            if (ids := encode(text)) != expected:
+                raise Broken(f"{call_of(method, text)} after warm_up()", shown(expected), ids)
+
+    return subject.each_text(list(before), check)
+
+
+def long_text(subject: Subject) -> str:
+    """A megabyte without a place to split it comes to an end."""
+    texts = {name: text for name, text in long_texts().items() if _begins(subject, text)}
+    if not texts:
+        raise Elsewhere
+    for text in texts.values():
+        subject.answer("encode", text, expected=f"ids within {subject.limit:g} s")
+    return f"a megabyte each: {', '.join(texts)}"
+
+
+def _begins(subject: Subject, text: str) -> bool:
+    """Whether at least the beginning of a text can be encoded."""
+    try:
+        subject.ids(text[:_BEGINNING])
+    except Elsewhere:
+        return False
+    return True
+
+
+def _stop(error: BaseException) -> None:
+    if isinstance(error, KeyboardInterrupt | Elsewhere):
+        raise error

@@ -1,0 +1,66 @@
+"""Rules about what must be refused: with an exception of the right type, never with an answer."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench.errors import BackendError
+from tokbench.protocol import DecodesBatch, Encoded, HasTokenBytes
+from tokbench.testing.findings import Broken, Elsewhere
+from tokbench.testing.shown import call_of
+from tokbench.testing.subject import Subject, why
+
+__all__ = ["ids_out_of_range", "wrong_types"]
+
+_NO_TEXT: Final[tuple[Any, ...]] = (None, b"x", 5, ["x"])
+_NO_IDS: Final[tuple[Any, ...]] = (None, "x", "1", ["x"], [None])
+_UINT32: Final = 1 << 32
+
+
+def ids_out_of_range(subject: Subject) -> str:
+    """``decode``, ``decode_batch`` and ``token_bytes`` refuse ids that do not exist."""
+    right, names = (ValueError, BackendError), "ValueError or BackendError"
+    size, tokenizer = subject.vocab_size, subject.tokenizer
+    outside = (size, size + 1, -1, _UINT32, 1 << 64)
+    calls: list[tuple[str, Any]] = [("decode", ids) for bad in outside for ids in ([bad], [0, bad])]
+    if isinstance(tokenizer, HasTokenBytes):
+        calls += [("token_bytes", bad) for bad in outside]
+    if isinstance(tokenizer, DecodesBatch):
+        calls += [("decode_batch", _batch([0, bad])) for bad in (size, _UINT32 - 1) if size <= bad < _UINT32]
+    for method, argument in calls:
+        _refused(subject, method, argument, right, names)
+    return ", ".join(sorted({method for method, _ in calls}))
+
+
+def _batch(ids: list[int]) -> Encoded:
+    return Encoded(np.array(ids, dtype=np.uint32), np.array([0, len(ids)], dtype=np.int64))
+
+
+def wrong_types(subject: Subject) -> str:
+    """``encode`` refuses what is no string, ``decode`` what are no integers."""
+    right, names = (TypeError, ValueError, AttributeError, BackendError), "TypeError, ValueError or AttributeError"
+    for argument in _NO_TEXT:
+        _refused(subject, "encode", argument, right, names)
+    for argument in _NO_IDS:
+        _refused(subject, "decode", argument, right, names)
+    return f"{len(_NO_TEXT)} times no text, {len(_NO_IDS)} times no ids"
+
+
+def _refused(subject: Subject, method: str, argument: Any, right: tuple[type[Exception], ...], names: str) -> None:
+    """Make a call that must raise.
+
+    Raises:
+        Broken: it answers, or raises something else.
+    """
+    call = call_of(method, argument)
+    try:
+        answer = subject.call(method, argument)
+    except right:
+        return
+    except (KeyboardInterrupt, Elsewhere):
+        raise
+    except BaseException as error:
+        raise Broken(call, names, words=why(error)) from error
+    raise Broken(call, names, answer)

@@ -1,0 +1,70 @@
+"""A failing input made small: parts are taken away, and characters made plain, as long as it still fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+__all__ = ["shrink"]
+
+_CALLS: Final = 2_000
+_SECONDS: Final = 10.0
+
+S = TypeVar("S", str, list[str], list[int])
+
+
+def shrink(whole: S, fails: Callable[[S], bool]) -> S:
+    """A smaller input that fails too; at most 2,000 calls and 10 seconds are spent on it.
+
+    First halves are left out, then quarters, down to single elements, again and again until nothing can
+    go (Zeller's delta debugging). The characters of a text are then replaced by ``a`` where that fails too.
+
+    Args:
+        whole: an input for which ``fails`` is true.
+        fails: whether an input still shows the failure.
+
+    >>> shrink("a long text with <s> in it", lambda text: "<s" in text)
+    '<s'
+    >>> shrink([3, 14, 15, 92, 65], lambda ids: sum(ids) > 100)
+    [92, 65]
+    >>> shrink("x✓y", lambda text: len(text) > 1 and "✓" in text)
+    'a✓'
+    """
+    budget = _Budget(fails)
+    smaller = _without_parts(whole, budget)
+    while len(smaller) < len(whole):
+        whole, smaller = smaller, _without_parts(smaller, budget)
+    if isinstance(smaller, str):
+        for position, char in enumerate(smaller):
+            plain = f"{smaller[:position]}a{smaller[position + 1 :]}"
+            if char != "a" and budget(plain):
+                smaller = plain
+    return smaller
+
+
+def _without_parts(whole: S, fails: Callable[[Any], bool]) -> S:
+    size = (len(whole) + 1) // 2
+    while size:
+        start = 0
+        while start < len(whole):
+            rest = whole[:start] + whole[start + size :]
+            if fails(rest):
+                whole = rest
+            else:
+                start += size
+        size = 0 if size == 1 else (size + 1) // 2
+    return whole
+
+
+class _Budget:
+    """Answers no once the calls or the time are used up."""
+
+    def __init__(self, fails: Callable[[Any], bool]) -> None:
+        self._fails = fails
+        self._calls = 0
+        self._end = time.monotonic() + _SECONDS
+
+    def __call__(self, candidate: Any) -> bool:
+        self._calls += 1
+        return self._calls <= _CALLS and time.monotonic() < self._end and self._fails(candidate)

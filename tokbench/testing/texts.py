@@ -1,0 +1,121 @@
+"""The texts that every tokenizer is asked about: small and hostile ones first."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from typing import Final
+
+from tokbench.corpus.sample import SampleOptions, SampleSource
+
+__all__ = ["MARKERS", "corpus", "generated", "long_texts", "training_text"]
+
+MARKERS: Final = tuple(
+    "<|endoftext|> <s> </s> <unk> <pad> <mask> <bos> <eos> <|im_start|> <|begin_of_text|> <|eot_id|> [CLS] [SEP] "
+    "[MASK] [UNK] [PAD] [INST] <0x0A> <0xE2> <start_of_turn> <|fim_prefix|> ## ##ing @@ ▁ ▁▁ Ġ Ċ ⁇".split()
+)
+"""What tokenizers write for things that are not text, and text that looks like their inner spelling."""
+
+_SMALL: Final = (
+    *("", "a", "b", " ", "  ", "\n", "\r\n", "\t", "\0", "a\0b", "\x7f", "\x85", "\xa0", "\u3000", "\u2028"),
+    *("\ufeff", "\ufeffa", "a\ufeff", "\ufffd", "\ufffe", "\U0010ffff", "\u200b", "\u200d", "\u202e", "\xad"),
+    *(
+        "é",
+        "e\u0301",
+        "\u0301",
+        "ﬁ",
+        "½",
+        "Å",
+        "Ω",
+        "İ",
+        "ß",
+        "\u017f",
+        "①",
+        "㎏",
+        "각",
+        "ᄀ",
+        "日本語",
+        "ไทย",
+        "हिन्दी",
+    ),
+    *(
+        "🙂",
+        "👨\u200d👩\u200d👧",
+        "🏽",
+        "\U0001d4b3",
+        "⅓",
+        " a",
+        "a ",
+        " a ",
+        "a  b",
+        "a\n\nb",
+        "\n a",
+        "'s",
+        "don't",
+        "DON'T",
+    ),
+    *("1234567890", "3.14", "a" * 300, " " * 100, "\n" * 50, "ab" * 60, "é" * 100, "=" * 80, "the The THE"),
+    "".join(map(chr, range(128))),
+    "".join(map(chr, range(128, 256))),
+)
+
+_LONG: Final = 1_000_000
+
+
+@cache
+def corpus() -> tuple[str, ...]:
+    """The shipped hostile texts, a sentence in each shipped language, and what is above; the shortest first."""
+    hostile = [document.text for document in SampleSource(SampleOptions(part="hostile")).documents()]
+    sentences = {
+        document.group: document.text for document in SampleSource(SampleOptions(part="languages")).documents()
+    }
+    marked = [text for marker in MARKERS for text in (marker, f"a{marker}b", f" {marker} {marker}")]
+    return tuple(sorted({*_SMALL, *marked, *hostile, *sentences.values()}, key=lambda text: (len(text), text)))
+
+
+@cache
+def generated(examples: int) -> tuple[str, ...]:
+    """Texts that hypothesis thinks of, the same ones every time; none where it is not installed.
+
+    Any Unicode text without surrogates, and pieces of hostile text strung together.
+
+    Args:
+        examples: how many at most; the same text is counted once.
+    """
+    if not examples:
+        return ()
+    try:
+        import hypothesis
+        from hypothesis import configuration, strategies
+    except ImportError:
+        return ()
+    texts: set[str] = set()
+    anything = strategies.text(strategies.characters(exclude_categories=["Cs"]))  # all but surrogates
+    snippets = strategies.lists(anything | strategies.sampled_from([*MARKERS, *_SMALL]), max_size=6).map("".join)
+
+    @hypothesis.settings(
+        max_examples=examples, derandomize=True, database=None, deadline=None, phases=[hypothesis.Phase.generate]
+    )
+    @hypothesis.given(anything | snippets)
+    def collect(text: str) -> None:
+        texts.add(text)
+
+    with tempfile.TemporaryDirectory() as home:  # what it likes to remember must not lie in the user's folder
+        configuration.set_hypothesis_home_dir(home)
+        collect()
+    return tuple(sorted(texts - set(corpus()), key=lambda text: (len(text), text)))
+
+
+def long_texts() -> dict[str, str]:
+    """A megabyte each, with no place to split it, by what they are."""
+    import random
+
+    letters = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=_LONG))  # noqa: S311 - no secret
+    spaces = " " * _LONG
+    return {"one letter": "a" * _LONG, "letters": letters, "spaces": spaces, "spaces before a letter": f"{spaces}a"}
+
+
+def training_text() -> list[str]:
+    """What a backend is trained on before it is checked: the shipped sentences and code."""
+    parts = (SampleOptions(part="languages"), SampleOptions(part="code"))
+    return [document.text for part in parts for document in SampleSource(part).documents()]

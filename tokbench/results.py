@@ -95,8 +95,9 @@ class Results:
             ``higher`` or ``lower`` (is better) or ``none``.
         cells: the numbers.
         losses: for each tokenizer, corpus and group with texts that did not come back: ``tokenizer, corpus,
-            group, documents`` (how many), and of the first: ``origin, position`` (characters), ``expected,
-            got`` (what stands there, with a little context before).
+            group, documents`` (how many), of the first ``origin, position`` (characters), ``expected, got``
+            (what stands there, with a little context before), and ``causes``: for each ``cause``, ``documents``
+            (whose first difference it explains), ``taking_part`` (in which it takes part), and its own first.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.

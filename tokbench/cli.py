@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tokbench.cli_inspect import inspect
 from tokbench.cli_train import train
 from tokbench.errors import InputError, TokbenchError
 
@@ -138,6 +139,7 @@ def _console() -> Console:
     return Console()
 
 
+tokbench.add_command(inspect)
 tokbench.add_command(train)
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokbench.cli_options import parse_options
+
 if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.runner.training import Trained
@@ -65,19 +67,11 @@ def _from_options(
 ) -> Config:
     """The configuration that the options stand for."""
     from tokbench.config.read import parse_config
-    from tokbench.config.strict_yaml import plain_scalar
 
     if not backend or not text or not vocab_size:
         raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
     entry: dict[str, Any] = {"backend": backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals:
-            raise click.UsageError(f"-O {option}: write it as KEY=VALUE")
-        try:
-            entry[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
-        except ValueError:  # a regular expression may begin like that
-            entry[key] = value
+    entry |= parse_options(options)
     whole = {
         "schema": "tokbench/1",
         "name": "train",

@@ -37,6 +37,7 @@ __all__ = [
     "Exports",
     "HasDummyPrefix",
     "HasNotes",
+    "HasSpecialTokens",
     "HasTokenBytes",
     "HasUnknown",
     "Offsets",
@@ -151,6 +152,21 @@ class HasUnknown(Protocol):
     @property
     def unk_id(self) -> int | None:
         """That id; ``None`` where this vocabulary has none."""
+
+
+@runtime_checkable
+class HasSpecialTokens(Protocol):
+    """Capability: says which ids are special tokens.
+
+    >>> class Letters:
+    ...     special_ids = {"<end>": 128}
+    >>> isinstance(Letters(), HasSpecialTokens)
+    True
+    """
+
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        """Names and ids; ordinary text gives none of them, so an unknown token that text may give is not there."""
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -52,6 +52,9 @@ class SentencePieceTokenizer:
         self.notes = notes
         self.vocab_size: int = self._processor.get_piece_size()
         self.unk_id: int = self._processor.unk_id()
+        self.special_ids: Mapping[str, int] = {
+            self._processor.id_to_piece(i): i for i in range(self.vocab_size) if self._processor.is_control(i)
+        }
         # Asked of the normalizer, since the model's own settings cannot be read without protobuf.
         self.dummy_prefix = b" " if self._processor.normalize("a").startswith(_SPACE) else b""
 

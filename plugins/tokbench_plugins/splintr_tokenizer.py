@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +59,11 @@ class SplintrTokenizer:
         spaces = sorted((token for token in self._special if token.isspace()), key=len, reverse=True)
         self._spaces = re.compile(f"({'|'.join(map(re.escape, spaces))})") if spaces else None
         self.vocab_size: int = splintr.base_vocab_size(vocabulary)
+        self.special_ids: Mapping[str, int] = {
+            token: token_id
+            for token, token_id in self._special.items()
+            if token_id < self.vocab_size and not token.isspace()
+        }
         self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -36,6 +36,9 @@ class TiktokenTokenizer:
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encoding = encoding
         self.vocab_size = encoding.n_vocab
+        self.special_ids: Mapping[str, int] = {
+            name: encoding.encode_single_token(name) for name in sorted(encoding.special_tokens_set)
+        }
 
     def encode(self, text: str, /) -> list[int]:
         """The ids of ordinary text; tiktoken reads a lone surrogate as U+FFFD."""

@@ -131,6 +131,11 @@ class BPETokenizer:
         # Characters to be encoded in Python before the engine for batches is got ready.
         self._patience = {"auto": _WORTH_BULK, "python": -1}.get(engine, 0)
 
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        """Names and ids of the special tokens."""
+        return self.special_tokens.ids
+
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: what it was made from; the caches stay behind."""
         return _restored, (self.vocabulary, self.pattern, self.special_tokens, self.engine, self.training)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tokbench.metrics.fidelity.causes import Cause, Facts
 from tokbench.metrics.fidelity.compare import Difference, compare
 from tokbench.metrics.view import View
-from tokbench.protocol import HasDummyPrefix, HasTokenBytes, HasUnknown
+from tokbench.protocol import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
 
 __all__ = ["Example", "Losses", "find_losses"]
 
@@ -91,7 +91,7 @@ def find_losses(view: View, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]
     tokenizer = view.tokenizer
     unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
     surface = None if unk_id is None else tokenizer.decode([unk_id])
-    special = tuple(getattr(tokenizer, "special_ids", ()))
+    special = tuple(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else ()
     for k in lossy:
         ids = view.encoded.ids[view.encoded.offsets[k] : view.encoded.offsets[k + 1]].tolist()
         facts = Facts(surface if unk_id in ids else None, special, _data(view, ids))

@@ -236,7 +236,7 @@ def test_inspect_is_a_gate(tmp_path):
     ("arguments", "message"),
     [
         (("--backend", "utf8_byte"), "did you mean 'utf8_bytes'?"),
-        (("--backend", "utf8_bytes", "-O", "size=3"), "unknown option 'size'"),
+        (("--backend", "utf8_bytes", "-O", "size=3"), "unknown key 'size'"),
         (("--backend", "utf8_bytes", "-O", "size"), "write it as KEY=VALUE"),
         (("--backend", "utf8_bytes", "--text", "nowhere/*.txt"), "nowhere"),
     ],

@@ -10,8 +10,8 @@ import tokbench
 from tokbench.batch import encode_batch
 from tokbench.health.corpus import corpus_use
 from tokbench.health.usage import formed_counts, merge_table, usage_classes
+from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
-from tokbench_plugins.bpe.train import train
 
 MERGES = train(["the other brother bathes there, then they gather another feather " * 4], 300, None)
 

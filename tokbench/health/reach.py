@@ -29,7 +29,7 @@ of them only; one is enough.
 FRAGMENT_TRIES: Final = 512
 """Texts that are tried for an id whose bytes are not UTF-8 alone."""
 
-_PASS: Final = 32
+_FRAGMENT_PASSES: Final = (8, 64, FRAGMENT_TRIES)
 _BATCH: Final = 20_000
 
 
@@ -54,9 +54,9 @@ def unreached(tokenizer: Tokenizer, texts: Mapping[int, str], fragments: Mapping
 
 
 def _unreached_fragments(tokenizer: Tokenizer, fragments: Mapping[int, bytes]) -> set[int]:
-    left = {token: completions(data, FRAGMENT_TRIES) for token, data in fragments.items()}
-    for start in range(0, FRAGMENT_TRIES, _PASS):
-        candidates = [(token, text) for token, some in left.items() for text in some[start : start + _PASS]]
+    left = dict(fragments)
+    for most in _FRAGMENT_PASSES:  # a few texts are enough for almost all
+        candidates = [(token, text) for token, data in left.items() for text in completions(data, most)]
         for token in _given(tokenizer, candidates):
             del left[token]
     return set(left)

@@ -22,11 +22,11 @@ LONG: Final = 64
 
 _RUN: Final = regex.compile(rf"(\S)\1{{{REPEATS - 1},}}")
 _KINDS: Final = {
-    "white space": r"\p{White_Space}+",
-    "word start": r" [\p{L}\p{M}]+",
-    "word inside": r"[\p{L}\p{M}]+",
-    "digits": r" ?\p{N}+",
-    "punctuation": r" ?[\p{P}\p{S}]+",
+    "white space": regex.compile(r"\p{White_Space}+"),
+    "word start": regex.compile(r" [\p{L}\p{M}]+"),
+    "word inside": regex.compile(r"[\p{L}\p{M}]+"),
+    "digits": regex.compile(r" ?\p{N}+"),
+    "punctuation": regex.compile(r" ?[\p{P}\p{S}]+"),
 }
 _SCRIPTS: Final = (
     "Latin Han Cyrillic Arabic Hangul Hiragana Katakana Devanagari Hebrew Greek Thai Bengali Tamil Telugu Kannada "
@@ -113,7 +113,7 @@ def kind_of(data: bytes) -> Kind:
     if not is_text(data):
         return Kind.FRAGMENT
     text = data.decode()
-    return Kind(next((kind for kind, pattern in _KINDS.items() if regex.fullmatch(pattern, text)), "mixed"))
+    return Kind(next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(text)), "mixed"))
 
 
 def script_of(text: str) -> str:

@@ -80,7 +80,7 @@ VALUES: Final = (
             id=name,
             unit="documents",
             direction="none",
-            formula=f"documents that did not come back because {why}",
+            formula=f"documents lost because {why}",
             definition=f"{_ORDER if name == _FIRST else f'Every loss has one cause, see {_FIRST}.'} {more}".strip(),
         )
         for name, (why, more) in _LOSSES.items()

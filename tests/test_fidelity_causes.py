@@ -6,7 +6,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tokbench.metrics.fidelity.align import hunks
+from tokbench.corpus.sample import SampleOptions, SampleSource
+from tokbench.metrics.fidelity import align
+from tokbench.metrics.fidelity.align import edits, hunks
 from tokbench.metrics.fidelity.causes import CELLS, Cause, Facts
 from tokbench.metrics.fidelity.compare import cause_of, compare
 
@@ -60,13 +62,11 @@ def test_lost_accents_are_told(text):
     assert cause_of(kept, back) == Cause.ACCENTS
 
 
-@given(texts)
-def test_collapsed_white_space_is_told(text):
-    back = " ".join(text.replace("\u200b", "").split())
-    text = text.replace("\u200b", "")
-    assume(back != text)
-    assume(not any("\x1c" <= c <= "\x1f" for c in text))  # white space to Python, control characters to Unicode
-    assert cause_of(text, back) == Cause.WHITESPACE
+@given(texts, st.sampled_from(["  ", " \n", "\t", "\u3000", "\u00a0 "]), texts)
+def test_collapsed_white_space_is_told(before, space, after):
+    text = "".join(c for c in f"{before}{space}{after}." if c.isspace() or unicodedata.category(c)[0] != "C")
+    text = "".join(c for c in text if not "\x1c" <= c <= "\x1f")  # white space to Python, but not to Unicode
+    assert cause_of(text, " ".join(text.split())) == Cause.WHITESPACE
 
 
 @given(texts, texts, st.sampled_from(["\ufeff", "\u200b", "\u202e", "\u00ad", "\ue000", "\U0010fffd"]))
@@ -140,6 +140,30 @@ def test_outside_the_hunks_all_is_the_same(text, back):
     assert rebuilt + text[at:] == back
 
 
+@given(st.text("ab ", max_size=30), st.text("ab ", max_size=30))
+def test_the_distance_of_long_texts_is_never_too_small(text, back):
+    from rapidfuzz.distance import Levenshtein
+
+    exact = Levenshtein.distance(text, back)
+    assert edits(text, back) == exact
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(align, "_EXACT", -1)
+        assert edits(text, back) == exact  # in one window nothing is lost
+        patch.setattr(align, "_WINDOW", 8)
+        assert exact <= edits(text, back) <= max(len(text), len(back)) + exact
+
+
+def test_the_distance_of_a_real_long_text_is_exact(monkeypatch):
+    from rapidfuzz.distance import Levenshtein
+
+    text = " ".join(
+        d.text for d in SampleSource(SampleOptions(part="languages", groups=("de", "en", "fi"))).documents()
+    )
+    monkeypatch.setattr(align, "_EXACT", -1)
+    for back in (text.replace("e", ""), text.upper(), text.replace(" ", "  "), text.replace("th", "[UNK]")):
+        assert edits(text, back) == Levenshtein.distance(text, back)
+
+
 def test_the_first_difference_decides_and_all_take_part():
     text, back = "see Élise  at 5², 東京", "see elise at 52, [UNK]"
     found = compare(text, back, Facts(unknown="[UNK]"))
@@ -173,3 +197,4 @@ def test_marks_that_were_decomposed_among_other_changes():
 def test_a_megabyte_without_a_place_to_split(back, causes):
     text = "abcdefghijklmnopqrstuvwxyz" * 40_000
     assert compare(text, back(text), Facts(unknown="[UNK]")).causes == causes
+    assert 0 < edits(text, back(text)) <= len(text)

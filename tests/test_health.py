@@ -149,6 +149,14 @@ def _in_one_chunk(pattern, before, text, after):
     return any(m.start() <= start and end <= m.end() for m in regex.finditer(pattern, before + text + after))
 
 
+def test_halves_of_characters_are_not_called_unreachable():
+    health = examine(tokbench.load("utf16_units"))
+    halves = list(range(0xD800, 0xE000))
+    assert found(health) == {"undecodable": halves, "duplicate": [0xD800]}
+    assert health.findings[1].tokens[0].remark == "also 55297, 55298, 55299, 55300 and 2,044 more"
+    assert not health.failed
+
+
 def test_kinds_and_scripts():
     assert [Kind(k) for k in ("special", "gap")] == [Kind.SPECIAL, Kind.GAP]
     listing = list_tokens(BPETokenizer([(226, 130), (256, 172)]))

@@ -16,6 +16,8 @@ from tokbench.protocol import Tokenizer
 __all__ = ["Finding", "Health", "Severity", "Token", "examine"]
 
 _LONGEST: Final = 10
+_MOST_TWINS: Final = 4
+_REPLACEMENT: Final = "\ufffd".encode()
 _ORDINARY: Final = frozenset(Kind) - {Kind.SPECIAL, Kind.UNKNOWN, Kind.GAP}
 
 
@@ -128,12 +130,17 @@ def _unreached(tokenizer: Tokenizer, listing: Listing) -> set[int]:
 
 
 def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list[Finding]:
-    """The ids that were not reached, by why; those with a twin that is reached are no loss."""
+    """The ids that were not reached, by why; those with a twin that is reached are no loss.
+
+    The names of Land and Bartolo 2024 ("Fishing for Magikarp") are kept: undecodable, unreachable.
+    """
     reached = {data for i, data in enumerate(listing.data) if listing.kinds[i] in _ORDINARY and i not in lost}
-    never, twins, fragments, dead = [], [], [], []
+    undecodable, never, twins, fragments, dead = [], [], [], [], []
     for i in sorted(lost):
         data = listing.data[i]
-        if data in reached:
+        if _REPLACEMENT in data:
+            undecodable.append(_token(listing, i))
+        elif data in reached:
             twins.append(_token(listing, i))
         elif not can_be_text(data):
             never.append(_token(listing, i))
@@ -151,6 +158,12 @@ def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list
             "bytes that are not UTF-8 alone, and no text that completes them was found to give these ids",
             fragments,
         ),
+        Finding(
+            "undecodable",
+            Severity.NOTE,
+            "they decode to U+FFFD, as half a character does, so that no text is known in which to look for them",
+            undecodable,
+        ),
         Finding("never UTF-8", Severity.NOTE, "bytes that no UTF-8 text has, such as 0xFF", never),
         Finding(
             "twin",
@@ -166,10 +179,13 @@ def _duplicates(listing: Listing) -> Finding:
     for i, data in enumerate(listing.data):
         if listing.kinds[i] in _ORDINARY:
             by_data.setdefault(data, []).append(i)
-    tokens = [
-        _token(listing, ids[0], f"also {', '.join(map(str, ids[1:]))}") for ids in by_data.values() if len(ids) > 1
-    ]
+    tokens = [_token(listing, ids[0], _also(ids[1:])) for ids in by_data.values() if len(ids) > 1]
     return Finding("duplicate", Severity.NOTE, "several ids stand for the same bytes", tokens)
+
+
+def _also(ids: list[int]) -> str:
+    more = f" and {len(ids) - _MOST_TWINS:,} more" if len(ids) > _MOST_TWINS else ""
+    return f"also {', '.join(map(str, ids[:_MOST_TWINS]))}{more}"
 
 
 def _junk(listing: Listing) -> Finding:

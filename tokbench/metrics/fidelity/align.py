@@ -6,10 +6,12 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-__all__ = ["Hunk", "first_difference", "hunks"]
+__all__ = ["Hunk", "edits", "first_difference", "hunks"]
 
 _WINDOW: Final = 2048
 _STEP: Final = 4096
+_EXACT: Final = 1 << 32
+"""Up to this product of lengths (a tenth of a second) the distance is exact."""
 
 
 class Hunk(NamedTuple):
@@ -34,6 +36,21 @@ def first_difference(text: str, back: str, start: int = 0, back_start: int = 0) 
         if one != other:
             return at + next(k for k, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
     return length
+
+
+def edits(text: str, back: str) -> int:
+    """The Levenshtein distance in code points.
+
+    That of long texts is summed up over windows: never too small, and too large only where a text repeats itself.
+
+    >>> edits("round trip", "round tip"), edits("ab" * 50_000, "aB" * 50_000)
+    (1, 50000)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    if len(text) * len(back) <= _EXACT:
+        return Levenshtein.distance(text, back)
+    return sum(Levenshtein.distance(text[a:b], back[c:d]) for a, b, c, d in _raw(text, back))
 
 
 def hunks(text: str, back: str) -> list[Hunk]:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
+from tokbench.metrics.fidelity.align import edits
 from tokbench.metrics.fidelity.causes import CELLS
 from tokbench.metrics.fidelity.losses import Losses, find_losses
 from tokbench.metrics.fidelity.values import VALUES
@@ -33,13 +34,11 @@ class RoundTrip:
 
     def map(self, view: View) -> RoundTripState:
         """The sums of one shard; distances and causes are looked for in lossy documents only."""
-        from rapidfuzz.distance import Levenshtein
-
         shard = view.shard
-        edits = np.zeros(len(shard), dtype=np.int64)
+        distances = np.zeros(len(shard), dtype=np.int64)
         lossy = np.flatnonzero(~view.exact).tolist()
         for k in lossy:
-            edits[k] = Levenshtein.distance(shard.texts[k], view.decoded[k])
+            distances[k] = edits(shard.texts[k], view.decoded[k])
         losses, lost_spaces = find_losses(view, lossy)
         unk_id = view.tokenizer.unk_id if isinstance(view.tokenizer, HasUnknown) else None
         unknown = np.zeros(len(shard), dtype=np.int64) if unk_id is None else view.count_ids(unk_id)
@@ -47,7 +46,7 @@ class RoundTrip:
             shard,
             documents=np.ones(len(shard), dtype=np.int64),
             exact=view.exact.astype(np.int64),
-            edits=edits,
+            edits=distances,
             characters=shard.n_chars,
             tokens=view.tokens,
             unknown=unknown,

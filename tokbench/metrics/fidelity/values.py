@@ -55,7 +55,11 @@ VALUES: Final = (
         unit="edits/char",
         direction="lower",
         formula="Σ edit distance(x, decode(encode(x))) / Σ code points of x",
-        definition="Character error rate: Levenshtein distance in code points, over the whole text.",
+        definition=(
+            "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
+            "than 65,536 characters it is summed up over windows of 2,048: never too small, and too large only where a "
+            "text repeats itself."
+        ),
     ),
     ValueSpec(
         id="whitespace_fidelity",

@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import tokbench
 from tokbench.results import WHOLE
+
+# What an example takes depends on who else uses the machine.
+settings.register_profile("tokbench", deadline=None)
+settings.load_profile("tokbench")
 
 # A stranger's package with broken modules: test_plugins.py installs it.
 collect_ignore = ["sample_plugin"]

@@ -211,10 +211,16 @@ def _cells(rng, name, backend, corpus, groups, ratio, speed):
 def _losses(results: Results, *, hostile: bool) -> None:
     for name in ("spm-bpe-4k", "spm-bpe-16k", "spm-unigram-16k"):
         for group in ("de", "ja"):
-            results.losses.append({
-                "tokenizer": name, "corpus": "pud", "group": group, "documents": 3, "origin": f"{group}.txt:12",
-                "position": 17, "expected": "Weg  zum\u3000Ziel\n", "got": "Weg zum Ziel",
-            })  # fmt: skip
+            first = {
+                "origin": f"{group}.txt:12", "position": 17, "expected": "Weg  zum\u3000Ziel\n", "got": "Weg zum Ziel",
+            }  # fmt: skip
+            causes = [
+                {"cause": "unknown", "documents": 1, "taking_part": 2, **first, "expected": "Weg 鬱", "got": "Weg ⁇"},
+                {"cause": "whitespace", "documents": 2, "taking_part": 3, **first},
+                {"cause": "casing", "documents": 0, "taking_part": 1},
+            ]
+            place = {"tokenizer": name, "corpus": "pud", "group": group}
+            results.losses.append({**place, "documents": 3, **first, "causes": causes})
     for number, text in enumerate(HOSTILE if hostile else []):
         results.losses.append({
             "tokenizer": "spm-bpe-4k", "corpus": "hostile", "group": "controls", "documents": 1,

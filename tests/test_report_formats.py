@@ -136,7 +136,7 @@ def test_terminal_tells_what_matters():
     assert "†" in text.split("† evaluated", maxsplit=1)[0]
     assert "p50k: unavailable: the vocabulary is not on this machine and there is no network" in text
     assert (
-        "spm-bpe-4k: 6 texts of pud; de.txt:12 after Weg␣: ␣zum\\u{3000… became zum␣Ziel (U+0020 → U+007A)"
+        "spm-bpe-4k: 6 texts of pud (white space 4, unknown token 2); de.txt:12 after Weg␣: 鬱 became ⁇ (U+9B31 → U+2047)"
         in " ".join(text.split())
     )
     assert "934 cells do not apply" in text

@@ -6,11 +6,12 @@ from report_data import PLUGIN_METRIC, build, everything_failed
 
 from tokbench.report.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.labels import Box, place
+from tokbench.report.losses import loss_counts, losses, no_losses
 from tokbench.report.overview import in_detail, verdict
 from tokbench.report.scatter import scatter
 from tokbench.report.speed import speed_table
 from tokbench.report.tables import Tables
-from tokbench.report.troubles import cells_without_value, losses, missing_tokenizers, no_losses
+from tokbench.report.troubles import cells_without_value, missing_tokenizers
 from tokbench.results import WHOLE, Cell, Results, Status
 
 RESULTS = build(hostile=False)
@@ -138,9 +139,23 @@ def test_cells_of_one_reason_stand_together():
 
 
 def test_a_loss_is_cut_where_the_sides_part():
-    loss = losses(RESULTS)[0]
+    loss = next(loss for loss in losses(RESULTS) if loss.cause == "white space")
     assert (loss.context, loss.expected, loss.got) == ("Weg␣", "␣zum\\u{3000}Ziel⏎", "zum␣Ziel")
     assert loss.change == "U+0020 → U+007A"
+
+
+def test_losses_are_counted_by_cause_over_all_groups():
+    counts = loss_counts(RESULTS)
+    assert counts.causes[:3] == ["unknown token", "white space", "casing"]
+    row = next(row for row in counts.rows if (row.tokenizer, row.corpus) == ("spm-bpe-16k", "pud"))
+    assert (row.documents, row.tested, list(row.counts[:3])) == (6, 66, [(2, 4), (4, 6), (0, 2)])
+    for each in counts.rows:
+        assert sum(first for first, _ in each.counts) == each.documents
+    # One that only takes part has no text to show.
+    assert {loss.cause for loss in losses(RESULTS) if loss.tokenizer == "spm-bpe-16k"} == {
+        "unknown token",
+        "white space",
+    }
 
 
 def test_no_loss_is_claimed_only_if_it_was_tested():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tokbench.cli_check import check
+from tokbench.cli_inspect import inspect
 from tokbench.cli_train import train
 from tokbench.errors import InputError, TokbenchError
 
@@ -127,6 +128,7 @@ def _console() -> Console:
 
 
 tokbench.add_command(check)
+tokbench.add_command(inspect)
 tokbench.add_command(train)
 
 

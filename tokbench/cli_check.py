@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli_train import option_values
+from tokbench.cli_options import parse_options
 
 __all__ = ["check"]
 
@@ -77,7 +77,7 @@ def _check_backend(
     from tokbench.testing.report import Report
     from tokbench.testing.run import TIME_LIMIT, Session
 
-    job = Job(backend, option_values(options), train, EXAMPLES if examples is None else examples)
+    job = Job(backend, parse_options(options), train, EXAMPLES if examples is None else examples)
     outcomes = []
     with Session(job, TIME_LIMIT if time_limit is None else time_limit) as session:
         for outcome in session.outcomes():

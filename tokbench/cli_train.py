@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tokbench.cli_options import parse_options
 from tokbench.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.runner.training import Trained
 
-__all__ = ["option_values", "train"]
+__all__ = ["train"]
 
 
 @click.command()
@@ -76,7 +77,7 @@ def _from_options(
     if not backend or not text or not vocab_size:
         raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
     entry: dict[str, Any] = {"backend": backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
-    entry |= option_values(options)
+    entry |= parse_options(options)
     whole = {
         "schema": "tokbench/1",
         "name": "train",
@@ -85,29 +86,6 @@ def _from_options(
         "metrics": ["compression"],
     }
     return parse_config(json.dumps(whole, indent=1), Path("options"))
-
-
-def option_values(options: Sequence[str]) -> dict[str, Any]:
-    r"""What ``-O`` gives: values are read as in a configuration, lists and mappings as JSON.
-
-    Raises:
-        UsageError: one is not ``KEY=VALUE``.
-
-    >>> option_values(["size=4", "pattern=gpt2", "special_tokens=[\"<s>\"]"])
-    {'size': 4, 'pattern': 'gpt2', 'special_tokens': ['<s>']}
-    """
-    from tokbench.config.strict_yaml import plain_scalar
-
-    values: dict[str, Any] = {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals:
-            raise click.UsageError(f"-O {option}: write it as KEY=VALUE")
-        try:
-            values[key] = json.loads(value) if value.startswith(("[", "{")) else plain_scalar(value)
-        except ValueError:  # a regular expression may begin like that
-            values[key] = value
-    return values
 
 
 def _summary(trained: Sequence[Trained]) -> None:

@@ -96,8 +96,9 @@ class Results:
             ``higher`` or ``lower`` (is better) or ``none``.
         cells: the numbers.
         losses: for each tokenizer, corpus and group with texts that did not come back: ``tokenizer, corpus,
-            group, documents`` (how many), and of the first: ``origin, position`` (characters), ``expected,
-            got`` (what stands there, with a little context before).
+            group, documents`` (how many), of the first ``origin, position`` (characters), ``expected, got``
+            (what stands there, with a little context before), and ``causes``: for each ``cause``, ``documents``
+            (whose first difference it explains), ``taking_part`` (in which it takes part), and its own first.
         differences: for each tokenizer that is declared the same as another, corpus and group with documents that
             have other ids: ``tokenizer, same_as, corpus, group, compared, documents`` (how many were compared, how
             many differ), and of the first ``origin`` and either ``position`` (characters), ``text`` (from a little

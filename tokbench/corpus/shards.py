@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 import numpy as np
@@ -20,6 +20,20 @@ SHARD_CHARS: Final = 1 << 20
 
 BUCKETS: Final = 32
 """Documents fall by hash into this many groups, over which the jackknife goes."""
+
+
+_LAST_SPACE: Final = 0x3000
+"""The last code point that is white space."""
+
+
+@cache
+def _white_space() -> NDArray[np.bool_]:
+    """bool[code points up to one beyond the last space], which of them are white space."""
+    import regex
+
+    table = np.zeros(_LAST_SPACE + 2, dtype=np.bool_)
+    table[[ord(char) for char in regex.findall(r"\p{White_Space}", "".join(map(chr, range(_LAST_SPACE + 1))))]] = True
+    return table
 
 
 class Shard:
@@ -60,6 +74,13 @@ class Shard:
     def byte_offsets(self) -> NDArray[np.int64]:
         """int64[d + 1], where each document begins when their bytes are laid end to end."""
         return np.concatenate([[0], np.cumsum(self.n_bytes)])
+
+    @cached_property
+    def n_spaces(self) -> NDArray[np.int64]:
+        """int64[d], code points of each document with the Unicode property White_Space."""
+        codes = np.frombuffer("".join(self.texts).encode("utf-32-le"), dtype="<u4")
+        before = np.concatenate([[0], np.cumsum(_white_space()[np.minimum(codes, _LAST_SPACE + 1)], dtype=np.int64)])
+        return np.diff(before[np.concatenate([[0], np.cumsum(self.n_chars)])])
 
     def words(self, unit: Unit) -> Words:
         """The words of the shard, found once."""

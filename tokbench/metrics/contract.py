@@ -98,7 +98,12 @@ class FindsLosses(Protocol):
     """A text metric that can show a text that did not come back."""
 
     def loss(self, state: Any, /) -> Mapping[str, Any] | None:
-        """``documents`` (how many are lossy), and of the first ``origin, position, expected, got``."""
+        """What a report shows of a group, ``None`` where all came back.
+
+        ``documents`` (how many are lossy), of the first ``origin, position, expected, got``, and ``causes``:
+        for each ``cause``, ``documents`` (whose first difference it explains; these add up), ``taking_part``
+        (in which it takes part) and, where ``documents`` is not 0, the same four of the first.
+        """
 
 
 class BenchOutcome(NamedTuple):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tokbench.report.losses import COUNTED
 from tokbench.report.shown import Series, Shown, label, legends
 from tokbench.report.tables import Tables
 from tokbench.report.values import Style, style_for, unit_label
@@ -92,7 +93,7 @@ class _Scale:
 
 def heat_maps(tables: Tables, corpus: str) -> list[HeatMap]:
     """The heat maps of a corpus, compression first: one for each metric with a number in some group."""
-    names = [FIRST, *(name for name in tables.metrics if name != FIRST)]
+    names = [FIRST, *(name for name in tables.metrics if name != FIRST and name not in COUNTED)]
     return [found for name in names if (found := heat_map(tables, corpus, name))]
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from tokbench.report import facts
 from tokbench.report.differences import comparisons, differences
 from tokbench.report.heat import LEVELS, heat_maps
+from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
 from tokbench.report.overview import in_detail, verdict
 from tokbench.report.scatter import scatter
 from tokbench.report.shown import BEST_LEGEND, label, legends
 from tokbench.report.speed import speed_table
 from tokbench.report.tables import Tables
 from tokbench.report.text import plain, visible
-from tokbench.report.troubles import broken_plugins, cells_without_value, losses, missing_tokenizers, no_losses
+from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
 from tokbench.report.values import duration, exact, size, unit_label
 from tokbench.reporter import ReporterSpec
 from tokbench.results import WHOLE, Results
@@ -55,6 +56,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "exact": exact,
         "duration": duration,
+        "groups": some_groups,
         "label": label,
         "legends": legends,
         "listing": _listing,
@@ -95,6 +97,7 @@ def _context(results: Results) -> dict[str, Any]:
         "differences": differences(results),
         "facts": facts.key_numbers(tables),
         "heat": [(corpus, found) for corpus, found in maps if found],
+        "loss_counts": loss_counts(results),
         "losses": losses(results),
         "missing": missing_tokenizers(results),
         "no_losses": no_losses(results),

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from tokbench.report import facts
 from tokbench.report.differences import markdown_section
 from tokbench.report.heat import FIRST, HeatMap, heat_map
+from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
 from tokbench.report.overview import Row, verdict
 from tokbench.report.shown import BEST_LEGEND, Shown, legends
 from tokbench.report.tables import Tables
 from tokbench.report.text import markdown, plain
-from tokbench.report.troubles import broken_plugins, cells_without_value, losses, missing_tokenizers, no_losses
+from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
 from tokbench.report.values import size, unit_label
 from tokbench.reporter import ReporterSpec
 from tokbench.results import WHOLE, Results
@@ -19,6 +20,10 @@ from tokbench.results import WHOLE, Results
 __all__ = ["SPEC", "render"]
 
 _MOST_NAMES = 6
+_LOSSES = (
+    "Texts that did not come back. Each counts once, for the cause of its first difference, so that a row adds up; "
+    "in brackets, where it is more, in how many texts a cause takes part."
+)
 
 
 def render(results: Results) -> str:
@@ -93,8 +98,9 @@ def _losses(results: Results) -> str:
         [
             markdown(loss.tokenizer),
             markdown(loss.corpus),
-            markdown(loss.group),
+            markdown(loss.cause),
             f"{loss.documents:,}",
+            markdown(some_groups(loss.groups)),
             markdown(loss.origin),
             "unknown" if loss.position is None else f"{loss.position:,}",
             loss.change,
@@ -103,8 +109,30 @@ def _losses(results: Results) -> str:
         ]
         for loss in found
     ]
-    head = ["tokenizer", "corpus", "group", "documents", "first", "position", "difference", "expected", "got"]
-    return "## Losses\n\nThe first text of each that did not come back.\n\n" + _table(head, rows, (3, 5))
+    head = ["tokenizer", "corpus", "cause", "texts", "groups", "first", "position", "difference", "expected", "got"]
+    return "\n".join([
+        "## Losses\n",
+        f"{_LOSSES}\n",
+        _loss_counts(results),
+        "The first text of each cause, from just before the first difference on.\n",
+        _table(head, rows, (3, 6)),
+    ])  # fmt: skip
+
+
+def _loss_counts(results: Results) -> str:
+    counts = loss_counts(results)
+    rows = [
+        [
+            markdown(row.tokenizer),
+            markdown(row.corpus),
+            f"{row.documents:,}",
+            "unknown" if row.tested is None else f"{row.tested:,}",
+            *(f"{first:,} ({part:,})" if part > first else f"{first:,}" for first, part in row.counts),
+        ]
+        for row in counts.rows
+    ]
+    head = ["tokenizer", "corpus", "texts lost", "of", *(markdown(cause) for cause in counts.causes)]
+    return _table(head, rows, range(2, len(head)))
 
 
 def _troubles(results: Results) -> str:

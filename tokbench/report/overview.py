@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tokbench.report.losses import COUNTED
 from tokbench.report.shown import Series, Shown
 from tokbench.report.tables import Tables
 from tokbench.report.text import plain
@@ -71,7 +72,7 @@ def verdict(tables: Tables) -> Overview:
 
 
 def in_detail(tables: Tables, corpus: str) -> Overview:
-    """Every metric of one corpus, the main ones first."""
+    """Every metric of one corpus, the main ones first; losses by cause have a table of their own."""
     names = [*(name for name in MAIN if name in tables.metrics), *tables.metrics]
-    every = [tables.series(name, corpus) for name in dict.fromkeys(names)]
+    every = [tables.series(name, corpus) for name in dict.fromkeys(names) if name not in COUNTED]
     return _overview(tables, corpus, [column for column in every if column.tells_apart])

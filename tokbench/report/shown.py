@@ -37,6 +37,7 @@ _LABELS: Mapping[str, str] = {
     "train_s": "training",
     "unk_rate": "unknown tokens",
     "vocab_utilization": "vocabulary used",
+    "whitespace_fidelity": "white space kept",
 }
 # A metric of a plugin goes by its id; the table of definitions has both.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from tokbench.report import facts
 from tokbench.report.differences import difference_lines
+from tokbench.report.losses import Loss, losses
 from tokbench.report.overview import MAIN, Overview, verdict
 from tokbench.report.shown import Series, Shown, label, legends
 from tokbench.report.tables import Tables
 from tokbench.report.text import cut, visible
-from tokbench.report.troubles import Loss, broken_plugins, cells_without_value, losses, missing_tokenizers
+from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
 from tokbench.results import Results, TokenizerState
 
 if TYPE_CHECKING:
@@ -157,7 +159,7 @@ def _some(names: Iterable[str]) -> str:
 
 
 def _losses(found: Sequence[Loss]) -> list[str]:
-    """A line for each tokenizer, with the first of its losses."""
+    """A line for each tokenizer, with its losses by cause, and the first."""
     by_name: dict[str, list[Loss]] = {}
     for loss in found:
         by_name.setdefault(loss.tokenizer, []).append(loss)
@@ -167,7 +169,11 @@ def _losses(found: Sequence[Loss]) -> list[str]:
 def _lost(name: str, found: Sequence[Loss]) -> str:
     texts, first = sum(loss.documents for loss in found), found[0]
     corpora = ", ".join(dict.fromkeys(loss.corpus for loss in found))
-    where = f"{texts:,} {'text' if texts == 1 else 'texts'} of {corpora}; {first.origin}"
+    by_cause: Counter[str] = Counter()
+    for loss in found:
+        by_cause[loss.cause] += loss.documents
+    causes = ", ".join(f"{cause} {count:,}" for cause, count in by_cause.most_common())
+    where = f"{texts:,} {'text' if texts == 1 else 'texts'} of {corpora} ({causes}); {first.origin}"
     after = f" after {first.context[-_EXCERPT:]}" if first.context else ""
     return f"{name}: {where}{after}: {_side(first.expected)} became {_side(first.got)} ({first.change})"
 

@@ -1,4 +1,4 @@
-"""What did not run and why, and what did not come back."""
+"""What did not run, and why."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.report.text import visible
 from tokbench.results import Results, Status, TokenizerState
 
-__all__ = ["Loss", "Trouble", "broken_plugins", "cells_without_value", "losses", "missing_tokenizers", "no_losses"]
+__all__ = ["Trouble", "broken_plugins", "cells_without_value", "missing_tokenizers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +28,6 @@ class Trouble:
     corpora: tuple[str, ...]
     metrics: tuple[str, ...]
     cells: int
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The first text of a tokenizer, corpus and group that did not come back.
-
-    Attributes:
-        tokenizer, corpus, group: where.
-        documents: how many texts did not come back.
-        origin: where a person finds the first of them.
-        position: of the first difference, in characters.
-        context: what both have in common just before it, made visible.
-        expected, got: what follows in either, made visible.
-        change: the code points at the first difference, as two texts may look the same.
-    """
-
-    tokenizer: str
-    corpus: str
-    group: str
-    documents: int
-    origin: str
-    position: int | None
-    context: str
-    expected: str
-    got: str
-    change: str
 
 
 def missing_tokenizers(results: Results) -> list[tuple[str, str, str]]:
@@ -98,43 +71,3 @@ def cells_without_value(results: Results) -> list[Trouble]:
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
-
-
-def losses(results: Results) -> list[Loss]:
-    """The losses, with hostile text made visible and the two sides cut where they part."""
-    return [_loss(entry) for entry in results.losses]
-
-
-def no_losses(results: Results) -> str:
-    """What to say where no loss is listed: that nothing was lost only if every round trip says so."""
-    tested = [cell for cell in results.cells if cell.metric == "roundtrip_exact" and cell.status == Status.OK]
-    if not tested:
-        return "No round trip was made."
-    if any(cell.value != 1 for cell in tested):
-        return "Some texts did not come back, but the run kept none of them."
-    return "Every text that was tested came back as it was."
-
-
-def _loss(entry: dict[str, Any]) -> Loss:
-    expected, got = str(entry.get("expected", "")), str(entry.get("got", ""))
-    shared = 0
-    for one, other in zip(expected, got, strict=False):
-        if one != other:
-            break
-        shared += 1
-    return Loss(
-        tokenizer=str(entry.get("tokenizer", "")),
-        corpus=str(entry.get("corpus", "")),
-        group=str(entry.get("group", "")),
-        documents=int(entry.get("documents", 1)),
-        origin=str(entry.get("origin", "")),
-        position=entry.get("position"),
-        context=visible(expected[:shared], spaces=True),
-        expected=visible(expected[shared:], spaces=True),
-        got=visible(got[shared:], spaces=True),
-        change=f"{_code_point(expected[shared:])} → {_code_point(got[shared:])}",
-    )
-
-
-def _code_point(text: str) -> str:
-    return f"U+{ord(text[0]):04X}" if text else "end"

@@ -1,0 +1,259 @@
+"""Vocabulary health: what is found in vocabularies made by hand and in real ones, with proof where it can be had."""
+
+import json
+
+import pytest
+import regex
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokbench
+from tokbench.cli import tokbench as command
+from tokbench.health.examine import Severity, examine
+from tokbench.health.fragments import can_be_text, completions, is_text
+from tokbench.health.reach import CONTEXTS
+from tokbench.health.tokens import Kind, list_tokens, script_of
+from tokbench_plugins.bpe.encode import merge_ids
+from tokbench_plugins.bpe.patterns import resolve_pattern
+from tokbench_plugins.bpe.tokenizer import BPETokenizer
+
+BYTES = {bytes([i]): i for i in range(256)}
+TEXT = "She said: it's 42 of the 1,000 things that I'd said to the others, and then the others said it again.\n\n" * 3
+
+
+def found(health):
+    return {finding.rule: [token.id for token in finding.tokens] for finding in health.findings}
+
+
+class Wrapped:
+    """A tokenizer with a few things wrong."""
+
+    def __init__(self, inner, special_ids=None, unreachable=()) -> None:
+        self.inner, self.special_ids, self.unreachable = inner, special_ids or {}, unreachable
+        self.vocab_size = inner.vocab_size
+
+    def encode(self, text, /):
+        ids = self.inner.encode(text)
+        return [i for i in ids if i not in self.unreachable]
+
+    def decode(self, ids, /):
+        return self.inner.decode(ids)
+
+    def token_bytes(self, token_id, /):
+        return self.inner.token_bytes(token_id)
+
+
+@given(st.text(min_size=1, max_size=6), st.data())
+def test_any_part_of_a_text_can_be_text_and_is_completed(text, data):
+    whole = text.encode()
+    start = data.draw(st.integers(0, len(whole) - 1))
+    part = whole[start : data.draw(st.integers(start + 1, len(whole)))]
+    assert can_be_text(part)
+    found = completions(part, 64)
+    assert found
+    assert all(part in each.encode() for each in found)
+    assert (found == [part.decode()]) if is_text(part) else not any(each.encode() == part for each in found)
+
+
+@given(st.binary(min_size=1, max_size=4))
+def test_what_cannot_be_text_has_no_completion(data):
+    assert bool(completions(data, 64)) == can_be_text(data)
+
+
+def test_a_token_that_no_merge_builds_is_unreachable():
+    # Ranks made by hand: 'abc' could only come from 'ab' + 'c' or 'a' + 'bc'; 'bc' is merged first, and 'a' + 'bc' is.
+    ranks = BYTES | {b"bc": 256, b"ab": 257, b"abc": 258, b"abcd": 259}
+    health = examine(BPETokenizer.from_ranks(ranks, None, {"<end>": 300}))
+    assert "unreachable" not in found(health)
+    # 'xyz' in two steps that other merges forestall.
+    merges = [(121, 122), (120, 121), (257, 122)]  # yz, xy, xyz: of 'xyz' the merge yz always comes first
+    health = examine(BPETokenizer(merges))
+    assert found(health)["unreachable"] == [258]
+    [finding] = [finding for finding in health.findings if finding.rule == "unreachable"]
+    assert finding.severity == Severity.ERROR
+    assert finding.tokens[0].remark == "its text gives [120, 256]"
+    assert health.failed
+
+
+def test_special_tokens_gaps_duplicates_and_junk():
+    ranks = BYTES | {b"==": 256, b"====": 257, b"========": 258}
+    health = examine(BPETokenizer.from_ranks(ranks, None, {"<end>": 300}))
+    assert found(health) == {
+        "junk": [258],
+        "never UTF-8": [0xC0, 0xC1, *range(0xF5, 0x100)],
+        "special": [300],
+        "gap": list(range(259, 300)),
+    }
+    assert not health.failed
+    assert health.kinds["gap"] == 41
+    assert sum(health.kinds.values()) == health.vocab_size == 301
+
+
+def test_a_special_token_that_text_gives_is_an_error():
+    ranks = BYTES | {b"<e": 256, b"<e>": 257}
+    health = examine(Wrapped(BPETokenizer.from_ranks(ranks, None), {"<e>": 257}))
+    assert found(health)["special token from text"] == [257]
+    assert health.failed
+
+
+def test_an_id_that_the_tokenizer_never_gives():
+    health = examine(Wrapped(tokbench.load("utf8_bytes"), unreachable={65, 0xE2}))
+    assert found(health)["unreachable"] == [65]
+    assert found(health)["no text found"] == [0xE2]
+
+
+def test_a_tokenizer_that_tells_no_bytes():
+    class Letters:
+        vocab_size = 128
+
+        def encode(self, text, /):
+            return [ord(c) for c in text if ord(c) < 128 and c != "q"]
+
+        def decode(self, ids, /):
+            return "".join(map(chr, ids))
+
+    assert found(examine(Letters())) == {"unreachable": [ord("q")]}
+
+
+def test_tokens_across_a_split_are_unreachable_and_that_is_so_by_the_pattern():
+    """Merges of naive BPE under GPT-4's split: what spans two of its chunks is never built."""
+    spec = next(entry.spec for name, entry in _backends() if name == "naive_bpe")
+    naive = spec.train([TEXT], 400, spec.train_options(engine="python"), lambda done, total: None)
+    pattern = resolve_pattern("gpt4")
+    tokenizer = BPETokenizer(naive.merges, pattern, engine="python")
+    assert not found(examine(naive)).get("unreachable")
+    lost = set(found(examine(tokenizer)).get("unreachable", ()))
+    assert lost
+    rank_of = {pair: rank for rank, pair in enumerate(naive.merges)}
+    made = [256 + rank for rank in range(len(naive.merges))]
+    for token in range(256, tokenizer.vocab_size):
+        text = tokenizer.token_bytes(token).decode()
+        alone = merge_ids(list(text.encode()), rank_of, made) == [token]
+        # In every context the split has an edge inside the token, or the merges do not build it from its bytes.
+        whole = any(_in_one_chunk(pattern, before, text, after) for before, after in CONTEXTS)
+        assert (token in lost) == (not alone or not whole), text
+        # What has a letter before a space is in no chunk of this pattern, whatever is around it.
+        if regex.search(r"\p{L} ", text):
+            assert token in lost
+
+
+def _backends():
+    from tokbench.registry import load_registry
+
+    return load_registry().backends.entries.items()
+
+
+def _in_one_chunk(pattern, before, text, after):
+    start, end = len(before), len(before) + len(text)
+    return any(m.start() <= start and end <= m.end() for m in regex.finditer(pattern, before + text + after))
+
+
+def test_halves_of_characters_are_not_called_unreachable():
+    health = examine(tokbench.load("utf16_units"))
+    halves = list(range(0xD800, 0xE000))
+    assert found(health) == {"undecodable": halves, "duplicate": [0xD800]}
+    assert health.findings[1].tokens[0].remark == "also 55297, 55298, 55299, 55300 and 2,044 more"
+    assert not health.failed
+
+
+def test_kinds_and_scripts():
+    assert [Kind(k) for k in ("special", "gap")] == [Kind.SPECIAL, Kind.GAP]
+    listing = list_tokens(BPETokenizer([(226, 130), (256, 172)]))
+    assert listing.kinds[256:] == [Kind.FRAGMENT, Kind.PUNCTUATION]
+    assert [script_of(text) for text in ("नमस्ते", "ไทย", " привет", "ꦗ")] == ["Devanagari", "Thai", "Cyrillic", "other"]
+
+
+ENCODINGS = {
+    # Special ids; gaps; ids whose bytes complete no character in any text that was found.
+    "gpt2": ([50256], [], []),
+    "cl100k_base": ([*range(100257, 100261), 100276], [100256, *range(100261, 100276)], []),
+    "o200k_base": ([199999, 200018], [199998, *range(200000, 200018)], [162, 439, 115963]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_openai_s_vocabularies(data, monkeypatch, encoding):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
+    tokenizer = tokbench.load("tiktoken", encoding=encoding)
+    health = examine(tokenizer)
+    rules = found(health)
+    special, gaps, no_text = ENCODINGS[encoding]
+    assert rules["special"] == special
+    assert rules.get("gap", []) == gaps
+    assert rules.get("no text found", []) == no_text
+    assert len(rules["never UTF-8"]) == 13
+    # Every id whose bytes are text is given by some text: nothing is cried out for a leading space or a contraction.
+    assert not health.failed
+    assert sum(health.kinds.values()) == health.vocab_size
+
+
+def test_unreachable_pieces_of_t5_are_beaten_in_the_model_itself(data):
+    path = data / "spm" / "t5_base.model"
+    health = examine(tokbench.load("sentencepiece", path=path))
+    lost = found(health)["unreachable"]
+    assert lost == [6385, 8853]
+    from sentencepiece import SentencePieceProcessor
+
+    model = SentencePieceProcessor(model_file=str(path))
+    for piece in lost:
+        [*parts] = model.encode(model.id_to_piece(piece).replace("▁", " "))
+        assert "".join(map(model.id_to_piece, parts)) == model.id_to_piece(piece)
+        # A unigram model takes the best path: where parts score higher, they do so in every text.
+        assert sum(map(model.get_score, parts)) > model.get_score(piece)
+
+
+def test_byte_fallback_gives_twins_and_no_false_alarm(data):
+    health = examine(tokbench.load("sentencepiece", path=data / "spm" / "mistral_v1.model"))
+    rules = found(health)
+    assert not health.failed
+    assert len(rules["twin"]) == len(rules["duplicate"]) == 125
+    assert rules["no text found"] == [197, 198]  # 0xC2 and 0xC3: every character that begins with them has a piece
+    assert rules["special"] == [1, 2]
+
+
+def inspect(*arguments):
+    return CliRunner().invoke(command, ["inspect", *arguments])
+
+
+def test_inspect_says_what_it_found(tmp_path):
+    (tmp_path / "a.txt").write_text("banana\nbandana\n", encoding="utf-8")
+    done = inspect("--backend", "utf8_bytes", "--text", str(tmp_path / "*.txt"))
+    assert done.exit_code == 0
+    assert "note: never UTF-8: 13 ids" in done.stdout
+    assert "no errors" in done.stdout
+    assert "in 2 documents, 13 tokens" in done.stdout
+    assert "does not tell its merges" in done.stdout
+    whole = json.loads(inspect("--backend", "utf8_bytes", "--json").stdout)
+    assert whole["vocab_size"] == sum(whole["kinds"].values()) == 256
+    assert whole["failed"] is False
+
+
+def test_inspect_is_a_gate(tmp_path):
+    path = tmp_path / "forestalled.bpe.json"
+    BPETokenizer([(121, 122), (120, 121), (257, 122)], "gpt4").save(path)
+    done = inspect("--backend", "regex_bpe", "-O", f"path={path}")
+    assert done.exit_code == 1
+    assert "error: unreachable: 1 id: " in done.stdout
+    assert "258 xyz (its text gives [120, 256])" in done.stdout
+    assert "no errors" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--backend", "utf8_byte"), "did you mean 'utf8_bytes'?"),
+        (("--backend", "utf8_bytes", "-O", "size=3"), "unknown key 'size'"),
+        (("--backend", "utf8_bytes", "-O", "size"), "write it as KEY=VALUE"),
+        (("--backend", "utf8_bytes", "--text", "nowhere/*.txt"), "nowhere"),
+    ],
+)
+def test_inspect_refuses_bad_input(monkeypatch, capsys, arguments, message):
+    from tokbench.cli import main
+
+    monkeypatch.setattr("sys.argv", ["tokbench", "inspect", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,100 @@
+"""The command ``tokbench inspect``: the health of one vocabulary."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from tokbench.cli_options import parse_options
+
+if TYPE_CHECKING:
+    from tokbench.health.corpus import CorpusUse
+    from tokbench.health.examine import Health, Token
+
+__all__ = ["inspect"]
+
+_EXAMPLES = 8
+_WIDEST = 24
+
+
+@click.command()
+@click.option("--backend", required=True, metavar="NAME", help="The backend, see 'tokbench list backends'.")
+@click.option(
+    "-O", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the backend; a list is JSON."
+)
+@click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: also say what they make of it.")
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: bool) -> None:
+    """Say what a vocabulary holds, and which of its ids no text can give.
+
+    Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
+    text gives), 2 bad input.
+    """
+    from tokbench.health.corpus import corpus_use
+    from tokbench.health.examine import examine
+    from tokbench.runner.api import load
+
+    texts = _texts(text) if text else None
+    tokenizer = load(backend, **parse_options(options))
+    health = examine(tokenizer)
+    use = corpus_use(tokenizer, texts) if texts is not None else None
+    if as_json:
+        whole = asdict(health) | {"failed": health.failed} | ({"corpus": asdict(use)} if use else {})
+        click.echo(json.dumps(whole, indent=1))
+    else:
+        _show(health)
+        if use:
+            _show_use(use, health.vocab_size)
+    sys.exit(int(health.failed))
+
+
+def _texts(path: str) -> list[str]:
+    from pathlib import Path
+
+    from tokbench.corpus.text import TextOptions, TextSource
+
+    return [document.text for document in TextSource(TextOptions(path=Path(path), document="line")).documents()]
+
+
+def _show(health: Health) -> None:
+    click.echo(f"{health.vocab_size:,} ids")
+    click.echo(f"  by kind: {_counts(health.kinds)}")
+    click.echo(f"  by script: {_counts(health.scripts)}")
+    click.echo(f"  longest: {_some(health.longest)}")
+    for finding in health.findings:
+        count = len(finding.tokens)
+        click.echo(f"{finding.severity}: {finding.rule}: {count:,} id{'s' if count > 1 else ''}: {finding.message}")
+        click.echo(f"  {_some(finding.tokens)}")
+    if not health.failed:
+        click.echo("no errors")
+
+
+def _show_use(use: CorpusUse, vocab_size: int) -> None:
+    click.echo(f"in {use.documents:,} documents, {use.tokens:,} tokens")
+    shares = {name: f"{count:,} ({count / vocab_size:.1%})" for name, count in use.classes.items()}
+    click.echo("  by use: " + ", ".join(f"{name} {share}" for name, share in shares.items()))
+    if "scaffold" not in use.classes:
+        click.echo("  this tokenizer does not tell its merges: what is only built on the way counts as unseen")
+    if use.candidates:
+        click.echo(f"  candidates for under-trained tokens: {_some(use.candidates)}")
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def _some(tokens: Sequence[Token]) -> str:
+    """The first few, with what cannot be seen made visible."""
+    from tokbench.report.text import cut, visible
+
+    def shown(token: Token) -> str:
+        text = cut(visible(token.text, spaces=True), _WIDEST) or "nothing"
+        return f"{token.id} {text}" + (f" ({visible(token.remark)})" if token.remark else "")
+
+    more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
+    return ", ".join(map(shown, tokens[:_EXAMPLES])) + more

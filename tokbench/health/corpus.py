@@ -1,0 +1,66 @@
+"""What some texts make of a vocabulary, and which of its tokens a model will hardly have learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tokbench.batch import check_encoded, encode_batch
+from tokbench.health.examine import Token
+from tokbench.health.usage import Usage, formed_counts, merge_table, usage_classes
+from tokbench.protocol import HasTokenBytes, Tokenizer
+
+__all__ = ["CorpusUse", "corpus_use"]
+
+_BATCH: Final = 2000
+_CANDIDATES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusUse:
+    """What texts make of a vocabulary.
+
+    Attributes:
+        documents, tokens: how much text there was.
+        classes: ids by usage class; they add up to the vocabulary. Without merges there is no ``scaffold``.
+        candidates: scaffold tokens, those first that were built most often: a model that was trained on such text
+            has met them least for their place in the vocabulary.
+    """
+
+    documents: int
+    tokens: int
+    classes: dict[str, int]
+    candidates: list[Token]
+
+
+def corpus_use(tokenizer: Tokenizer, texts: Sequence[str]) -> CorpusUse:
+    """Count the ids of texts.
+
+    Raises:
+        ContractError: ids that are out of range.
+
+    >>> import tokbench
+    >>> corpus_use(tokbench.load("utf8_bytes"), ["banana"]).classes
+    {'active': 3, 'rare': 0, 'unseen': 253}
+    """
+    emitted = np.zeros(tokenizer.vocab_size, dtype=np.int64)
+    for start in range(0, len(texts), _BATCH):
+        encoded = encode_batch(tokenizer, texts[start : start + _BATCH])
+        check_encoded(encoded, len(texts[start : start + _BATCH]), tokenizer.vocab_size)
+        emitted += np.bincount(encoded.ids, minlength=tokenizer.vocab_size)
+    merges = merge_table(tokenizer)
+    formed = None if merges is None else formed_counts(emitted, merges)
+    classes = usage_classes(emitted, formed)
+    candidates: list[Token] = []
+    if formed is not None and isinstance(tokenizer, HasTokenBytes):
+        scaffold = classes[Usage.SCAFFOLD]
+        order = scaffold[np.argsort(-formed[scaffold], kind="stable")][:_CANDIDATES]
+        candidates = [
+            Token(i, tokenizer.token_bytes(i).decode(errors="replace"), f"built {formed[i]:,}, emitted {emitted[i]:,}")
+            for i in order.tolist()
+        ]
+    counts = {usage.value: len(ids) for usage, ids in classes.items() if formed is not None or usage != Usage.SCAFFOLD}
+    return CorpusUse(len(texts), int(emitted.sum()), counts, candidates)

@@ -1,0 +1,215 @@
+"""The health of a vocabulary: what is found, and how bad it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from tokbench.guard import Failure, attempt
+from tokbench.health.fragments import can_be_text
+from tokbench.health.reach import unreached
+from tokbench.health.tokens import Kind, Listing, junk, list_tokens, script_of
+from tokbench.protocol import Tokenizer
+
+__all__ = ["Finding", "Health", "Severity", "Token", "examine"]
+
+_LONGEST: Final = 10
+_MOST_TWINS: Final = 4
+_REPLACEMENT: Final = "\ufffd".encode()
+_ORDINARY: Final = frozenset(Kind) - {Kind.SPECIAL, Kind.UNKNOWN, Kind.GAP}
+
+
+class Severity(StrEnum):
+    """How bad a finding is: an error wastes ids or breaks the contract, a warning may, a note is no fault."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One id in a finding: its bytes as text where they are text, and what there is to say about it."""
+
+    id: int
+    text: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Ids of which the same is to be said.
+
+    Attributes:
+        rule: the name of what was looked for.
+        severity: how bad it is.
+        message: what it means.
+        tokens: all of them.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    tokens: list[Token]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is known of a vocabulary without any corpus.
+
+    Attributes:
+        vocab_size: number of ids.
+        findings: errors first.
+        kinds: ids by kind; they add up to ``vocab_size``.
+        scripts: ids whose bytes are text, by the script of their letters.
+        longest: the longest tokens.
+    """
+
+    vocab_size: int
+    findings: list[Finding] = field(default_factory=list)
+    kinds: dict[str, int] = field(default_factory=dict)
+    scripts: dict[str, int] = field(default_factory=dict)
+    longest: list[Token] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether any finding is an error."""
+        return any(finding.severity == Severity.ERROR for finding in self.findings)
+
+
+def examine(tokenizer: Tokenizer) -> Health:
+    """Look at every id of a tokenizer.
+
+    >>> import tokbench
+    >>> health = examine(tokbench.load("utf8_bytes"))
+    >>> [(finding.rule, finding.severity.value, len(finding.tokens)) for finding in health.findings]
+    [('never UTF-8', 'note', 13)]
+    >>> health.kinds["fragment"], health.failed
+    (128, False)
+    """
+    listing = list_tokens(tokenizer)
+    lost = _unreached(tokenizer, listing)
+    found = [
+        _spelled_special(tokenizer, listing),
+        *_unreachable(tokenizer, listing, lost),
+        _duplicates(listing),
+        _junk(listing),
+        *_not_ordinary(listing),
+    ]
+    order = list(Severity)
+    text = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY - {Kind.FRAGMENT}]
+    ordinary = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY]
+    return Health(
+        vocab_size=len(listing.data),
+        findings=sorted((each for each in found if each.tokens), key=lambda each: order.index(each.severity)),
+        kinds=_counted(kind.value for kind in listing.kinds),
+        scripts=_counted(script_of(listing.data[i].decode()) for i in text),
+        longest=[
+            _token(listing, i, f"{len(listing.data[i])} bytes")
+            for i in sorted(ordinary, key=lambda i: -len(listing.data[i]))[:_LONGEST]
+        ],
+    )
+
+
+def _counted(names: Any) -> dict[str, int]:
+    return dict(Counter(names).most_common())
+
+
+def _token(listing: Listing, token: int, remark: str = "") -> Token:
+    data = listing.data[token]
+    return Token(token, data.decode() if listing.kinds[token] != Kind.FRAGMENT else f"bytes {data.hex(' ')}", remark)
+
+
+def _unreached(tokenizer: Tokenizer, listing: Listing) -> set[int]:
+    ordinary = {i: listing.data[i] for i, kind in enumerate(listing.kinds) if kind in _ORDINARY}
+    fragments = {i: data for i, data in ordinary.items() if listing.kinds[i] == Kind.FRAGMENT}
+    texts = {i: data.decode() for i, data in ordinary.items() if i not in fragments}
+    return unreached(tokenizer, texts, fragments)
+
+
+def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list[Finding]:
+    """The ids that were not reached, by why; those with a twin that is reached are no loss.
+
+    The names of Land and Bartolo 2024 ("Fishing for Magikarp") are kept: undecodable, unreachable.
+    """
+    reached = {data for i, data in enumerate(listing.data) if listing.kinds[i] in _ORDINARY and i not in lost}
+    undecodable, never, twins, fragments, dead = [], [], [], [], []
+    for i in sorted(lost):
+        data = listing.data[i]
+        if _REPLACEMENT in data:
+            undecodable.append(_token(listing, i))
+        elif data in reached:
+            twins.append(_token(listing, i))
+        elif not can_be_text(data):
+            never.append(_token(listing, i))
+        elif listing.kinds[i] == Kind.FRAGMENT:
+            fragments.append(_token(listing, i))
+        else:
+            instead = attempt(lambda data=data: list(tokenizer.encode(data.decode())))  # type: ignore[misc]
+            remark = instead.reason if isinstance(instead, Failure) else f"its text gives {instead}"
+            dead.append(_token(listing, i, remark))
+    return [
+        Finding("unreachable", Severity.ERROR, "no text that was tried gives these ids, in no context", dead),
+        Finding(
+            "no text found",
+            Severity.WARNING,
+            "bytes that are not UTF-8 alone, and no text that completes them was found to give these ids",
+            fragments,
+        ),
+        Finding(
+            "undecodable",
+            Severity.NOTE,
+            "they decode to U+FFFD, as half a character does, so that no text is known in which to look for them",
+            undecodable,
+        ),
+        Finding("never UTF-8", Severity.NOTE, "bytes that no UTF-8 text has, such as 0xFF", never),
+        Finding(
+            "twin",
+            Severity.NOTE,
+            "never given, since another id stands for the same bytes, as with byte fallback",
+            twins,
+        ),
+    ]
+
+
+def _duplicates(listing: Listing) -> Finding:
+    by_data: dict[bytes, list[int]] = {}
+    for i, data in enumerate(listing.data):
+        if listing.kinds[i] in _ORDINARY:
+            by_data.setdefault(data, []).append(i)
+    tokens = [_token(listing, ids[0], _also(ids[1:])) for ids in by_data.values() if len(ids) > 1]
+    return Finding("duplicate", Severity.NOTE, "several ids stand for the same bytes", tokens)
+
+
+def _also(ids: list[int]) -> str:
+    more = f" and {len(ids) - _MOST_TWINS:,} more" if len(ids) > _MOST_TWINS else ""
+    return f"also {', '.join(map(str, ids[:_MOST_TWINS]))}{more}"
+
+
+def _junk(listing: Listing) -> Finding:
+    remarks = ((i, junk(data)) for i, data in enumerate(listing.data) if listing.kinds[i] in _ORDINARY)
+    tokens = [_token(listing, i, remark) for i, remark in remarks if remark]
+    return Finding("junk", Severity.WARNING, "long repeats of one character, or very long tokens", tokens)
+
+
+def _not_ordinary(listing: Listing) -> list[Finding]:
+    special = [Token(i, name) for name, i in sorted(listing.special.items(), key=lambda item: item[1])]
+    gaps = [_token(listing, i) for i, kind in enumerate(listing.kinds) if kind == Kind.GAP]
+    return [
+        Finding("special", Severity.NOTE, "special tokens, which ordinary text does not give", special),
+        Finding("gap", Severity.NOTE, "ids without any bytes: not used", gaps),
+    ]
+
+
+def _spelled_special(tokenizer: Tokenizer, listing: Listing) -> Finding:
+    """Special tokens that text gives which spells their names."""
+    tokens = []
+    for name, i in listing.special.items():
+        ids = attempt(lambda name=name: list(tokenizer.encode(name)))  # type: ignore[misc]
+        if not isinstance(ids, Failure) and i in ids:
+            tokens.append(Token(i, name, f"{name!r} is encoded as {ids}"))
+    return Finding(
+        "special token from text", Severity.ERROR, "ordinary text that spells their names gives them", tokens
+    )

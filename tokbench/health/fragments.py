@@ -1,0 +1,112 @@
+"""Bytes that are not UTF-8 alone: which texts they can be a part of."""
+
+from __future__ import annotations
+
+import codecs
+import random
+import unicodedata
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+__all__ = ["can_be_text", "completions", "is_text"]
+
+_CONTINUATION: Final = range(0x80, 0xC0)
+_LEADS: Final = {2: range(0xC2, 0xE0), 3: range(0xE0, 0xF0), 4: range(0xF0, 0xF5)}
+_LENGTHS: Final = (2, 3, 4)
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8 by themselves."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def can_be_text(data: bytes) -> bool:
+    r"""Whether any UTF-8 text has these bytes in it.
+
+    >>> can_be_text(b"\x98\x80 a\xe2\x82"), can_be_text(b"\xc0"), can_be_text(b"\xe4\xe4"), can_be_text(b"\x80" * 4)
+    (True, False, False, False)
+    """
+    start = _continuations(data)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data[start:])
+    except UnicodeDecodeError:
+        return False
+    return start < max(_LENGTHS)
+
+
+def _continuations(data: bytes) -> int:
+    return next((k for k, byte in enumerate(data) if byte not in _CONTINUATION), len(data))
+
+
+def completions(data: bytes, most: int) -> list[str]:
+    r"""Texts that have these bytes in them: the characters completed at which they begin and end.
+
+    Where there are more than ``most`` ways, as many are drawn, always the same. Letters come first, since splits keep
+    them together.
+
+    >>> completions(b" \xd7", 100)[-1], len(completions(b" \xd7", 100))
+    (' \u05ff', 64)
+    >>> completions(b"\xf0\x9f\x98", 10**6)[0], completions(b"\xff", 10)
+    ('😀', [])
+    """
+    if not can_be_text(data):
+        return []
+    found = dict.fromkeys(text for text in _candidates(data, most) if text)
+    return sorted(found, key=_rank)[:most]
+
+
+def _rank(text: str) -> tuple[bool, bool, str]:
+    """Letters first, then what is assigned at all."""
+    kinds = {unicodedata.category(char)[0] for char in text if not char.isascii()}
+    return not kinds <= {"L", "M"}, "C" in kinds, text
+
+
+def _candidates(data: bytes, most: int) -> Iterator[str]:
+    drawn = random.Random(data)  # noqa: S311 - the same for the same bytes, and no secret
+    shapes = list(_shapes(data))
+    for before, after in shapes:
+        room = [*before, *([_CONTINUATION] * after)]
+        size = 1
+        for choice in room:
+            size *= len(choice)
+        tries: Iterator[tuple[int, ...]]
+        if size <= 4 * most:
+            tries = iter(product(*room))
+        else:
+            tries = (tuple(drawn.choice(choice) for choice in room) for _ in range(4 * most // len(shapes) + 1))
+        for bytes_ in tries:
+            try:
+                yield (bytes(bytes_[: len(before)]) + data + bytes(bytes_[len(before) :])).decode()
+            except UnicodeDecodeError:
+                continue
+
+
+def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
+    """Which bytes may come before, and how many continuation bytes after."""
+    head = _continuations(data)
+    if head == len(data):  # all of it is inside one character
+        for length in _LENGTHS:
+            for before in range(1, length - head + 1):
+                yield [_LEADS[length], *([_CONTINUATION] * (before - 1))], length - before - head
+        return
+    after = _missing(data)
+    if not head:
+        yield [], after
+        return
+    for length in _LENGTHS:
+        if length > head:
+            yield [_LEADS[length], *([_CONTINUATION] * (length - head - 1))], after
+
+
+def _missing(data: bytes) -> int:
+    """How many bytes the last character lacks."""
+    for back in range(1, min(4, len(data) + 1)):
+        byte = data[-back]
+        if byte not in _CONTINUATION:
+            return next((length - back for length, leads in _LEADS.items() if byte in leads and length > back), 0)
+    return 0

@@ -1,0 +1,85 @@
+"""Ids that no text gives: for every id a text is looked for that does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from tokbench.batch import encode_batch, flat
+from tokbench.guard import Failure, attempt
+from tokbench.health.fragments import completions
+from tokbench.protocol import Encoded, Tokenizer
+
+__all__ = ["CONTEXTS", "FRAGMENT_TRIES", "unreached"]
+
+CONTEXTS: Final = (
+    *(("", ""), ("x", ""), (".", ""), ("\n", ""), (" ", ""), ("1", ""), ("é", ""), ("x ", "")),
+    *(("", "x"), ("", " "), ("", "\n"), ("", "."), ("", "1"), ("x", "x"), (".", "."), (" ", " "), ("\n", "\n")),
+    *(("\u2042", ""), ("", "\u2042"), ("", "re"), ("", "ll"), ("", "t"), ("a", " b")),
+)
+"""What stands before and after an id's text: alone, a letter, punctuation, a digit, white space, the rest of a
+contraction, and U+2042, a mark so rare that it merges with nothing.
+
+A dummy prefix, a marker of word beginnings, or a split that keeps one space with the word make an id appear in some
+of them only; one is enough.
+"""
+
+FRAGMENT_TRIES: Final = 512
+"""Texts that are tried for an id whose bytes are not UTF-8 alone."""
+
+_FRAGMENT_PASSES: Final = (8, 64, FRAGMENT_TRIES)
+_BATCH: Final = 20_000
+
+
+def unreached(tokenizer: Tokenizer, texts: Mapping[int, str], fragments: Mapping[int, bytes]) -> set[int]:
+    """The ids that none of the texts that were tried gives.
+
+    An id is reached if it is among the ids of *any* text, in whatever place: so one that is reached is proven to be.
+
+    Args:
+        tokenizer: encodes.
+        texts: for each id whose bytes are text, that text; it is tried in every one of :data:`CONTEXTS`.
+        fragments: for each other id its bytes; up to :data:`FRAGMENT_TRIES` texts with them are tried.
+    """
+    left = dict(texts)
+    for before, after in CONTEXTS:
+        candidates = [(token, f"{before}{text}{after}") for token, text in left.items()]
+        # Where a model puts a space before every text, a text begins with the id of its first word without it.
+        candidates += [(token, text[1:]) for token, text in left.items() if not before and text[:1] == " "]
+        for token in _given(tokenizer, candidates):
+            del left[token]
+    return set(left) | _unreached_fragments(tokenizer, fragments)
+
+
+def _unreached_fragments(tokenizer: Tokenizer, fragments: Mapping[int, bytes]) -> set[int]:
+    left = dict(fragments)
+    for most in _FRAGMENT_PASSES:  # a few texts are enough for almost all
+        candidates = [(token, text) for token, data in left.items() for text in completions(data, most)]
+        for token in _given(tokenizer, candidates):
+            del left[token]
+    return set(left)
+
+
+def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[int]:
+    """The ids that their own texts give."""
+    found: set[int] = set()
+    for start in range(0, len(candidates), _BATCH):
+        some = candidates[start : start + _BATCH]
+        ids, offsets = _encoded(tokenizer, [text for _, text in some])
+        wanted = np.repeat(np.array([token for token, _ in some], dtype=np.int64), np.diff(offsets))
+        found.update(wanted[wanted == ids].tolist())
+    return found
+
+
+def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Encoded:
+    """The ids of all texts; a text at which the tokenizer fails gives none."""
+    encoded = attempt(lambda: encode_batch(tokenizer, texts))
+    return flat(list(_one_by_one(tokenizer, texts))) if isinstance(encoded, Failure) else encoded
+
+
+def _one_by_one(tokenizer: Tokenizer, texts: list[str]) -> Iterator[Sequence[int]]:
+    for text in texts:
+        ids = attempt(lambda text=text: list(tokenizer.encode(text)))  # type: ignore[misc]
+        yield [] if isinstance(ids, Failure) else ids

@@ -1,0 +1,146 @@
+"""Every id of a vocabulary: its bytes, what kind of thing it is, and in which script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+import regex
+
+from tokbench.health.fragments import is_text
+from tokbench.protocol import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
+
+__all__ = ["LONG", "REPEATS", "Kind", "Listing", "junk", "kind_of", "list_tokens", "script_of"]
+
+REPEATS: Final = 8
+"""So often does a character stand in a row in a junk token."""
+
+LONG: Final = 64
+"""Bytes above which a token is junk."""
+
+_RUN: Final = regex.compile(rf"(\S)\1{{{REPEATS - 1},}}")
+_KINDS: Final = {
+    "white space": regex.compile(r"\p{White_Space}+"),
+    "word start": regex.compile(r" [\p{L}\p{M}]+"),
+    "word inside": regex.compile(r"[\p{L}\p{M}]+"),
+    "digits": regex.compile(r" ?\p{N}+"),
+    "punctuation": regex.compile(r" ?[\p{P}\p{S}]+"),
+}
+_SCRIPTS: Final = (
+    "Latin Han Cyrillic Arabic Hangul Hiragana Katakana Devanagari Hebrew Greek Thai Bengali Tamil Telugu Kannada "
+    "Malayalam Gujarati Gurmukhi Oriya Sinhala Armenian Georgian Khmer Lao Myanmar Tibetan Ethiopic Mongolian "
+    "Syriac Thaana Cherokee Canadian_Aboriginal Tifinagh Bopomofo Yi"
+).split()
+
+
+class Kind(StrEnum):
+    """What an id stands for; each id is of one kind, the first that fits.
+
+    Attributes:
+        SPECIAL: a special token, as the tokenizer tells.
+        UNKNOWN: the unknown token.
+        GAP: no bytes: an id that is not used.
+        FRAGMENT: bytes that are not UTF-8 alone.
+        WHITE_SPACE: nothing but white space.
+        WORD_START: a space, then letters and marks.
+        WORD_INSIDE: letters and marks.
+        DIGITS: numbers, with a space before them or without.
+        PUNCTUATION: punctuation and symbols, with a space before them or without.
+        MIXED: anything else.
+    """
+
+    SPECIAL = "special"
+    UNKNOWN = "unknown"
+    GAP = "gap"
+    FRAGMENT = "fragment"
+    WHITE_SPACE = "white space"
+    WORD_START = "word start"
+    WORD_INSIDE = "word inside"
+    DIGITS = "digits"
+    PUNCTUATION = "punctuation"
+    MIXED = "mixed"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A vocabulary, id by id.
+
+    Attributes:
+        data: the bytes of each id.
+        kinds: the kind of each id.
+        special: the special tokens by name.
+        unk_id: the unknown token, if there is one.
+    """
+
+    data: list[bytes]
+    kinds: list[Kind]
+    special: dict[str, int]
+    unk_id: int | None
+
+
+def list_tokens(tokenizer: Tokenizer) -> Listing:
+    """Ask a tokenizer for all its ids; one that does not tell bytes is asked to decode each by itself.
+
+    >>> import tokbench
+    >>> listing = list_tokens(tokbench.load("utf8_bytes"))
+    >>> listing.data[65], [listing.kinds[i].value for i in (32, 65, 0xE2)]
+    (b'A', ['white space', 'word inside', 'fragment'])
+    """
+    special = dict(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else {}
+    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+    ids = range(tokenizer.vocab_size)
+    if isinstance(tokenizer, HasTokenBytes):
+        data = [tokenizer.token_bytes(i) for i in ids]
+    else:
+        data = [tokenizer.decode([i]).encode("utf-8", "surrogatepass") for i in ids]
+    marked = dict.fromkeys(special.values(), Kind.SPECIAL)
+    if unk_id is not None:
+        marked[unk_id] = Kind.UNKNOWN
+    return Listing(data, [marked.get(i) or kind_of(token) for i, token in enumerate(data)], special, unk_id)
+
+
+@lru_cache(maxsize=1 << 18)
+def kind_of(data: bytes) -> Kind:
+    r"""The kind of an ordinary id, by its bytes.
+
+    >>> [kind_of(data).value for data in (b" the", b"ing", b" 1984", b"();", b"\n\n", b"x1", b"\xe2\x82", b"")]
+    ['word start', 'word inside', 'digits', 'punctuation', 'white space', 'mixed', 'fragment', 'gap']
+    """
+    if not data:
+        return Kind.GAP
+    if not is_text(data):
+        return Kind.FRAGMENT
+    text = data.decode()
+    return Kind(next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(text)), "mixed"))
+
+
+def script_of(text: str) -> str:
+    """The Unicode script of the letters of a text: ``none`` without letters, ``several`` with those of more than one.
+
+    >>> script_of(" naïve"), script_of("東京タワー"), script_of(" 42")
+    ('Latin', 'several', 'none')
+    """
+    scripts = {_script(char) for char in text if char.isalpha()}
+    return "none" if not scripts else scripts.pop() if len(scripts) == 1 else "several"
+
+
+@lru_cache(maxsize=1 << 17)
+def _script(char: str) -> str:
+    return next((name for name in _SCRIPTS if regex.match(rf"\p{{Script={name}}}", char)), "other")
+
+
+def junk(data: bytes) -> str:
+    """Why a token is hardly worth its id: a character many times in a row, or great length; ``""`` if it is not.
+
+    White space in a row is no junk: code is indented.
+
+    >>> junk(b"========"), junk(b" " * 16), junk(b"word" * 17)
+    ("'=' 8 times in a row", '', '68 bytes')
+    """
+    text = data.decode(errors="replace")
+    run = _RUN.search(text)
+    if run and run[1] != "\ufffd":
+        return f"{run[1]!r} {len(run[0])} times in a row"
+    return f"{len(data)} bytes" if len(data) > LONG and not text.isspace() else ""

@@ -1,0 +1,128 @@
+"""Where two texts differ: the stretches that a shortest edit changes, in time linear in the length."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+__all__ = ["Hunk", "edits", "first_difference", "hunks"]
+
+_WINDOW: Final = 2048
+_STEP: Final = 4096
+_EXACT: Final = 1 << 32
+"""Up to this product of lengths (a tenth of a second) the distance is exact."""
+
+
+class Hunk(NamedTuple):
+    """A changed stretch: ``text[start:end]`` became ``back[back_start:back_end]``; one of them may be empty."""
+
+    start: int
+    end: int
+    back_start: int
+    back_end: int
+
+
+def first_difference(text: str, back: str, start: int = 0, back_start: int = 0) -> int:
+    """How many characters are the same from there on.
+
+    >>> first_difference("round trip", "round tip"), first_difference("ab", "abc")
+    (7, 2)
+    """
+    length = min(len(text) - start, len(back) - back_start)
+    for at in range(0, length, _STEP):
+        one = text[start + at : start + min(at + _STEP, length)]
+        other = back[back_start + at : back_start + min(at + _STEP, length)]
+        if one != other:
+            return at + next(k for k, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
+    return length
+
+
+def edits(text: str, back: str) -> int:
+    """The Levenshtein distance in code points.
+
+    That of long texts is summed up over windows: never too small, and too large only where a text repeats itself.
+
+    >>> edits("round trip", "round tip"), edits("ab" * 50_000, "aB" * 50_000)
+    (1, 50000)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    if len(text) * len(back) <= _EXACT:
+        return Levenshtein.distance(text, back)
+    return sum(Levenshtein.distance(text[a:b], back[c:d]) for a, b, c, d in _raw(text, back))
+
+
+def hunks(text: str, back: str) -> list[Hunk]:
+    r"""The changed stretches, in order.
+
+    They are those of a shortest edit (Levenshtein 1966), found in windows of 2,048 characters. Combining
+    marks that follow one unchanged are taken in, as their order may be what changed.
+
+    >>> hunks("Ab  cd", "ab cd")
+    [Hunk(start=0, end=1, back_start=0, back_end=1), Hunk(start=2, end=3, back_start=2, back_end=2)]
+    >>> hunks("xe\u0302\u0323y", "xe\u0323\u0302y")
+    [Hunk(start=2, end=4, back_start=2, back_end=4)]
+    """
+    found: list[Hunk] = []
+    for hunk in _with_marks(text, _raw(text, back)):
+        if found and found[-1].end >= hunk.start and found[-1].back_end >= hunk.back_start:
+            hunk = Hunk(found[-1].start, hunk.end, found[-1].back_start, hunk.back_end)  # noqa: PLW2901
+            found.pop()
+        found.append(hunk)
+    return found
+
+
+def _with_marks(text: str, raw: Iterator[Hunk]) -> Iterator[Hunk]:
+    """Each hunk with the marks that follow it unchanged, up to the next one."""
+    held: Hunk | None = None
+    for hunk in raw:
+        if held:
+            yield _widened(text, held, hunk.start)
+        held = hunk
+    if held:
+        yield _widened(text, held, len(text))
+
+
+def _widened(text: str, hunk: Hunk, limit: int) -> Hunk:
+    end = hunk.end
+    while end < limit and unicodedata.category(text[end])[0] == "M":
+        end += 1
+    return hunk._replace(end=end, back_end=hunk.back_end + end - hunk.end)
+
+
+def _raw(text: str, back: str) -> Iterator[Hunk]:
+    """The changed stretches; one that a window cuts comes in parts that touch."""
+    at, back_at = 0, 0
+    while at < len(text) or back_at < len(back):
+        same = first_difference(text, back, at, back_at)
+        at, back_at = at + same, back_at + same
+        if at == len(text) or back_at == len(back):
+            if at < len(text) or back_at < len(back):
+                yield Hunk(at, len(text), back_at, len(back))
+            return
+        for hunk in _of_window(text, back, at, back_at):
+            yield hunk
+            at, back_at = hunk.end, hunk.back_end
+
+
+def _of_window(text: str, back: str, at: int, back_at: int) -> Iterator[Hunk]:
+    """The changes in one window: all of them if the texts end in it, else those of its first half, or the first."""
+    from rapidfuzz.distance import Levenshtein
+
+    one, other = text[at : at + _WINDOW], back[back_at : back_at + _WINDOW]
+    whole = at + _WINDOW >= len(text) and back_at + _WINDOW >= len(back)
+    found: list[Hunk] = []
+    for op in Levenshtein.opcodes(one, other):
+        if op.tag == "equal":
+            continue
+        hunk = Hunk(at + op.src_start, at + op.src_end, back_at + op.dest_start, back_at + op.dest_end)
+        if found and (found[-1].end, found[-1].back_end) == (hunk.start, hunk.back_start):
+            hunk = Hunk(found[-1].start, hunk.end, found[-1].back_start, hunk.back_end)
+            found.pop()
+        found.append(hunk)
+    for number, hunk in enumerate(found):
+        inside = hunk.end <= at + _WINDOW // 2 and hunk.back_end <= back_at + _WINDOW // 2
+        if number and not whole and not inside:
+            return
+        yield hunk

@@ -1,0 +1,72 @@
+"""What can happen to a text on its way through a tokenizer, and what is known of that tokenizer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["CELLS", "Cause", "Facts"]
+
+
+class Cause(StrEnum):
+    """Why a text did not come back. What a change is tested for first stands first.
+
+    Attributes:
+        DECODER: the bytes of the ids are those of the text, and ``decode`` makes another text of them.
+        UNKNOWN: the unknown token stands there, as it decodes.
+        NFC, NFD: the text came back in that normal form (Unicode Standard Annex #15).
+        WHITESPACE: white space (or U+2581, by which SentencePiece writes it) was added, removed, collapsed or
+            replaced by other white space, the dummy prefix among it.
+        CONTROL: control, format, private-use or unassigned characters, or a U+FFFD of the text, were removed.
+        NFKC, NFKD: compatibility characters were replaced, such as a ligature by its letters.
+        ACCENTS: nonspacing marks were removed.
+        CASING: capitals and small letters were not kept apart.
+        INVALID_BYTES: U+FFFD came back, or the text had a lone surrogate, which is no Unicode text.
+        SPECIAL_TOKEN: text that spells a special token is gone.
+        OTHER: none of these.
+    """
+
+    DECODER = "decoder"
+    UNKNOWN = "unknown"
+    NFC = "nfc"
+    NFD = "nfd"
+    WHITESPACE = "whitespace"
+    CONTROL = "control"
+    NFKC = "nfkc"
+    NFKD = "nfkd"
+    ACCENTS = "accents"
+    CASING = "casing"
+    INVALID_BYTES = "invalid_bytes"
+    SPECIAL_TOKEN = "special_token"  # noqa: S105 - no password
+    OTHER = "other"
+
+
+CELLS: dict[str, tuple[Cause, ...]] = {
+    "loss_unknown": (Cause.UNKNOWN,),
+    "loss_normalization": (Cause.NFC, Cause.NFD, Cause.NFKC, Cause.NFKD),
+    "loss_whitespace": (Cause.WHITESPACE,),
+    "loss_casing": (Cause.CASING,),
+    "loss_accents": (Cause.ACCENTS,),
+    "loss_control": (Cause.CONTROL,),
+    "loss_invalid_bytes": (Cause.INVALID_BYTES,),
+    "loss_special_token": (Cause.SPECIAL_TOKEN,),
+    "loss_decoder": (Cause.DECODER,),
+    "loss_other": (Cause.OTHER,),
+}
+"""By id of a cell, the causes whose documents it counts; each cause is in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a tokenizer, and of the ids of the document at hand.
+
+    Attributes:
+        unknown: what the unknown token decodes to; ``None`` if the document's ids have none.
+        special: names of the special tokens, as far as the tokenizer tells; the field's common ones
+            (``<s>``, ``[CLS]``, ``<|…|>`` and the like) count as such for every tokenizer.
+        data: the bytes that the document's ids stand for, without the dummy prefix; ``None`` if not told.
+    """
+
+    unknown: str | None = None
+    special: tuple[str, ...] = ()
+    data: bytes | None = None

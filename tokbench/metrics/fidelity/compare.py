@@ -1,0 +1,197 @@
+"""One document and what came back of it: where they differ, and why."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+from unicodedata import is_normalized, normalize
+
+import regex
+
+from tokbench.metrics.fidelity.align import Hunk, first_difference, hunks
+from tokbench.metrics.fidelity.causes import Cause, Facts
+from tokbench.metrics.fidelity.folds import explain, explain_by_one
+
+__all__ = ["Difference", "cause_of", "compare"]
+
+_MARKERS: Final = (
+    *("<s>", "</s>", "<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<sep>", "<cls>"),
+    *("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "[BOS]", "[EOS]", "[INST]", "[/INST]"),
+)
+_STAND_INS: Final = range(0x10F000, 0x10FFFE)
+_WHITE_SPACE: Final = regex.compile(r"\p{White_Space}")
+_UNEXPLAINED: Final = (Cause.OTHER,)
+_NEAR: Final = 4
+_ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
+
+
+class Difference(NamedTuple):
+    """How a document that does not come back differs.
+
+    Attributes:
+        cause: why, at the first difference.
+        causes: all that take part, ``cause`` among them.
+        position: code points before the first difference.
+        lost_spaces: white-space code points of the text that did not come back.
+    """
+
+    cause: Cause
+    causes: frozenset[Cause]
+    position: int
+    lost_spaces: int
+
+
+def cause_of(text: str, back: str, facts: Facts = Facts()) -> Cause:  # noqa: B008 - immutable
+    r"""Why a text did not come back; see :func:`compare` for how that is decided.
+
+    >>> cause_of("naïve 東京", "naïve  ⁇ ", Facts(unknown=" ⁇ ")).value
+    'unknown'
+    >>> cause_of("cafe\u0301", "café").value, cause_of("café", "cafe\u0301").value
+    ('nfc', 'nfd')
+    >>> cause_of("ﬁve²", "five2").value, cause_of("ﬁancé", "fiance\u0301").value
+    ('nfkc', 'nfkd')
+    >>> cause_of("two  spaces", "two spaces").value, cause_of("▁a", "a").value
+    ('whitespace', 'whitespace')
+    >>> cause_of("soft\u00adhyphen\0", "softhyphen").value
+    'control'
+    >>> cause_of("déjà vu", "deja vu").value, cause_of("NASA", "nasa").value
+    ('accents', 'casing')
+    >>> cause_of("half \ud83d", "half \ufffd").value, cause_of("🎉", "\ufffd\ufffd").value
+    ('invalid_bytes', 'invalid_bytes')
+    >>> cause_of("the end<|endoftext|>", "the end").value
+    'special_token'
+    >>> cause_of("wait , what", "wait, what", Facts(data=b"wait , what")).value
+    'decoder'
+    >>> cause_of("one", "two").value
+    'other'
+    """
+    return compare(text, back, facts).cause
+
+
+def compare(text: str, back: str, facts: Facts = Facts()) -> Difference:  # noqa: B008 - immutable
+    """Where and why two texts differ; ``back`` is not ``text``.
+
+    If the bytes of the ids are those of the text, the decoder is at fault. If one rewriting explains the whole
+    document (it makes both sides equal: normalization, white space, control characters, accents, casing, in
+    the order of :class:`Cause`), it is the cause. Else the document is laid beside what came back, and each
+    changed stretch is looked at by itself: first for the unknown token, then for the fewest rewritings that
+    explain it together, then for invalid bytes and for special tokens. The cause of the document is that of
+    its first changed stretch, and where several rewritings explain this together, the first in the order.
+
+    >>> found = compare("Déjà vu ?", "deja vu?")
+    >>> found.cause.value, sorted(cause.value for cause in found.causes), found.position, found.lost_spaces
+    ('accents', ['accents', 'casing', 'whitespace'], 0, 1)
+    """
+    laid = _laid(text, back)
+    start, causes, lost_spaces = _changes(laid, back, facts)
+    position = first_difference(text, back)
+    if facts.data is not None and facts.data == text.encode("utf-8", "surrogatepass"):
+        return Difference(Cause.DECODER, frozenset({Cause.DECODER}), position, lost_spaces)
+    alone = explain_by_one(text, back)
+    if alone:
+        return Difference(alone, frozenset({alone}), position, lost_spaces)
+    if laid != text:
+        causes.insert(0 if _decomposed_first(text, laid, start) else len(causes), (Cause.NFD,))
+    return Difference(causes[0][0], frozenset(cause for some in causes for cause in some), position, lost_spaces)
+
+
+def _laid(text: str, back: str) -> str:
+    """The text as it is laid beside ``back``: decomposed, if what came back shows that it was, as jamo do."""
+    if is_normalized("NFC", back) or not is_normalized("NFD", back):
+        return text
+    return normalize("NFD", text)
+
+
+def _decomposed_first(text: str, laid: str, start: int) -> bool:
+    """Whether decomposing changed the text before ``start``, and not the very character that is changed there."""
+    first = first_difference(text, laid)
+    return first + len(normalize("NFD", text[first])) <= start
+
+
+def _causes(gone: str, came: str, facts: Facts) -> tuple[Cause, ...]:
+    """The causes of one changed stretch, in the order of tests."""
+    unknown = None if facts.unknown is None else facts.unknown.strip()
+    if unknown and came.count(unknown) > gone.count(unknown):
+        return (Cause.UNKNOWN,)
+    rewritten = explain(gone, came)
+    if rewritten:
+        return tuple(sorted(rewritten, key=_ORDER.__getitem__))
+    if came.count("\ufffd") > gone.count("\ufffd") or any("\ud800" <= char <= "\udfff" for char in gone):
+        return (Cause.INVALID_BYTES,)
+    if _swallowed(gone, came, facts.special):
+        return (Cause.SPECIAL_TOKEN,)
+    # An unknown token that decodes to nothing leaves no other trace.
+    return (Cause.UNKNOWN,) if unknown == "" and len(came) < len(gone) else _UNEXPLAINED
+
+
+class _Changes(NamedTuple):
+    """Where the first changed stretch begins, why each changed, and how much white space is gone."""
+
+    start: int
+    causes: list[tuple[Cause, ...]]
+    lost_spaces: int
+
+
+def _changes(text: str, back: str, facts: Facts) -> _Changes:
+    """The changed stretches of a shortest edit.
+
+    It may cut one change in two by a character that happens to be the same: where no cause is found for a
+    stretch, it is looked at together with a neighbour that is near.
+    """
+    text, back, names = _with_stand_ins(text, back, facts)
+    table = str.maketrans(names)
+
+    def causes(hunk: Hunk) -> tuple[Cause, ...]:
+        gone, came = text[hunk.start : hunk.end], back[hunk.back_start : hunk.back_end]
+        return _causes(gone.translate(table), came.translate(table), facts)
+
+    found: list[tuple[Hunk, tuple[Cause, ...]]] = []
+    lost_spaces = 0
+    for hunk in hunks(text, back):
+        lost_spaces += len(_WHITE_SPACE.findall(text, hunk.start, hunk.end))
+        why = causes(hunk)
+        if found and hunk.start - found[-1][0].end <= _NEAR and _UNEXPLAINED in {why, found[-1][1]}:
+            joined = found[-1][0]._replace(end=hunk.end, back_end=hunk.back_end)
+            together = causes(joined)
+            if together != _UNEXPLAINED:
+                found[-1] = joined, together
+                continue
+        found.append((hunk, why))
+    start = found[0][0].start if found else len(text)
+    return _Changes(len(text[:start].translate(table)), [why for _, why in found], lost_spaces)
+
+
+def _with_stand_ins(text: str, back: str, facts: Facts) -> tuple[str, str, dict[str, str]]:
+    """Both sides with one character for the unknown token and for each special token that is gone, and these.
+
+    Letter by letter, parts of them would be found again in the words around.
+    """
+    free = (chr(code) for code in _STAND_INS if chr(code) not in text and chr(code) not in back)
+    names: dict[str, str] = {}
+    if facts.unknown and facts.unknown.strip() and facts.unknown.strip() not in text:
+        stand_in = next(free)
+        names[stand_in] = facts.unknown.strip()
+        back = back.replace(facts.unknown, stand_in).replace(facts.unknown.strip(), stand_in)
+    for name in _swallowed(text, back, facts.special):
+        stand_in = next(free)
+        names[stand_in] = name
+        text, back = text.replace(name, stand_in), back.replace(name, stand_in)
+    return text, back, names
+
+
+def _swallowed(text: str, back: str, special: tuple[str, ...]) -> list[str]:
+    """The names of special tokens that the text spells more often than what came back, however it spells them."""
+    names = dict.fromkeys(_names(special).findall(text))
+    one, other = (_squeezed(text), _squeezed(back)) if names else ("", "")
+    return [name for name in names if one.count(_squeezed(name)) > other.count(_squeezed(name))]
+
+
+def _squeezed(text: str) -> str:
+    return _WHITE_SPACE.sub("", text.casefold())
+
+
+@lru_cache(maxsize=64)
+def _names(special: tuple[str, ...]) -> regex.Pattern[str]:
+    """Finds the names of special tokens, the longest that stands at a place."""
+    known = sorted({name for name in (*special, *_MARKERS) if name and not any(map(str.isspace, name))}, key=len)
+    return regex.compile(r"<\|[^\s<>|]+\|>|" + "|".join(map(regex.escape, reversed(known))))

@@ -1,0 +1,128 @@
+"""The documents that did not come back, counted by cause, with the first of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.fidelity.causes import Cause, Facts
+from tokbench.metrics.fidelity.compare import Difference, compare
+from tokbench.metrics.view import View
+from tokbench.protocol import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
+
+__all__ = ["Example", "Losses", "find_losses"]
+
+_BEFORE, _AFTER = 12, 24
+
+
+class Example(NamedTuple):
+    """The first difference in a document that does not come back; examples compare by place in the corpus.
+
+    Attributes:
+        group: the document's group.
+        number: how many documents of the group come before it.
+        origin: where a person finds the document.
+        position: characters before the first difference.
+        expected, got: what stands there in the text and in what came back, with a little context.
+    """
+
+    group: str
+    number: int
+    origin: str
+    position: int
+    expected: str
+    got: str
+
+
+class Losses(NamedTuple):
+    """Lossy documents.
+
+    Attributes:
+        by_cause: documents by the cause of their first difference; they add up to the lossy documents.
+        taking_part: documents in which a cause takes part, wherever it does.
+        first: by cause, the first document in ``by_cause``.
+    """
+
+    by_cause: Counter[Cause]
+    taking_part: Counter[Cause]
+    first: dict[Cause, Example]
+
+    def __add__(self, other: Losses) -> Losses:  # type: ignore[override]
+        first = dict(self.first)
+        for cause, example in other.first.items():
+            first[cause] = min(first.get(cause, example), example)
+        return Losses(self.by_cause + other.by_cause, self.taking_part + other.taking_part, first)
+
+    def as_data(self) -> dict[str, Any] | None:
+        """What a report shows of them; ``None`` if nothing is lost."""
+        if not self.by_cause:
+            return None
+        first = min(self.first.values())
+        return {
+            "documents": self.by_cause.total(),
+            **_excerpt(first),
+            "causes": [
+                {
+                    "cause": cause.value,
+                    "documents": self.by_cause[cause],
+                    "taking_part": self.taking_part[cause],
+                    **(_excerpt(self.first[cause]) if cause in self.first else {}),
+                }
+                for cause in Cause
+                if self.taking_part[cause]
+            ],
+        }
+
+
+def find_losses(view: View, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
+    """The losses of a shard, and int64[d], the white-space code points that each document lost.
+
+    Args:
+        view: the shard.
+        lossy: the documents that do not come back; nothing is done for the others.
+    """
+    losses = Losses(Counter(), Counter(), {})
+    lost_spaces = np.zeros(len(view.shard), dtype=np.int64)
+    if not lossy:
+        return losses, lost_spaces
+    tokenizer = view.tokenizer
+    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+    surface = None if unk_id is None else tokenizer.decode([unk_id])
+    special = tuple(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else ()
+    for k in lossy:
+        ids = view.encoded.ids[view.encoded.offsets[k] : view.encoded.offsets[k + 1]].tolist()
+        facts = Facts(surface if unk_id in ids else None, special, _data(view, ids))
+        found = compare(view.shard.texts[k], view.decoded[k], facts)
+        lost_spaces[k] = found.lost_spaces
+        losses.by_cause[found.cause] += 1
+        losses.taking_part.update(found.causes)
+        if found.cause not in losses.first:
+            losses.first[found.cause] = _example(view, k, found)
+    return losses, lost_spaces
+
+
+def _data(view: View, ids: list[int]) -> bytes | None:
+    tokenizer = view.tokenizer
+    if not isinstance(tokenizer, HasTokenBytes):
+        return None
+    prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
+    return b"".join(map(tokenizer.token_bytes, ids)).removeprefix(prefix)
+
+
+def _example(view: View, k: int, found: Difference) -> Example:
+    start, end = max(0, found.position - _BEFORE), found.position + _AFTER
+    return Example(
+        group=view.shard.group,
+        number=view.shard.first + k,
+        origin=view.shard.origins[k],
+        position=found.position,
+        expected=view.shard.texts[k][start:end],
+        got=view.decoded[k][start:end],
+    )
+
+
+def _excerpt(example: Example) -> dict[str, Any]:
+    return {name: getattr(example, name) for name in ("origin", "position", "expected", "got")}

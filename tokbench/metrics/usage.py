@@ -1,0 +1,111 @@
+"""The family ``usage``: how much of the vocabulary the text uses, seldom uses, only builds, or never meets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.health.usage import HasMerges, Usage, formed_counts, merge_table, usage_classes
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.view import View
+from tokbench.metrics.vocabulary import Frequencies, Vocabulary, VocabularyOptions
+from tokbench.protocol import Options
+
+__all__ = ["SPEC"]
+
+_LARGEST: Final = 1 << 24
+"""Vocabularies beyond this are made by a formula, and nobody looks for the unused ids of all Unicode."""
+
+
+class UsageState(NamedTuple):
+    """Frequencies of ids, and the merges that build them, if they are told."""
+
+    frequencies: Frequencies
+    merges: NDArray[np.int32] | None
+
+
+class UsageClasses:
+    """Sorts the ids of a vocabulary by what a text makes of them."""
+
+    def __init__(self, _: Options) -> None:
+        self._frequencies = Vocabulary(VocabularyOptions())
+        self._merges: dict[str, NDArray[np.int32] | None] = {}
+
+    def map(self, view: View) -> UsageState:
+        """The frequencies of one shard."""
+        name = view.subject.name
+        if name not in self._merges:
+            self._merges[name] = merge_table(view.tokenizer)
+        return UsageState(self._frequencies.map(view), self._merges[name])
+
+    def merge(self, one: UsageState, other: UsageState) -> UsageState:
+        """The frequencies of both."""
+        return UsageState(self._frequencies.merge(one.frequencies, other.frequencies), one.merges)
+
+    def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
+        """The share of each class."""
+        counts = _classes(state)
+        if counts is None:
+            reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
+            return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
+        size, documents = state.frequencies.vocab_size, state.frequencies.documents
+        return {f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()}
+
+    def raw(self, state: UsageState) -> Any:
+        """How many ids there are of each class."""
+        counts = _classes(state) or {}
+        return {
+            "documents": state.frequencies.documents,
+            "vocab_size": state.frequencies.vocab_size,
+            "ids": {usage.value: count for usage, count in counts.items()},
+        }
+
+
+def _classes(state: UsageState) -> dict[Usage, int] | None:
+    frequencies, merges = state
+    if frequencies.vocab_size > _LARGEST:
+        return None
+    emitted = np.zeros(frequencies.vocab_size, dtype=np.int64)
+    emitted[frequencies.ids] = frequencies.counts
+    formed = None if merges is None else formed_counts(emitted, merges)
+    return {usage: len(ids) for usage, ids in usage_classes(emitted, formed).items()}
+
+
+_VALUES: Final = {
+    Usage.ACTIVE: (
+        "ids with at least 5 of a million tokens",
+        "Share of the vocabulary that the text really uses.",
+    ),
+    Usage.RARE: (
+        "ids that occur less often and are no scaffold",
+        "Share of the vocabulary that the text seldom uses.",
+    ),
+    Usage.SCAFFOLD: (
+        "ids with fewer than 5 of a million tokens, emitted in less than 1/10 of the times that merges build them",
+        "Share of the vocabulary that is there for the sake of longer tokens: candidates for under-trained tokens.",
+    ),
+    Usage.UNSEEN: (
+        "ids that are not even built by a merge (where merges are not told: that do not occur)",
+        "Share of the vocabulary that the text never needs; special tokens and unused ids are among them.",
+    ),
+}
+
+SPEC: Final = MetricSpec(
+    name="usage",
+    summary="usage classes: share of the vocabulary that is active, rare, scaffold or unseen",
+    text=UsageClasses,
+    values=tuple(
+        ValueSpec(
+            id=f"usage_{usage}",
+            unit="share of ids",
+            direction="none",
+            formula=f"{formula} / vocab_size",
+            definition=f"{definition} It depends on the amount of text; the four classes add up to 1.",
+            needs=(HasMerges,) if usage == Usage.SCAFFOLD else (),
+        )
+        for usage, (formula, definition) in _VALUES.items()
+    ),
+)

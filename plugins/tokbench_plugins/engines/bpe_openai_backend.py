@@ -6,6 +6,7 @@ compiled encoder under it does neither, and is called here.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -26,7 +27,9 @@ class LoadOptions(tokbench.Options):
 
 
 def _load(options: LoadOptions) -> EngineTokenizer:
-    from bpe_openai import _bindings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it reads its own files in an old way
+        from bpe_openai import _bindings
 
     from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
     from tokbench_plugins.engines.vocabulary import EngineVocabulary

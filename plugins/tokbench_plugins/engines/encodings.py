@@ -31,9 +31,7 @@ ENCODINGS: Final[Mapping[EncodingName, EncodingFacts]] = {
     "gpt2": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
     "r50k_base": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
     "p50k_base": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
-    "p50k_edit": EncodingFacts(
-        "gpt2", {"<|endoftext|>": 50256, **{token: 50281 + k for k, token in enumerate(_FIM)}}
-    ),
+    "p50k_edit": EncodingFacts("gpt2", {"<|endoftext|>": 50256, **{token: 50281 + k for k, token in enumerate(_FIM)}}),
     "cl100k_base": EncodingFacts(
         "gpt4",
         {

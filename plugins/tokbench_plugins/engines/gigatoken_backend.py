@@ -6,7 +6,7 @@ gigatoken always recognises the special tokens that it knows: it is given none. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainOptions", "register_backends"]
 
-TIES: Final = ("huggingface", "raw_token_ids", "assembled_bytes")
-
 
 class LoadOptions(FileOptions):
     """Options of a vocabulary that gigatoken runs; of splits it knows those of well-known models alone."""
@@ -30,7 +28,7 @@ class TrainOptions(tokbench.Options):
 
     tie: Literal["huggingface", "raw_token_ids", "assembled_bytes"] = Field(
         default="huggingface",
-        description="of several most frequent pairs: as Hugging Face's trainer, the smallest ids, or the smallest bytes",
+        description="of several most frequent pairs: Hugging Face's choice, the smallest ids, or the smallest bytes",
     )
 
 
@@ -41,7 +39,9 @@ def _load(options: LoadOptions) -> GigatokenTokenizer:
     return GigatokenTokenizer(load_vocabulary(options))
 
 
-def _train(documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: Any) -> GigatokenTokenizer:
+def _train(
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+) -> GigatokenTokenizer:
     from tokbench_plugins.engines.gigatoken_tokenizer import train
 
     tokenizer = train(documents, vocab_size, options.tie)

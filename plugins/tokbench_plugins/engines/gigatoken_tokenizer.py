@@ -20,7 +20,7 @@ __all__ = ["GigatokenTokenizer", "train"]
 
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
 _NOTE: Final = (
-    "gigatoken's classes of characters are of a newer Unicode than tiktoken's: next to characters that Unicode 17 "
+    "gigatoken's classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
     "brought (such as U+088F) ids may differ"
 )
 

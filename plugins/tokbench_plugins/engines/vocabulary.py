@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class EngineVocabulary:
-    """A byte-level vocabulary: in ranks if its merges follow its ids, else as it was read.
+    r"""A byte-level vocabulary: in ranks if its merges follow its ids, else as it was read.
 
     Attributes:
         pattern: the pre-tokenization split, by name where it has one; ``None`` for none.
@@ -34,7 +34,7 @@ class EngineVocabulary:
 
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hi": 257}
     >>> EngineVocabulary("gpt4", {"<end>": 256}, ranks).tokens[255:]
-    (b'\\xff', b'<end>', b'hi')
+    (b'\xff', b'<end>', b'hi')
     """
 
     pattern: str | None

@@ -50,7 +50,7 @@ def _cache_folder(folder: str) -> Iterator[None]:
 
 
 def _native(name: str, vocabulary: EngineVocabulary) -> Any:
-    from wordchipper import Tokenizer, TokenizerOptions
+    from wordchipper import Tokenizer, TokenizerOptions  # type: ignore[attr-defined]  # its stubs lack its main class
 
     from tokbench_plugins.bpe.formats import write_ranks
 

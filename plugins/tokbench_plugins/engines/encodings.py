@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from tokbench import BackendUnavailable
+
+if TYPE_CHECKING:
+    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer
 
 __all__ = ["ENCODINGS", "EncodingFacts", "EncodingName", "ranks_of_encoding"]
 
@@ -59,16 +62,16 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     if name in _IN_SPLINTR and find_spec("splintr") is not None:
         from tokbench_plugins.splintr_tokenizer import SplintrTokenizer
 
-        splintr = SplintrTokenizer(name)
-        return {data: i for i in range(splintr.vocab_size) if (data := splintr.token_bytes(i))}
-    if find_spec("tiktoken") is None:
+        source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(name)
+    elif find_spec("tiktoken") is not None:
+        from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, get_encoding
+
+        source = TiktokenTokenizer(get_encoding(name))
+    else:
         raise BackendUnavailable(
             f"the ranks of {name!r} come with tiktoken, or for cl100k_base and o200k_base with splintr-rs: "
             "pip install tiktoken splintr-rs"
         )
-    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, get_encoding
-
-    tiktoken = TiktokenTokenizer(get_encoding(name))
     special = set(ENCODINGS[name].special.values())
-    ids = (i for i in range(tiktoken.vocab_size) if i not in special)
-    return {data: i for i in ids if (data := tiktoken.token_bytes(i))}
+    ids = (i for i in range(source.vocab_size) if i not in special)
+    return {data: i for i in ids if (data := source.token_bytes(i))}

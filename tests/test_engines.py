@@ -229,7 +229,7 @@ def test_what_is_known_of_the_encodings_is_tiktoken_s(encoding):
 
 
 @pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "tokie", "wordchipper"])
-@pytest.mark.parametrize("encoding", ["gpt2", "r50k_base", "p50k_base", "p50k_edit"])
+@pytest.mark.parametrize("encoding", ["gpt2", "r50k_base"])
 def test_the_older_encodings(name, encoding, data):
     pytest.importorskip(name)
     if name == "wordchipper" and encoding == "gpt2":

@@ -40,6 +40,7 @@ def _load(options: LoadOptions) -> EngineTokenizer:
         "bpe_openai",
         native.encode,
         native.decode,
+        given=len(vocabulary.ranks or ()),
         notes=("bpe-openai's own Python layer refuses 1,000,000 characters; its compiled encoder is used without it",),
     )
     return EngineTokenizer(engine, vocabulary, (_load, (options,)))

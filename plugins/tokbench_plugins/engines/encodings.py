@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENCODINGS", "EncodingFacts", "EncodingName", "ranks_of_encoding"]
 
-EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "p50k_base", "p50k_edit", "r50k_base"]
+EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "r50k_base"]
 
 
 class EncodingFacts(NamedTuple):
@@ -33,8 +33,6 @@ _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 ENCODINGS: Final[Mapping[EncodingName, EncodingFacts]] = {
     "gpt2": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
     "r50k_base": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
-    "p50k_base": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
-    "p50k_edit": EncodingFacts("gpt2", {"<|endoftext|>": 50256, **{token: 50281 + k for k, token in enumerate(_FIM)}}),
     "cl100k_base": EncodingFacts(
         "gpt4",
         {

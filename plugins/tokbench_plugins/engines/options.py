@@ -24,7 +24,7 @@ class FileOptions(tokbench.Options):
     """
 
     encoding: EncodingName | None = Field(
-        default=None, description="one of OpenAI's: gpt2, r50k_base, p50k_base, p50k_edit, cl100k_base, o200k_base"
+        default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base"
     )
     path: tokbench.LocalPath | None = Field(
         default=None, description="a .tiktoken file, or a tokenizer.json with byte-level BPE"

@@ -29,7 +29,8 @@ def _load(options: LoadOptions) -> EngineTokenizer:
 
     vocabulary = EngineVocabulary.of_encoding(options.encoding)
     native = calling("rs_bpe", getattr(openai, options.encoding))
-    return EngineTokenizer(Engine("rs_bpe", native.encode, native.decode), vocabulary, (_load, (options,)))
+    engine = Engine("rs_bpe", native.encode, native.decode, given=len(vocabulary.ranks or ()))
+    return EngineTokenizer(engine, vocabulary, (_load, (options,)))
 
 
 @tokbench.hookimpl

@@ -25,6 +25,7 @@ class Engine:
         decode: bytes or text of ids; ``None`` or an error where it cannot.
         encode_many: the ids of many texts in arrays, where that is faster than one by one.
         decode_many: the same as ``decode`` of many lists, where there is such a call.
+        given: how many ids it was given, from 0 on, where it reads foreign memory for any other.
         notes: what a reader of a report must know.
     """
 
@@ -33,6 +34,7 @@ class Engine:
     decode: Callable[[list[int]], bytes | str | None]
     encode_many: Callable[[list[str]], Encoded] | None = None
     decode_many: Callable[[list[list[int]]], list[Any]] | None = None
+    given: int | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -103,8 +105,9 @@ class EngineTokenizer:
     def decode(self, ids: Sequence[int], /) -> str:
         """The text of ids; bytes that are not UTF-8 become U+FFFD, ids that are not used nothing."""
         ids = list(ids)
+        given = self._engine.given
         try:
-            data = self._engine.decode(ids)
+            data = None if given is not None and max(ids, default=0) >= given else self._engine.decode(ids)
         except BaseException as error:  # noqa: BLE001 - what is no failure of the engine is raised again
             _failure(self._engine.name, error)
             data = None

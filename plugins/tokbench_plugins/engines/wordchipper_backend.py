@@ -31,8 +31,8 @@ _FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
 class LoadOptions(tokbench.Options):
     """Which vocabulary."""
 
-    encoding: Literal["cl100k_base", "o200k_base", "p50k_base", "p50k_edit", "r50k_base"] = Field(
-        description="r50k_base (that of GPT-2), p50k_base, p50k_edit, cl100k_base, o200k_base"
+    encoding: Literal["cl100k_base", "o200k_base", "r50k_base"] = Field(
+        description="r50k_base (that of GPT-2), cl100k_base or o200k_base"
     )
 
 
@@ -55,12 +55,10 @@ def _native(name: str, vocabulary: EngineVocabulary) -> Any:
     from tokbench_plugins.bpe.formats import write_ranks
 
     assert vocabulary.ranks is not None
-    # The edit models have the ranks of p50k_base, and are looked for under its name.
-    file = "p50k_base" if name == "p50k_edit" else name
     options = TokenizerOptions.default()
     options.set_parallel(False)
     with tempfile.TemporaryDirectory(prefix="tokbench-") as folder, _cache_folder(folder):
-        path = Path(folder, "openai", name, f"{file}.tiktoken")
+        path = Path(folder, "openai", name, f"{name}.tiktoken")
         path.parent.mkdir(parents=True)
         write_ranks(path, vocabulary.ranks)
         native = Tokenizer.from_pretrained(f"openai:{name}", options)

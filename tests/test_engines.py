@@ -50,7 +50,7 @@ every = pytest.mark.parametrize(
 # For each engine with other ids somewhere, texts that show it; the shortest there are.
 DIFFERENT = {
     "gigatoken": ["\u088f's", "\ua7ce's"],
-    "tokie": ["\n \n", " \u2167", "\u24b6's", "\u088f's"],
+    "tokie": ["\n \n", " \u2167", "\u24b6's", "\u088f's", ("x = {\n            1}\n" * 3500)[:66_000]],
 }
 
 
@@ -121,7 +121,7 @@ def test_ids_of_sentences_hostile_texts_and_special_tokens_are_tiktoken_s(name, 
     texts = [*TEXTS, *hostile(), *spelled(), *sentences, "", "a\ud800b", "\ud83d\ude00"]
     found = differing(name, texts, encoding)
     if name == "tokie":
-        found = [text for text in found if not re.search(r"[\u2160-\u2188]|\n[^\S\n]+\n", text)]
+        found = [text for text in found if not re.search(r"[\u2160-\u2188]|\ufe0f|\n[^\S\n]+\n", text)]
     assert found == []
 
 
@@ -130,7 +130,7 @@ def test_ids_of_the_standard_library_are_tiktoken_s(name):
     found = differing(name, library())
     if name == "tokie":
         assert len(found) > 3
-        found = [text for text in found if not re.search(r"\n[^\S\n]+\n", text)]
+        found = [text for text in found if len(text.encode()) <= 65_536 and not re.search(r"\n[^\S\n]+\n", text)]
     assert found == []
 
 
@@ -154,7 +154,7 @@ def test_every_character(name):
         assert {unicodedata.category(c) for c in different} <= {"Cn"}
     elif name == "tokie":
         kinds = {unicodedata.category(c) for c in different}
-        assert kinds <= {"Cn", "Nl", "So", "Cc", "Zs"}
+        assert kinds <= {"Cc", "Cn", "Mn", "Nl", "So", "Zs"}
     else:
         assert different == set()
 

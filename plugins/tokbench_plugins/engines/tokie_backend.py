@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["register_backends"]
 
 _NOTE: Final = (
-    "its ids are not tiktoken's everywhere: tokie's split takes letter-like numbers (U+2167, U+24B6) for symbols or "
-    "letters, breaks white space after the first run of line breaks ('\\n \\n'), and follows another version of Unicode"
+    "its ids are not tiktoken's everywhere: tokie cuts texts of more than 65,536 bytes where no split is, breaks white "
+    "space between line breaks ('\\n \\n'), takes letter-like numbers (U+2167, U+24B6) for other classes, with o200k "
+    "takes variation selectors for symbols (' \u2764\ufe0f'), and follows another version of Unicode"
 )
 
 

@@ -173,7 +173,10 @@ def test_options_that_do_not_fit():
             SPEC.load_options(path="rows.jsonl", **options)
 
 
-@given(st.dictionaries(st.text(), st.lists(st.integers(0, 2**32 - 1), max_size=5), max_size=8), st.text())
+@given(
+    st.dictionaries(st.text(max_size=9), st.lists(st.integers(0, 2**32 - 1), max_size=3), max_size=4),
+    st.text(max_size=9),
+)
 def test_the_table_gives_back_what_was_added(documents, other):
     table = LookUp()
     assert all(table.add(text, ids) for text, ids in documents.items())

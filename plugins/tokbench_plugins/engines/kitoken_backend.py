@@ -1,0 +1,61 @@
+"""The backend ``kitoken``: any byte-level vocabulary in kitoken.
+
+Given bare ranks, kitoken guesses the split and special tokens from the vocabulary. Its split for GPT-2 is not
+GPT-2's, and its special tokens cut text (``<|im_start|>`` is kept from the space before it) even when they are
+not to be recognised. So it is told the split, and left no special tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import tokbench
+from tokbench_plugins.engines.options import FileOptions
+
+if TYPE_CHECKING:
+    from tokbench_plugins.engines.tokenizer import EngineTokenizer
+    from tokbench_plugins.engines.vocabulary import EngineVocabulary
+
+__all__ = ["register_backends"]
+
+
+def _native(vocabulary: EngineVocabulary) -> Any:
+    from kitoken import Kitoken
+
+    from tokbench_plugins.bpe import resolve_pattern
+
+    if vocabulary.ranks is None or vocabulary.pattern is None:
+        return vocabulary.through_json(Kitoken.from_tokenizers_file)
+    native = vocabulary.through_ranks(Kitoken.from_tiktoken_file)
+    definition = native.definition()
+    pattern = {"pattern": {"Regex": resolve_pattern(vocabulary.pattern)}, "behavior": "Isolate"}
+    definition["specials"] = []
+    definition["config"]["split"] = [{"Pattern": pattern}]
+    native.set_definition(definition)
+    return native
+
+
+def _load(options: FileOptions) -> EngineTokenizer:
+    from tokbench_plugins.engines.options import load_vocabulary
+    from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
+
+    vocabulary = load_vocabulary(options)
+    native = calling("kitoken", lambda: _native(vocabulary))
+    engine = Engine("kitoken", native.encode, native.decode, decode_many=native.decode_all)
+    return EngineTokenizer(engine, vocabulary, (_load, (options,)))
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``kitoken``."""
+    register(
+        tokbench.BackendSpec(
+            name="kitoken",
+            summary="OpenAI's encodings, or any byte-level BPE, in kitoken",
+            load=_load,
+            load_options=FileOptions,
+            requires=("kitoken",),
+            install="pip install 'tokbench[engines]'",
+        )
+    )

@@ -1,0 +1,56 @@
+"""What a user says to an engine."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+import tokbench
+from tokbench_plugins.bpe.backend import SplitPattern
+from tokbench_plugins.engines.encodings import EncodingName
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
+
+__all__ = ["FileOptions", "load_vocabulary"]
+
+_DEFAULT_PATTERN = "gpt4"
+
+
+class FileOptions(tokbench.Options):
+    """Options of an engine that takes any byte-level vocabulary: either ``encoding`` or ``path``.
+
+    >>> FileOptions(encoding="cl100k_base").path is None
+    True
+    """
+
+    encoding: EncodingName | None = Field(
+        default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base"
+    )
+    path: tokbench.LocalPath | None = Field(
+        default=None, description="a .tiktoken file, or a tokenizer.json with byte-level BPE"
+    )
+    pattern: SplitPattern | None = Field(
+        default=None,
+        description="with a .tiktoken file: the split: gpt2, gpt4, o200k or a regular expression; "
+        f"{_DEFAULT_PATTERN} where nothing is said",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.encoding is None) == (self.path is None):
+            raise ValueError("give either 'encoding' or 'path'")
+        if self.pattern is not None and (self.path is None or self.path.suffix == ".json"):
+            raise ValueError("'pattern' goes with a .tiktoken file; an encoding and a tokenizer.json bring their own")
+        return self
+
+
+def load_vocabulary(options: Any) -> EngineVocabulary:
+    """The vocabulary that the options name.
+
+    Raises:
+        BackendUnavailable: an encoding is not on this machine.
+        BackendError: a file cannot be read, is damaged, or is not byte-level BPE.
+    """
+    if options.encoding is not None:
+        return EngineVocabulary.of_encoding(options.encoding)
+    return EngineVocabulary.of_file(options.path, options.pattern or _DEFAULT_PATTERN)

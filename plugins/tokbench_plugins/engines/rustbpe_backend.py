@@ -1,0 +1,72 @@
+"""The backend ``rustbpe``: byte-level BPE trained by rustbpe, then run by tokbench's own BPE.
+
+rustbpe counts on several threads, and takes of several most frequent pairs the one of the smallest ids: the
+merges are those of ``regex_bpe`` with ``tie: smallest``, so what differs is the time that training takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pydantic import Field
+
+import tokbench
+from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
+from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved
+
+__all__ = ["TrainOptions", "register_backends"]
+
+
+class TrainOptions(tokbench.Options):
+    """Options of training ``rustbpe``."""
+
+    pattern: SplitPattern = Field(
+        default="gpt4",
+        description="the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; "
+        "what it does not match is not trained on",
+    )
+
+
+def _load(options: LoadOptions) -> BPETokenizer:
+    return load_saved(options, "regex_bpe")
+
+
+def _train(
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+) -> BPETokenizer:
+    import rustbpe
+
+    from tokbench_plugins.bpe import resolve_pattern
+    from tokbench_plugins.bpe.artefact import Training
+    from tokbench_plugins.bpe.corpus import CorpusDigest
+    from tokbench_plugins.bpe.patterns import valid_unicode
+    from tokbench_plugins.engines.tokenizer import calling
+
+    digest = CorpusDigest(documents)
+    native = rustbpe.Tokenizer()
+    texts = map(valid_unicode, digest)
+    pattern = resolve_pattern(options.pattern)
+    calling("rustbpe", lambda: native.train_from_iterator(texts, vocab_size, pattern=pattern))
+    ranks = {bytes(data): rank for data, rank in native.get_mergeable_ranks()}
+    tokenizer = BPETokenizer.from_ranks(ranks, options.pattern)
+    tokenizer.training = Training(vocab_size, "smallest", digest.corpus)
+    progress(1, 1)  # it does not say how far it is
+    return tokenizer
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``rustbpe``."""
+    register(
+        tokbench.BackendSpec(
+            name="rustbpe",
+            summary="byte-level BPE trained by rustbpe, encoded by tokbench's own BPE",
+            load=_load,
+            load_options=LoadOptions,
+            train=_train,
+            train_options=TrainOptions,
+            min_vocab_size=FIRST_MERGE,
+            requires=("rustbpe",),
+            install="pip install 'tokbench[engines]'",
+        )
+    )

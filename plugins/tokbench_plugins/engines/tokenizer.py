@@ -1,0 +1,168 @@
+"""An engine's functions as a tokbench tokenizer: what is the same for all of them stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from tokbench import BackendError, Encoded
+from tokbench_plugins.arrays import from_lists
+from tokbench_plugins.bpe.patterns import valid_unicode
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
+
+__all__ = ["Engine", "EngineTokenizer", "calling"]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What an engine can do, on one thread.
+
+    Attributes:
+        name: what to call it in messages.
+        encode: the ids of ordinary text.
+        decode: bytes or text of ids; ``None`` or an error where it cannot.
+        encode_many: the ids of many texts in arrays, where that is faster than one by one.
+        decode_many: the same as ``decode`` of many lists, where there is such a call.
+        given: how many ids it was given, from 0 on, where it reads foreign memory for any other.
+        notes: what a reader of a report must know.
+    """
+
+    name: str
+    encode: Callable[[str], Sequence[int]]
+    decode: Callable[[list[int]], bytes | str | None]
+    encode_many: Callable[[list[str]], Encoded] | None = None
+    decode_many: Callable[[list[list[int]]], list[Any]] | None = None
+    given: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class EngineTokenizer:
+    """An engine with a vocabulary.
+
+    Lone surrogates, which are no Unicode text, are encoded as U+FFFD. What the engine cannot decode (bytes
+    that are not UTF-8, ids of special tokens that it was not given) is put together from the vocabulary.
+
+    Args:
+        engine: what encodes and decodes.
+        vocabulary: which bytes the ids stand for.
+        origin: a function and its arguments that make this tokenizer again, for pickle.
+    """
+
+    lossless = True
+    """Every byte has an id: all text comes back."""
+    thread_safe = True
+    """The tests encode with every engine from four threads at a time."""
+
+    def __init__(
+        self, engine: Engine, vocabulary: EngineVocabulary, origin: tuple[Callable[..., Any], tuple[Any, ...]]
+    ) -> None:
+        self._engine = engine
+        self._encode = engine.encode
+        self._tokens = vocabulary.tokens
+        self._origin = origin
+        self.vocab_size = len(self._tokens)
+        self.special_ids: Mapping[str, int] = dict(vocabulary.special)
+        self.notes = (*vocabulary.notes, *engine.notes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: native engines are loaded again."""
+        return self._origin
+
+    def encode(self, text: str, /) -> Sequence[int]:
+        """The ids of ordinary text.
+
+        Raises:
+            BackendError: the engine refused the text, or panicked.
+        """
+        try:
+            return self._encode(text)
+        except BaseException as error:
+            valid = valid_unicode(text)
+            if valid != text:
+                return self.encode(valid)
+            raise _failure(self._engine.name, error) from error
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, on one thread, through the engine's own arrays where it has them.
+
+        Raises:
+            BackendError: the engine refused a text, or panicked.
+        """
+        try:
+            if self._engine.encode_many is not None:
+                return self._engine.encode_many(list(texts))
+            encode = self._encode
+            return from_lists([encode(text) for text in texts])
+        except BaseException as error:
+            failure = _failure(self._engine.name, error)
+            valid = list(map(valid_unicode, texts))
+            if valid != list(texts):
+                return self.encode_batch(valid)
+            raise failure from error
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids that are not used nothing."""
+        ids = list(ids)
+        given = self._engine.given
+        try:
+            data = None if given is not None and max(ids, default=0) >= given else self._engine.decode(ids)
+        except BaseException as error:  # noqa: BLE001 - what is no failure of the engine is raised again
+            _failure(self._engine.name, error)
+            data = None
+        if data is None:
+            data = b"".join(map(self.token_bytes, ids))
+        return data if isinstance(data, str) else data.decode("utf-8", errors="replace")
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        """The texts of all documents, on one thread."""
+        ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
+        documents = [ids[start:end] for start, end in pairwise(ends)]
+        if self._engine.decode_many is not None:
+            try:
+                found = self._engine.decode_many(documents)
+                return [data if isinstance(data, str) else data.decode("utf-8", "replace") for data in found]
+            except BaseException as error:  # noqa: BLE001 - then one by one
+                _failure(self._engine.name, error)
+        return [self.decode(document) for document in documents]
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        return self._tokens[token_id]
+
+
+def calling(name: str, call: Callable[[], Any]) -> Any:
+    """The result of a native call.
+
+    Raises:
+        BackendError: the engine refused, or panicked.
+
+    >>> calling("engine", lambda: [][0])
+    Traceback (most recent call last):
+    tokbench.errors.BackendError: engine: IndexError: list index out of range
+    """
+    try:
+        return call()
+    except BaseException as error:
+        raise _failure(name, error) from error
+
+
+def _failure(name: str, error: BaseException) -> BackendError:
+    """What the engine did, as tokbench's error.
+
+    Rust's panics are no ``Exception``, and each library has a class of its own for them, known by its name.
+    What a person or the interpreter uses to stop the program is raised again.
+    """
+    if isinstance(error, BackendError):
+        return error
+    if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        raise error
+    kind = "panicked" if type(error).__name__ == "PanicException" else type(error).__name__
+    return BackendError(f"{name}: {kind}: {' '.join(str(error).split()) or 'no message'}")

@@ -1,0 +1,122 @@
+"""What an engine is given: a byte-level vocabulary in memory, and as the files that engines read."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from tokbench import BackendError
+from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
+from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
+from tokbench_plugins.bpe.patterns import pattern_name
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.engines.encodings import ENCODINGS, EncodingName, ranks_of_encoding
+
+__all__ = ["EngineVocabulary"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class EngineVocabulary:
+    r"""A byte-level vocabulary: in ranks if its merges follow its ids, else as it was read.
+
+    Attributes:
+        pattern: the pre-tokenization split, by name where it has one; ``None`` for none.
+        special: special tokens and their ids.
+        ranks: the id of each token, by its bytes; ``None`` where ranks do not say which merges come first.
+        merged: tokens and merges, where they were read from a file that lists them.
+        notes: what the file says besides.
+
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hi": 257}
+    >>> EngineVocabulary("gpt4", {"<end>": 256}, ranks).tokens[255:]
+    (b'\xff', b'<end>', b'hi')
+    """
+
+    pattern: str | None
+    special: Mapping[str, int]
+    ranks: Mapping[bytes, int] | None
+    merged: Vocabulary | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_encoding(cls, name: EncodingName) -> EngineVocabulary:
+        """One of OpenAI's.
+
+        Raises:
+            BackendUnavailable: its ranks are not on this machine.
+        """
+        facts = ENCODINGS[name]
+        return cls(facts.pattern, facts.special, ranks_of_encoding(name))
+
+    @classmethod
+    def of_file(cls, path: Path, pattern: str) -> EngineVocabulary:
+        """That of a ``.tiktoken`` file, or of a ``tokenizer.json``, which says its pattern itself.
+
+        Args:
+            path: a ``tokenizer.json`` if its name ends in ``.json``.
+            pattern: the split of a ``.tiktoken`` file.
+
+        Raises:
+            BackendError: the file cannot be read, is damaged, or is not plain byte-level BPE.
+        """
+        if path.suffix != ".json":
+            return cls(pattern_name(pattern), {}, read_ranks(path))
+        parts = read_tokenizer_json(path)
+        try:
+            ranks = ranks_of(parts.vocabulary)
+        except ValueError:
+            ranks = None
+        name = None if parts.pattern is None else pattern_name(parts.pattern)
+        return cls(name, parts.special.ids, ranks, parts.vocabulary, parts.notes)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Tokens and merges; recovered from ranks, which takes seconds for a large vocabulary.
+
+        Raises:
+            BackendError: the ranks are not those of a byte-level vocabulary.
+        """
+        if self.merged is not None:
+            return self.merged
+        assert self.ranks is not None
+        try:
+            return Vocabulary.from_ranks(self.ranks)
+        except ValueError as error:
+            raise BackendError(f"the ranks are not those of a byte-level vocabulary: {error}") from error
+
+    @cached_property
+    def tokens(self) -> tuple[bytes, ...]:
+        """The bytes of each id: of its name for a special token, none for an id that is not used."""
+        ids = self.ranks if self.ranks is not None else self.vocabulary.ranks
+        named = {name.encode(): token_id for name, token_id in self.special.items()}
+        tokens = [b""] * (max([*ids.values(), *named.values()]) + 1)
+        if self.ranks is None:  # two ids may stand for the same bytes
+            tokens[: len(self.vocabulary.tokens)] = self.vocabulary.tokens
+        for data, token_id in [*ids.items(), *named.items()]:
+            tokens[token_id] = data
+        return tuple(tokens)
+
+    def through_ranks(self, load: Callable[[str], T]) -> T:
+        """What ``load`` makes of a ``.tiktoken`` file with these ranks, which is gone afterwards.
+
+        Raises:
+            BackendError: the merges do not follow the ids.
+        """
+        if self.ranks is None:
+            raise BackendError("this engine takes ranks, and the merges of this vocabulary do not follow its ids")
+        with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
+            path = Path(folder, "ranks.tiktoken")
+            write_ranks(path, self.ranks)
+            return load(str(path))
+
+    def through_json(self, load: Callable[[str], T]) -> T:
+        """What ``load`` makes of a ``tokenizer.json`` without special tokens, which is gone afterwards."""
+        with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
+            path = Path(folder, "tokenizer.json")
+            write_json(path, Parts(self.vocabulary, self.pattern))
+            return load(str(path))

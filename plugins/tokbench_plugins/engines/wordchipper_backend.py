@@ -1,0 +1,97 @@
+"""The backend ``wordchipper``: OpenAI's encodings in wordchipper.
+
+wordchipper downloads an encoding's file into a folder of its own, and where that fails leaves an empty file
+there and runs on a vocabulary of 256 bytes without a word. So the file is put there before it is asked, in a
+folder that is gone afterwards, and what was loaded is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import Field
+
+import tokbench
+
+if TYPE_CHECKING:
+    from tokbench_plugins.engines.tokenizer import EngineTokenizer
+    from tokbench_plugins.engines.vocabulary import EngineVocabulary
+
+__all__ = ["LoadOptions", "register_backends"]
+
+_FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
+
+
+class LoadOptions(tokbench.Options):
+    """Which vocabulary."""
+
+    encoding: Literal["cl100k_base", "o200k_base", "r50k_base"] = Field(
+        description="r50k_base (that of GPT-2), cl100k_base or o200k_base"
+    )
+
+
+@contextmanager
+def _cache_folder(folder: str) -> Iterator[None]:
+    before = os.environ.get(_FOLDER)
+    os.environ[_FOLDER] = folder
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_FOLDER]
+        else:
+            os.environ[_FOLDER] = before
+
+
+def _native(name: str, vocabulary: EngineVocabulary) -> Any:
+    from wordchipper import Tokenizer, TokenizerOptions  # type: ignore[attr-defined]  # its stubs lack its main class
+
+    from tokbench_plugins.bpe.formats import write_ranks
+
+    assert vocabulary.ranks is not None
+    options = TokenizerOptions.default()
+    options.set_parallel(False)
+    with tempfile.TemporaryDirectory(prefix="tokbench-") as folder, _cache_folder(folder):
+        path = Path(folder, "openai", name, f"{name}.tiktoken")
+        path.parent.mkdir(parents=True)
+        write_ranks(path, vocabulary.ranks)
+        native = Tokenizer.from_pretrained(f"openai:{name}", options)
+    if len(native.vocab) < len(vocabulary.ranks):
+        raise tokbench.BackendError(
+            f"wordchipper loaded {len(native.vocab)} tokens of {name} instead of {len(vocabulary.ranks)}"
+        )
+    return native
+
+
+def _load(options: LoadOptions) -> EngineTokenizer:
+    from wordchipper import SpecialFilter
+
+    from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
+    from tokbench_plugins.engines.vocabulary import EngineVocabulary
+
+    vocabulary = EngineVocabulary.of_encoding(options.encoding)
+    native = calling("wordchipper", lambda: _native(options.encoding, vocabulary))
+    encode = partial(native._tok.encode, special_filter=SpecialFilter.include_none())  # noqa: SLF001 - without its Python layer
+    engine = Engine("wordchipper", encode, native.decode_bytes, decode_many=native.decode_bytes_batch)
+    return EngineTokenizer(engine, vocabulary, (_load, (options,)))
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``wordchipper``."""
+    register(
+        tokbench.BackendSpec(
+            name="wordchipper",
+            summary="OpenAI's encodings in wordchipper",
+            load=_load,
+            load_options=LoadOptions,
+            requires=("wordchipper",),
+            install="pip install 'tokbench[engines]'",
+        )
+    )

@@ -1,0 +1,94 @@
+"""Which bytes a piece stands for, and the piece of each id."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from tokbench import BackendError
+from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
+from tokbench_plugins.files import read_file
+
+__all__ = ["Spelling", "piece_bytes", "read_vocabulary"]
+
+Spelling = Literal["text", "byte_level", "sentencepiece"]
+"""How pieces are written: as their text, in GPT-2's alphabet of bytes (``Ġthe``), or as SentencePiece (``▁the``)."""
+
+_BYTE_PIECE: Final = re.compile("<0x([0-9A-F]{2})>")
+
+
+def piece_bytes(piece: str, spelling: Spelling) -> bytes:
+    r"""The bytes of a piece.
+
+    Raises:
+        ValueError: it is not spelled so.
+
+    >>> piece_bytes("Ġthe", "byte_level"), piece_bytes("▁the", "sentencepiece"), piece_bytes("<0xE2>", "sentencepiece")
+    (b' the', b' the', b'\xe2')
+    >>> piece_bytes("été", "text")
+    b'\xc3\xa9t\xc3\xa9'
+    """
+    if spelling == "byte_level":
+        return bytes_of_name(piece)
+    if spelling == "sentencepiece":
+        if byte := _BYTE_PIECE.fullmatch(piece):
+            return bytes([int(byte[1], 16)])
+        piece = piece.replace("▁", " ")
+    return piece.encode()
+
+
+def read_vocabulary(path: Path, spelling: Spelling) -> tuple[dict[str, int], list[bytes]]:
+    """The id of each piece and the bytes of each id, none for ids that are not used.
+
+    Args:
+        path: ``.json`` with a list of pieces or an object of ids by piece; or lines of pieces, the first of id 0.
+        spelling: how the pieces are written.
+
+    Raises:
+        BackendError: the file cannot be read, or a piece is damaged or there twice; the message says which.
+    """
+    data = read_file(path)
+    try:
+        text = data.decode("utf-8")
+        found = json.loads(text) if path.suffix == ".json" else text.removesuffix("\n").split("\n")
+    except (ValueError, RecursionError) as error:
+        raise BackendError(f"{path}: not {'JSON' if path.suffix == '.json' else 'UTF-8'}: {error}") from error
+    ids = _ids(path, found)
+    tokens = [b""] * (max(ids.values(), default=-1) + 1)
+    for piece, token_id in ids.items():
+        try:
+            tokens[token_id] = piece_bytes(piece, spelling)
+        except ValueError as error:
+            raise BackendError(
+                f"{_place(path, token_id)}: piece {piece!r} is not spelled {spelling!r}: {error}"
+            ) from error
+    return ids, tokens
+
+
+_MOST: Final = 1 << 24
+
+
+def _place(path: Path, token_id: int) -> str:
+    return f"{path}: id {token_id}" if path.suffix == ".json" else f"{path}:{token_id + 1}"
+
+
+def _ids(path: Path, found: Any) -> dict[str, int]:
+    if isinstance(found, Mapping):
+        for piece, token_id in found.items():
+            if type(token_id) is not int or not 0 <= token_id < _MOST:
+                raise BackendError(f"{path}: the id of {piece!r} is {token_id!r}, not an integer from 0 to {_MOST - 1}")
+        if len(set(found.values())) < len(found):
+            raise BackendError(f"{path}: two pieces have the same id")
+        return dict(found)
+    if not isinstance(found, list):
+        raise BackendError(f"{path}: neither a list of pieces nor an object of ids by piece")
+    ids: dict[str, int] = {}
+    for token_id, piece in enumerate(found):
+        if not isinstance(piece, str):
+            raise BackendError(f"{_place(path, token_id)}: {piece!r} is not a piece of text")
+        if ids.setdefault(piece, token_id) != token_id:
+            raise BackendError(f"{_place(path, token_id)}: piece {piece!r} is there twice, first with id {ids[piece]}")
+    return ids

@@ -1,0 +1,159 @@
+"""Texts and their ids, looked up."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from tokbench import BackendError, Encoded
+
+__all__ = ["LookUp", "Pretokenized", "PretokenizedBytes"]
+
+_SHOWN: Final = 60
+
+
+class LookUp:
+    """The ids of many texts; of a text only a digest of 16 bytes is kept.
+
+    >>> table = LookUp()
+    >>> table.add("hi", [7, 8]), table.add("hi", [7, 8]), table.add("hi", [7])
+    (True, True, False)
+    >>> table.get("hi").tolist(), table.get("ho")
+    ([7, 8], None)
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[bytes, int] = {}
+        self._ids = array("I")
+        self._ends = array("q", [0])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, text: str, ids: Sequence[int]) -> bool:
+        """Add a text; ``False`` if it is there with other ids.
+
+        Raises:
+            OverflowError: an id does not fit 32 bits.
+        """
+        key = _key(text)
+        if (row := self._rows.get(key)) is not None:
+            return self._row(row).tolist() == list(ids)
+        self._rows[key] = len(self._ends) - 1
+        self._ids.extend(ids)
+        self._ends.append(len(self._ids))
+        return True
+
+    def get(self, text: str) -> array[int] | None:
+        """The ids of a text; ``None`` if it is not there."""
+        row = self._rows.get(_key(text))
+        return None if row is None else self._row(row)
+
+    def _row(self, row: int) -> array[int]:
+        return self._ids[self._ends[row] : self._ends[row + 1]]
+
+
+def _key(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class Pretokenized:
+    """A tokenizer that knows the texts of a file; what its ids stand for is not known.
+
+    Args:
+        path: the file, for messages.
+        table: its texts and their ids.
+        vocab_size: number of ids.
+        notes: what a reader of a report must know.
+    """
+
+    lossless = False
+    thread_safe = True
+
+    def __init__(self, path: Path, table: LookUp, vocab_size: int, notes: tuple[str, ...] = ()) -> None:
+        self._path = path
+        self._table = table
+        self.vocab_size = vocab_size
+        self.special_ids: Mapping[str, int] = {}
+        self.notes = ("ids are looked up, not computed: speeds of this tokenizer mean nothing", *notes)
+
+    def encode(self, text: str, /) -> list[int]:
+        """The ids that the file has for exactly this text; none for the empty text, unless the file has some.
+
+        Raises:
+            BackendError: the file does not have the text.
+        """
+        return self._find(text).tolist()
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts.
+
+        Raises:
+            BackendError: the file does not have one of them.
+        """
+        ids = array("I")
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        for number, text in enumerate(texts, 1):
+            ids.extend(self._find(text))
+            offsets[number] = len(ids)
+        return Encoded(np.array(ids, np.uint32), offsets)
+
+    def _find(self, text: str) -> array[int]:
+        found = self._table.get(text)
+        if found is None and text:
+            raise BackendError(
+                f"{self._path}: none of its {len(self._table)} texts is {_start(text)}; add a row with exactly this "
+                "text and its ids, or leave out the corpus or metric that needs it"
+            )
+        return array("I") if found is None else found
+
+    def decode(self, ids: Sequence[int], /) -> str:  # noqa: ARG002 - the contract's
+        """Refuse.
+
+        Raises:
+            BackendError: always.
+        """
+        raise BackendError(f"{self._path}: does not say what its ids stand for: give 'vocab', or 'pieces' for 'ids'")
+
+
+class PretokenizedBytes(Pretokenized):
+    """The same where the bytes of each id are known.
+
+    Args:
+        path: the file, for messages.
+        table: its texts and their ids.
+        tokens: the bytes of each id.
+        dummy_prefix: what stands before every text in its tokens, and is dropped by ``decode``.
+        notes: what a reader of a report must know.
+    """
+
+    def __init__(
+        self, path: Path, table: LookUp, tokens: Sequence[bytes], dummy_prefix: bytes, notes: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(path, table, len(tokens), notes)
+        self._tokens = list(tokens)
+        self.dummy_prefix = dummy_prefix
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids; bytes that are not UTF-8 become U+FFFD."""
+        data = b"".join(map(self.token_bytes, ids))
+        return data.removeprefix(self.dummy_prefix).decode("utf-8", errors="replace")
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one id; none for an id that is not used.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        return self._tokens[token_id]
+
+
+def _start(text: str) -> str:
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}… ({len(text)} characters)"

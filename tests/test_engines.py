@@ -1,0 +1,239 @@
+"""Every engine: the contract, and its ids held against tiktoken's, document by document."""
+
+import os
+import re
+import sysconfig
+import threading
+import unicodedata
+from functools import cache
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import tiktoken
+from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, pud, specs_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokbench.protocol import DecodesBatch, EncodesBatch, HasNotes, HasTokenBytes, Tokenizer
+from tokbench_plugins import tiktoken_backend
+from tokbench_plugins.engines import (
+    bpe_openai_backend,
+    fastokens_backend,
+    gigatoken_backend,
+    kitoken_backend,
+    rs_bpe_backend,
+    tokie_backend,
+    wordchipper_backend,
+)
+from tokbench_plugins.engines.encodings import ENCODINGS
+
+MODULES = {
+    "bpe_openai": bpe_openai_backend,
+    "fastokens": fastokens_backend,
+    "gigatoken": gigatoken_backend,
+    "kitoken": kitoken_backend,
+    "rs_bpe": rs_bpe_backend,
+    "tokie": tokie_backend,
+    "wordchipper": wordchipper_backend,
+}
+SPECS = {name: specs_of(module)[name] for name, module in MODULES.items()}
+every = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.skipif(find_spec(name) is None, reason=f"{name} is not installed"))
+        for name in MODULES
+    ],
+)
+
+# For each engine with other ids somewhere, texts that show it; the shortest there are.
+DIFFERENT = {
+    "gigatoken": ["\u088f's", "\ua7ce's"],
+    "tokie": ["\n \n", " \u2167", "\u24b6's", "\u088f's", ("x = {\n            1}\n" * 3500)[:66_000]],
+}
+
+
+@cache
+def load(name, encoding="cl100k_base"):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    spec = specs_of(tiktoken_backend)["tiktoken"] if name == "tiktoken" else SPECS[name]
+    return spec.load(spec.load_options(encoding=encoding))
+
+
+@cache
+def library():
+    """Some megabytes of the standard library's sources, and one source of nearly a megabyte."""
+    files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    assert sum(map(len, texts)) > 3_000_000
+    return [*texts, "".join(texts)[:900_000]]
+
+
+def spelled():
+    tokens = [token for facts in ENCODINGS.values() for token in facts.special]
+    return [text for token in tokens for text in (token, f"a{token}b", f"  {token} {token}\n")] + ["a <|im_start|>"]
+
+
+@cache
+def reference_ids(texts, encoding):
+    ids, offsets = load("tiktoken", encoding).encode_batch(texts)
+    return [ids[start:end].tolist() for start, end in pairwise(offsets)]
+
+
+def differing(name, texts, encoding="cl100k_base"):
+    """The texts to which the engine gives other ids than tiktoken's engine in a batch, which gives those of ``encode``."""
+    tokenizer = load(name, encoding)
+    ids, offsets = tokenizer.encode_batch(texts)
+    found = []
+    expected = reference_ids(tuple(texts), encoding)
+    for number, (text, start, end) in enumerate(zip(texts, offsets[:-1], offsets[1:], strict=True)):
+        ours = ids[start:end].tolist()
+        if number % 10 == 0:
+            assert list(tokenizer.encode(text)) == ours
+        if ours != expected[number]:
+            found.append(text)
+    return found
+
+
+@every
+def test_capabilities(name):
+    tokenizer, reference = load(name), load("tiktoken")
+    for protocol in (Tokenizer, EncodesBatch, DecodesBatch, HasTokenBytes, HasNotes):
+        assert isinstance(tokenizer, protocol)
+    assert tokenizer.vocab_size == reference.vocab_size == 100277
+    assert all(
+        tokenizer.token_bytes(i) == reference.token_bytes(i) for i in [*range(0, 100250, 7), *range(100250, 100277)]
+    )
+    assert tokenizer.special_ids == ENCODINGS["cl100k_base"].special
+    assert tokenizer.lossless
+    check_pickle(tokenizer)
+    for beyond in (-1, 100277):
+        with pytest.raises(ValueError, match="is not in the vocabulary of"):
+            tokenizer.token_bytes(beyond)
+
+
+@every
+@pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
+def test_ids_of_sentences_hostile_texts_and_special_tokens_are_tiktoken_s(name, encoding, data):
+    sentences = pud(data) if encoding == "cl100k_base" else pud(data)[::7]
+    texts = [*TEXTS, *hostile(), *spelled(), *sentences, "", "a\ud800b", "\ud83d\ude00"]
+    found = differing(name, texts, encoding)
+    if name == "tokie":
+        found = [text for text in found if not re.search(r"[\u2160-\u2188]|\ufe0f|\n[^\S\n]+\n", text)]
+    assert found == []
+
+
+@every
+def test_ids_of_the_standard_library_are_tiktoken_s(name):
+    found = differing(name, library())
+    if name == "tokie":
+        assert len(found) > 3
+        found = [text for text in found if len(text.encode()) <= 65_536 and not re.search(r"\n[^\S\n]+\n", text)]
+    assert found == []
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in DIFFERENT.items() for text in texts])
+def test_what_the_notes_tell_is_so(name, text):
+    pytest.importorskip(name)
+    assert differing(name, [text]) == [text]
+    assert load(name).notes
+
+
+@pytest.mark.slow
+@every
+def test_every_character(name):
+    """In fifteen places of a text each; those that this Python does not know are what Unicode 15 to 17 brought."""
+    known = [c for c in map(chr, [*range(0x32000), *range(0xE0000, 0xE0200)]) if unicodedata.category(c) != "Cs"]
+    texts = [f"a{c}b 1{c} {c}.{c}'s\n{c}{c} \n{c}" for c in known]
+    wrong = set(differing(name, texts))
+    different = {c for c, text in zip(known, texts, strict=True) if text in wrong}
+    if name == "gigatoken":
+        assert 300 < len(different) < 400
+        assert {unicodedata.category(c) for c in different} <= {"Cn"}
+    elif name == "tokie":
+        kinds = {unicodedata.category(c) for c in different}
+        assert kinds <= {"Cc", "Cn", "Mn", "Nl", "So", "Zs"}
+    else:
+        assert different == set()
+
+
+@every
+@settings(deadline=None, max_examples=25)
+@given(texts=st.lists(st.text(), max_size=4), data=st.data())
+def test_any_text_and_any_ids(name, texts, data):
+    tokenizer = load(name)
+    check_batch(tokenizer, texts)
+    check_bytes(tokenizer, texts)
+    encoded = tokenizer.encode_batch(texts)
+    assert tokenizer.decode_batch(encoded) == texts
+    ids = data.draw(st.lists(st.integers(0, 100255), max_size=6))
+    assert tokenizer.decode(ids) == b"".join(map(tokenizer.token_bytes, ids)).decode(errors="replace")
+
+
+@every
+def test_batches_of_nothing_and_of_lone_surrogates(name):
+    tokenizer = load(name)
+    check_batch(tokenizer, [])
+    check_batch(tokenizer, ["", ""])
+    check_batch(tokenizer, ["a", "a\ud800b", ""])
+    assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a\ufffdb"
+
+
+@every
+def test_ids_that_no_text_gives_are_decoded(name, capfd):
+    """Most engines panic at an id that they were not given; these are put together from the vocabulary."""
+    tokenizer = load(name)
+    end = tokenizer.special_ids["<|endoftext|>"]
+    [a] = tokenizer.encode("a")
+    assert tokenizer.decode([a, end, a]) == "a<|endoftext|>a"
+    assert tokenizer.decode([a, 100256, 100261, a]) == "aa"
+    capfd.readouterr()  # what Rust says of a panic
+
+
+@every
+@pytest.mark.parametrize("text", ["The quick brown fox. " * 60_000, " " * 100_000, "a" * 50_000, "语" * 10_000])
+def test_long_texts(name, text):
+    tokenizer = load(name)
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert differing(name, [text]) == ([text] if name == "tokie" and text.isspace() else [])
+
+
+@every
+def test_four_threads_at_a_time(name):
+    tokenizer = load(name)
+    texts = library()[:30]
+    expected = [list(tokenizer.encode(text)) for text in texts]
+    found = []
+
+    def work():
+        found.append([list(tokenizer.encode(text)) for text in texts])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert tokenizer.thread_safe
+    assert found == [expected] * 4
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_is_known_of_the_encodings_is_tiktoken_s(encoding):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    reference = tiktoken.get_encoding(encoding)
+    special = ENCODINGS[encoding].special
+    assert special == {token: reference.encode_single_token(token) for token in reference.special_tokens_set}
+
+
+@pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "tokie", "wordchipper"])
+@pytest.mark.parametrize("encoding", ["gpt2", "r50k_base"])
+def test_the_older_encodings(name, encoding, data):
+    pytest.importorskip(name)
+    if name == "wordchipper" and encoding == "gpt2":
+        pytest.skip("wordchipper has it as r50k_base")
+    texts = [*TEXTS, *hostile(), *spelled(), *pud(data)[::20], *library()[:10]]
+    assert load(name, encoding).vocab_size == load("tiktoken", encoding).vocab_size
+    assert differing(name, texts, encoding) == []

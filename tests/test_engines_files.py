@@ -1,0 +1,186 @@
+"""Engines with vocabularies out of files, trainers of other libraries, and what goes wrong."""
+
+import os
+
+import pytest
+from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, silent, specs_of
+from pydantic import ValidationError
+
+import tokbench
+from tokbench.protocol import Saves
+from tokbench.registry import missing
+from tokbench_plugins.bpe import BPETokenizer, train
+from tokbench_plugins.engines import (
+    bpe_openai_backend,
+    fastokens_backend,
+    gigatoken_backend,
+    kitoken_backend,
+    rs_bpe_backend,
+    rustbpe_backend,
+    tokie_backend,
+    wordchipper_backend,
+)
+from tokbench_plugins.engines.options import FileOptions
+from tokbench_plugins.engines.tokenizer import calling
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
+
+SPECS = {
+    name: specs_of(module)[name]
+    for name, module in {
+        "bpe_openai": bpe_openai_backend,
+        "fastokens": fastokens_backend,
+        "gigatoken": gigatoken_backend,
+        "kitoken": kitoken_backend,
+        "rs_bpe": rs_bpe_backend,
+        "rustbpe": rustbpe_backend,
+        "tokie": tokie_backend,
+        "wordchipper": wordchipper_backend,
+    }.items()
+}
+DOCUMENTS = [
+    "some words, somewhat worded",
+    "été été HTTPServer's isn't 12345\n\n  x",
+    "日本語 日本 語",
+    "low lower lowest",
+]
+files = pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "tokie"])
+
+
+def trained(pattern="gpt4", tie="first"):
+    return BPETokenizer(train(DOCUMENTS, 330, pattern, tie=tie), pattern)
+
+
+def load(name, **options):
+    pytest.importorskip(name)
+    return SPECS[name].load(SPECS[name].load_options(**options))
+
+
+@files
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k"])
+def test_ranks_trained_here_give_our_ids(name, pattern, tmp_path):
+    ours, path = trained(pattern), tmp_path / "ours.tiktoken"
+    ours.export("tiktoken", path)
+    tokenizer = load(name, path=path, pattern=pattern)
+    texts = [text for text in [*TEXTS, *DOCUMENTS, *hostile()] if name != "tokie" or text.isascii()]
+    check_batch(tokenizer, texts)
+    check_bytes(tokenizer, texts)
+    check_pickle(tokenizer)
+    assert tokenizer.vocab_size == ours.vocab_size
+    assert [list(tokenizer.encode(text)) for text in texts] == [ours.encode(text) for text in texts]
+
+
+@files
+def test_special_tokens_of_a_tokenizer_json_are_ordinary_text(name, tmp_path):
+    path = tmp_path / "ours.json"
+    ours = BPETokenizer.from_vocabulary(trained("gpt2").vocabulary, "gpt2", {"<|endoftext|>": 330})
+    ours.export("huggingface", path)
+    tokenizer = load(name, path=path)
+    text = "low<|endoftext|>lower"
+    assert list(tokenizer.encode(text)) == ours.encode(text)
+    assert tokenizer.special_ids == ours.special_tokens.ids
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_options_that_do_not_fit():
+    for options, message in (
+        ({}, "either 'encoding' or 'path'"),
+        ({"encoding": "gpt2", "path": "x.tiktoken"}, "either 'encoding' or 'path'"),
+        ({"encoding": "gpt2", "pattern": "gpt2"}, "goes with a .tiktoken file"),
+        ({"path": "x.json", "pattern": "gpt2"}, "goes with a .tiktoken file"),
+        ({"path": "x.tiktoken", "pattern": "gpt-4"}, "did you mean 'gpt4'"),
+        ({"encoding": "cl100k"}, "Input should be 'cl100k_base'"),
+    ):
+        with pytest.raises(ValidationError, match=message):
+            FileOptions(**options)
+
+
+def test_a_split_that_gigatoken_does_not_know(tmp_path):
+    trained().export("tiktoken", tmp_path / "ours.tiktoken")
+    with pytest.raises(tokbench.BackendError, match="gigatoken: RuntimeError: Unknown pre_tokenizer"):
+        load("gigatoken", path=tmp_path / "ours.tiktoken", pattern="[a-z]+|[^a-z]+")
+
+
+def test_merges_that_ranks_do_not_tell():
+    ours = BPETokenizer([(97, 98), (98, 99), (97, 257)])
+    vocabulary = EngineVocabulary("gpt2", {"<end>": 300}, None, ours.vocabulary)
+    assert vocabulary.tokens[256:] == (b"ab", b"bc", b"abc", *[b""] * 41, b"<end>")
+    with pytest.raises(tokbench.BackendError, match="this engine takes ranks"):
+        vocabulary.through_ranks(str)
+
+
+def test_a_panic_is_a_backend_error(tmp_path, capfd):
+    gigatoken = pytest.importorskip("gigatoken")
+    path = tmp_path / "ours.tiktoken"
+    trained().export("tiktoken", path)
+    native = gigatoken.Tokenizer.from_tiktoken(path, pretokenizer="gpt4", special_tokens={})
+    with pytest.raises(tokbench.BackendError, match="gigatoken: panicked: index out of bounds"):
+        calling("gigatoken", lambda: native.decode([200000]))
+    capfd.readouterr()  # what Rust says of it
+
+    def stop():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        calling("gigatoken", stop)
+
+
+def test_wordchipper_is_given_its_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
+    pytest.importorskip("wordchipper")
+    monkeypatch.setenv("WORDCHIPPER_CACHE_DIR", str(tmp_path))
+    tokenizer = load("wordchipper", encoding="cl100k_base")
+    assert tokenizer.encode("hello world") == [15339, 1917]
+    assert os.environ["WORDCHIPPER_CACHE_DIR"] == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.delenv("WORDCHIPPER_CACHE_DIR")
+    load("wordchipper", encoding="cl100k_base")
+    assert "WORDCHIPPER_CACHE_DIR" not in os.environ
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_what_to_type_where_a_library_is_absent(name, monkeypatch):
+    def absent(distribution):
+        raise tokbench_metadata.PackageNotFoundError(distribution)
+
+    import importlib.metadata as tokbench_metadata
+
+    monkeypatch.setattr(tokbench_metadata, "version", absent)
+    [library] = SPECS[name].requires
+    assert missing(SPECS[name]).startswith(f"needs {library}: pip install 'tokbench[")
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "o200k", r"[a-z]+|[^a-z]+"])
+def test_rustbpe_trains_our_merges_and_is_saved(pattern, tmp_path):
+    pytest.importorskip("rustbpe", reason="rustbpe is not installed")
+    spec = SPECS["rustbpe"]
+    tokenizer = spec.train(iter(DOCUMENTS), 330, spec.train_options(pattern=pattern), silent)
+    assert tokenizer.merges == trained(pattern, tie="smallest").merges
+    assert isinstance(tokenizer, Saves)
+    path = tmp_path / f"r{tokenizer.file_suffix}"
+    tokenizer.save(path)
+    again = spec.load(spec.load_options(path=path))
+    assert again.merges == tokenizer.merges
+    assert again.training.corpus.documents == len(DOCUMENTS)
+    check_pickle(tokenizer)
+
+
+def test_rustbpe_with_lone_surrogates_and_nothing():
+    pytest.importorskip("rustbpe", reason="rustbpe is not installed")
+    spec = SPECS["rustbpe"]
+    assert spec.train(iter(["a\ud800a\ud800"]), 257, spec.train_options(), silent).vocab_size == 257
+    assert spec.train(iter([]), 300, spec.train_options(), silent).vocab_size == 256
+
+
+def test_gigatoken_s_trainer_makes_our_merges_where_ties_are_broken_alike(tmp_path, capfd):
+    pytest.importorskip("gigatoken", reason="gigatoken is not installed")
+    spec = SPECS["gigatoken"]
+    tokenizer = spec.train(iter(DOCUMENTS), 300, spec.train_options(tie="raw_token_ids"), silent)
+    ours = trained("gpt2", tie="smallest")
+    assert [tokenizer.token_bytes(i) for i in range(300)] == [ours.token_bytes(i) for i in range(300)]
+    check_pickle(tokenizer)
+    path = tmp_path / f"g{tokenizer.file_suffix}"
+    tokenizer.save(path)
+    again = spec.load(spec.load_options(path=path, pattern="gpt2"))
+    assert all(list(again.encode(text)) == list(tokenizer.encode(text)) for text in [*TEXTS, *DOCUMENTS])
+    for tie in ("huggingface", "assembled_bytes"):
+        assert spec.train(iter(DOCUMENTS), 300, spec.train_options(tie=tie), silent).vocab_size == 300
+    capfd.readouterr()  # it tells of its progress

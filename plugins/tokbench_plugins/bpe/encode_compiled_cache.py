@@ -21,7 +21,8 @@ import numpy as np
 from tokbench_plugins.bpe.jit import compiled
 
 __all__ = [
-    "LONGEST_CACHED", "PADDING", "Tables", "add_tokens", "begin_of", "find", "forget_if_full", "key_of", "learn", "read",
+    "LONGEST_CACHED", "PADDING", "Tables", "add_tokens", "begin_of", "find", "forget_if_full", "key_of", "learn",
+    "read",
 ]  # fmt: skip
 
 LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back

@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.encode_compiled_cache import (
 from tokbench_plugins.bpe.encode_compiled_heap import merge_long_chunk
 from tokbench_plugins.bpe.encode_compiled_merge import LONGEST_SCANNED, lanes, merge_chunks
 from tokbench_plugins.bpe.encode_compiled_vector import prefetch
-from tokbench_plugins.bpe.jit import compiled
+from tokbench_plugins.bpe.jit import compiled, inlined
 
 __all__ = ["encode_chunks"]
 
@@ -33,6 +33,74 @@ _U0, _U1 = np.uint64(0), np.uint64(1)
 _LONGEST: Final = np.uint64(LONGEST_CACHED)
 _BLOCK: Final = 64  # chunks; more do not stay in the processor's nearest cache
 _KNOWN, _MERGED, _LONG = 0, 1, 2
+
+
+@compiled
+def _look_ahead(
+    data: Any,
+    ends: Any,
+    start: Any,
+    longest: Any,
+    rows: Any,
+    starts: Any,
+    lengths: Any,
+    firsts: Any,
+    seconds: Any,
+    begins: Any,
+) -> Any:
+    """The keys of a block; returns where its last chunk ends."""
+    for k in range(len(ends)):
+        length = np.uint64(ends[k]) - start
+        starts[k], lengths[k] = start, length
+        if length <= longest:
+            firsts[k], seconds[k], mixed = key_of(data, start, length)
+            begins[k] = begin_of(rows, mixed)
+            prefetch(rows, begins[k])
+        start += length
+    return start
+
+
+@compiled
+def _find_all(
+    data: Any,
+    longest: Any,
+    rows: Any,
+    keys: Any,
+    chunks: Any,
+    starts: Any,
+    lengths: Any,
+    firsts: Any,
+    seconds: Any,
+    begins: Any,
+    kinds: Any,
+    places: Any,
+    new_starts: Any,
+    new_lengths: Any,
+) -> Any:
+    """What is to be done with each chunk of a block, and a list of those to merge; returns how many."""
+    new = 0
+    for k in range(chunks):
+        known = False
+        if lengths[k] <= longest:
+            places[k], known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
+        if known:
+            kinds[k] = _KNOWN
+        elif lengths[k] > LONGEST_SCANNED:
+            kinds[k] = _LONG
+        else:
+            kinds[k] = _MERGED
+            new_starts[new], new_lengths[new] = starts[k], lengths[k]
+            new += 1
+    return new
+
+
+@inlined
+def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) -> Any:
+    """Note for the documents that end here where their ids do; returns the next document."""
+    while document < len(borders) and np.uint64(borders[document]) == end:
+        offsets[document] = np.int64(n)
+        document += 1
+    return document
 
 
 @compiled
@@ -65,35 +133,30 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
     )
     merged = np.empty(np.uint64(_BLOCK) * LONGEST_SCANNED, np.uint32)
     n = start = _U0
-    document = 0
-    while document < len(borders) and borders[document] == 0:
-        offsets[document] = 0
-        document += 1
+    document = _write_offsets(borders, offsets, 0, _U0, n)
     for block in range(0, len(ends), _BLOCK):
         chunks = min(_BLOCK, len(ends) - block)
         forget_if_full(rows, state)
-        for k in range(chunks):
-            end = np.uint64(ends[block + k])
-            length = end - start
-            starts[k], lengths[k] = start, length
-            if length <= longest:
-                firsts[k], seconds[k], mixed = key_of(data, start, length)
-                begins[k] = begin_of(rows, mixed)
-                prefetch(rows, begins[k])
-            start = end
-        new, place = 0, _U0
-        for k in range(chunks):
-            length = lengths[k]
-            kind = _LONG
-            if length <= longest:
-                row, known = find(rows, keys, data, starts[k], length, firsts[k], seconds[k], begins[k])
-                places[k] = row
-                kind = _KNOWN if known else kind
-            if kind == _LONG and length <= LONGEST_SCANNED:
-                kind = _MERGED
-                new_starts[new], new_lengths[new] = starts[k], length
-                new += 1
-            kinds[k] = kind
+        start = _look_ahead(
+            data, ends[block : block + chunks], start, longest, rows, starts, lengths, firsts, seconds, begins
+        )
+        place = _U0
+        new = _find_all(
+            data,
+            longest,
+            rows,
+            keys,
+            chunks,
+            starts,
+            lengths,
+            firsts,
+            seconds,
+            begins,
+            kinds,
+            places,
+            new_starts,
+            new_lengths,
+        )
         if new:
             merge_chunks(
                 data,
@@ -152,8 +215,5 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
                         out[n:],
                     )
                 )
-            end = starts[k] + lengths[k]
-            while document < len(borders) and np.uint64(borders[document]) == end:
-                offsets[document] = np.int64(n)
-                document += 1
+            document = _write_offsets(borders, offsets, document, starts[k] + lengths[k], n)
     return np.int64(n)

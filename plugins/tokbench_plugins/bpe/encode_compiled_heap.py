@@ -61,6 +61,17 @@ def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
 
 
 @compiled
+def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any, ids: Any) -> Any:
+    """Write the ids of the bytes; returns the ranks of their pairs."""
+    ranks = np.full(length, NO_RANK, np.uint32)
+    for i in range(length):
+        ids[i] = byte_ids[data[start + i]]
+        if i:
+            ranks[i - 1] = byte_pairs[np.int64(data[start + i - 1]) << 8 | np.int64(data[start + i])]
+    return ranks
+
+
+@compiled
 def merge_long_chunk(
     data: Any,
     start: Any,
@@ -76,11 +87,7 @@ def merge_long_chunk(
 
     The other arguments are those of :func:`..encode_compiled_merge.merge_chunks`.
     """
-    ranks = np.full(length, NO_RANK, np.uint32)
-    for i in range(length):
-        ids[i] = byte_ids[data[start + i]]
-        if i:
-            ranks[i - 1] = byte_pairs[np.int64(data[start + i - 1]) << 8 | np.int64(data[start + i])]
+    ranks = _first_ranks(data, start, length, byte_ids, byte_pairs, ids)
     after = np.arange(1, length + 1).astype(np.uint32)
     before = np.arange(-1, length - 1).astype(np.int32)
     # A merge takes one entry or more out and puts two in: never more than two per byte.

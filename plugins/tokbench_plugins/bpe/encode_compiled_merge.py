@@ -34,6 +34,7 @@ _NO_KEY: Final = np.uint32(0xFFFF_FFFF)
 _VECTOR: Final = np.uint64(VECTOR)
 _ZERO, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 _PLACE: Final = np.uint64(255)
+_DONE: Final = -2  # instead of a chunk's number: nothing is left to do in this lane; -1 is before the first
 
 _copied = njit(inline="always")
 
@@ -166,10 +167,9 @@ def merge_chunks(
     keys, tokens, after, before = room
     chunk_in = np.full(LANES, -1, np.int64)
     place_of, end_of = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
-    entered, working, place = 0, 0, _ZERO
+    entered, working, place = 0, LANES, _ZERO
     for number in range(LANES):
         keys[np.uint64(number) * STRIDE : np.uint64(number) * STRIDE + _VECTOR] = _NO_KEY
-    working = LANES
     while working:
         for number in range(LANES):
             lane = np.uint64(number) * STRIDE
@@ -187,6 +187,6 @@ def merge_chunks(
                 chunk_in[number], place_of[number] = entered, place
                 place += lengths[entered]
                 entered += 1
-            elif chunk != -2:
-                chunk_in[number] = -2  # nothing is left to do in this lane
+            elif chunk != _DONE:
+                chunk_in[number] = _DONE
                 working -= 1

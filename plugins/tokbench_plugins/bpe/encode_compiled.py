@@ -133,7 +133,7 @@ def _tables(vocabulary: Vocabulary) -> Tables:
         rows *= 2
 
 
-def _merging(vocabulary: Vocabulary) -> tuple[NDArray[Any], ...]:
+def _merging(vocabulary: Vocabulary) -> Any:
     """The merges as :func:`merge_chunks` needs them."""
     merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
     byte_ids = np.array(vocabulary.byte_ids, np.uint32)
@@ -147,7 +147,7 @@ def _merging(vocabulary: Vocabulary) -> tuple[NDArray[Any], ...]:
 
 def _known_tokens(
     vocabulary: Vocabulary,
-    merging: tuple[NDArray[Any], ...],
+    merging: Any,
     keys: NDArray[np.uint8],
     starts: NDArray[np.uint64],
     lengths: NDArray[np.uint64],
@@ -160,7 +160,9 @@ def _known_tokens(
     merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
     ids = np.empty(int(lengths[merged].sum()), np.uint32)
     counts = np.empty(len(merged), np.uint64)
-    merge_chunks(keys, starts[merged], lengths[merged], len(merged), *merging, lanes(), ids, counts)
+    byte_ids, byte_pairs, pairs, displacements, made = merging
+    chunks = (keys, starts[merged], lengths[merged], len(merged))
+    merge_chunks(*chunks, byte_ids, byte_pairs, pairs, displacements, made, lanes(), ids, counts)
     places = (np.cumsum(lengths[merged]) - lengths[merged]).astype(np.int64)
     one = counts == 1
     spare = np.zeros(3, np.uint32)  # ids are read four at a time

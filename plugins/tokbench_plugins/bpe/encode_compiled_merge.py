@@ -66,10 +66,11 @@ def _fill(
 ) -> Any:
     """The ids of the bytes of a chunk and the ranks of their pairs; returns where the lane's keys end."""
     end = lane + (length // _VECTOR + _ONE) * _VECTOR
-    at = lane
+    at: Any = lane
     while at < end:
         keys[at] = _NO_KEY
         at += _ONE
+    place: Any
     for place in range(length + np.uint64(2)):
         after[lane + place] = place + _ONE
         before[lane + place] = place - _ONE

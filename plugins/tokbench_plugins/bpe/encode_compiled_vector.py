@@ -5,13 +5,15 @@ Importing this file needs numba.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Final
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-
 __all__ = ["VECTOR", "lowest_of_vector", "prefetch"]
+
+ir: Any = import_module("llvmlite.ir")  # none of these has types
+cgutils: Any = import_module("numba.core.cgutils")
+types: Any = import_module("numba.core.types")
+intrinsic: Any = import_module("numba.extending").intrinsic
 
 VECTOR: Final = 32
 """How many numbers :func:`lowest_of_vector` looks at."""
@@ -26,8 +28,7 @@ def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return builder.gep(array.data, [arguments[1]])
 
 
-@intrinsic
-def lowest_of_vector(_typing: Any, array: Any, at: Any) -> Any:
+def _lowest_of_vector(_typing: Any, array: Any, at: Any) -> Any:
     """The lowest of ``array[at : at + VECTOR]``, an array of uint32 in one piece.
 
     LLVM makes a chain of 32 comparisons of the loop that says the same, four times as slow.
@@ -43,8 +44,7 @@ def lowest_of_vector(_typing: Any, array: Any, at: Any) -> Any:
     return types.uint32(array, at), generate
 
 
-@intrinsic
-def prefetch(_typing: Any, array: Any, at: Any) -> Any:
+def _prefetch(_typing: Any, array: Any, at: Any) -> Any:
     """Have the memory of ``array[at]`` brought near while the program goes on."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -56,3 +56,7 @@ def prefetch(_typing: Any, array: Any, at: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, at), generate
+
+
+lowest_of_vector: Any = intrinsic(_lowest_of_vector)
+prefetch: Any = intrinsic(_prefetch)

@@ -15,15 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench import Encoded
-from tokbench_plugins.bpe.encode_compiled_cache import LONGEST_CACHED, PADDING, Tables
-from tokbench_plugins.bpe.encode_compiled_chunks import add_tokens, encode_chunks
-from tokbench_plugins.bpe.encode_compiled_merge import EMPTY, enter_merges
+from tokbench_plugins.bpe.encode_compiled_cache import LONGEST_CACHED, PADDING, Tables, add_tokens
+from tokbench_plugins.bpe.encode_compiled_chunks import encode_chunks
+from tokbench_plugins.bpe.encode_compiled_merge import lanes, merge_chunks
+from tokbench_plugins.bpe.encode_compiled_pairs import NO_RANK, pair_tables
 from tokbench_plugins.bpe.patterns import Splitter, valid_unicode
 from tokbench_plugins.bpe.scan import scanner
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
@@ -116,26 +117,56 @@ class _Ends:
 
 def _tables(vocabulary: Vocabulary) -> Tables:
     """The vocabulary as arrays, and a new cache that knows its tokens."""
-    merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
-    byte_ids = np.array(vocabulary.byte_ids, np.uint32)
-    byte_pairs = np.empty(FIRST_MERGE**2, np.uint32)
-    pairs = np.full(_power_of_two(2 * len(merges) + 2), EMPTY, np.uint64)
-    marks = np.zeros(_power_of_two(len(merges) // 4 + 1), np.uint64)  # 16 bits a merge
-    enter_merges(merges, byte_ids, pairs, marks, byte_pairs)
-    merging = (byte_ids, byte_pairs, pairs, marks, merges[:, 2].astype(np.uint32))
-    ends = np.cumsum(np.array(list(map(len, vocabulary.tokens)), np.int64))
-    keys = np.zeros(ends[-1] + _KEYS, np.uint8)
+    merging = _merging(vocabulary)
+    lengths = np.array(list(map(len, vocabulary.tokens)), np.uint64)
+    ends = np.cumsum(lengths)
+    keys = np.zeros(int(ends[-1]) + _KEYS, np.uint8)
     keys[: ends[-1]] = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
-    whole = np.zeros(len(ends), np.bool_)
-    whole[list(vocabulary.whole_chunks)] = True
+    known, ids = _known_tokens(vocabulary, merging, keys, ends - lengths, lengths)
     rows = _power_of_two(2 * len(ends) + _LEARNED)
     while True:
-        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1]], np.uint64)
+        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0], np.uint64)
         spans = np.empty(_SPANS, np.uint32)
         tables = Tables(merging, _aligned_zeros(4 * rows), keys, spans, state)
-        if add_tokens(tables, ends, whole):
+        if add_tokens(tables, (ends - lengths)[known], lengths[known], ids):
             return tables
         rows *= 2
+
+
+def _merging(vocabulary: Vocabulary) -> Any:
+    """The merges as :func:`merge_chunks` needs them."""
+    merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
+    byte_ids = np.array(vocabulary.byte_ids, np.uint32)
+    byte_pairs = np.full((FIRST_MERGE, FIRST_MERGE), NO_RANK, np.uint32)
+    byte_of = {token_id: byte for byte, token_id in enumerate(vocabulary.byte_ids)}
+    for rank, (left, right, _) in enumerate(vocabulary.merges):
+        if left in byte_of and right in byte_of:
+            byte_pairs[byte_of[left], byte_of[right]] = rank
+    return byte_ids, byte_pairs.ravel(), *pair_tables(merges), merges[:, 2].astype(np.uint32)
+
+
+def _known_tokens(
+    vocabulary: Vocabulary,
+    merging: Any,
+    keys: NDArray[np.uint8],
+    starts: NDArray[np.uint64],
+    lengths: NDArray[np.uint64],
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """The tokens whose bytes are encoded as one id, and that id.
+
+    The whole chunks come first. Merges made by hand may encode a token's bytes as something else.
+    """
+    whole = np.array(sorted(vocabulary.whole_chunks, reverse=True), np.int64)  # of equal ones the last counts
+    merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
+    ids = np.empty(int(lengths[merged].sum()), np.uint32)
+    counts = np.empty(len(merged), np.uint64)
+    byte_ids, byte_pairs, pairs, displacements, made = merging
+    chunks = (keys, starts[merged], lengths[merged], len(merged))
+    merge_chunks(*chunks, byte_ids, byte_pairs, pairs, displacements, made, lanes(), ids, counts)
+    places = (np.cumsum(lengths[merged]) - lengths[merged]).astype(np.int64)
+    one = counts == 1
+    spare = np.zeros(3, np.uint32)  # ids are read four at a time
+    return np.concatenate([whole, merged[one]]), np.concatenate([whole.astype(np.uint32), ids[places[one]], spare])
 
 
 def _power_of_two(least: int) -> int:

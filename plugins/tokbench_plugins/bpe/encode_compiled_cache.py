@@ -20,7 +20,10 @@ import numpy as np
 
 from tokbench_plugins.bpe.jit import compiled
 
-__all__ = ["LONG", "LONGEST_CACHED", "PADDING", "Tables", "find", "key_of", "learn", "read", "write"]
+__all__ = [
+    "LONGEST_CACHED", "PADDING", "Tables", "add_tokens", "begin_of", "find", "forget_if_full", "key_of", "learn",
+    "read",
+]  # fmt: skip
 
 LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
 PADDING: Final = 16  # bytes that must follow the last chunk: keys are read in whole words
@@ -29,7 +32,7 @@ _U0, _U1, _U2, _U3, _U4, _U8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
 _U15, _U28, _U32, _U40, _U56 = (np.uint64(n) for n in (15, 28, 32, 40, 56))
 _ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _LEARNED: Final = np.uint64(1 << 63)
-LONG: Final = np.uint64(1 << 63)
+_LONG: Final = np.uint64(1 << 63)
 _COUNT: Final = np.uint64(0x7F)
 _ID: Final = np.uint64((1 << 28) - 1)
 _WHERE: Final = np.uint64((1 << 40) - 1)
@@ -38,7 +41,7 @@ _MIX_B: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
 _LOW: Final = np.uint64(0xFFFF_FFFF)
 _PROBES: Final = 64  # a search this long is given up: nobody's text can make the table slow
 _INLINE: Final = np.uint64(4)  # ids that fit into a row
-_LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY = range(5)
+_LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL = range(6)
 
 
 class Tables(NamedTuple):
@@ -46,13 +49,13 @@ class Tables(NamedTuple):
 
     Attributes:
         merging: what ``encode_compiled_merge`` works with: uint32[256], the id of each byte; uint32[65536],
-            the rank of each pair of bytes; uint64[slots], the merges; uint64[words], their marks;
+            the rank of each pair of bytes; uint64[slots], the merges; uint16[buckets], their displacements;
             uint32[merges], the id that each merge makes.
         rows: uint64[4 * rows], the cache; the number of rows is a power of two.
         keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
         spans: uint32[n], the ids of chunks of more than four.
-        state: uint64[5]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
-            by the tokens.
+        state: uint64[6]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
+            by the tokens, whether there was no room for a chunk.
     """
 
     merging: Any
@@ -80,7 +83,7 @@ def _mix(a: Any, b: Any) -> Any:
 
 @compiled
 def key_of(data: Any, start: Any, length: Any) -> Any:
-    """The key of a chunk (for a long one without the place) and where its search begins."""
+    """The key of a chunk (for a long one without the place) and its hash."""
     if length <= _U15:
         low = min(length, _U8)  # no branches here: they would be mispredicted for every other word
         first = _word(data, start) & (_ALL >> (_U8 * (_U8 - low)))
@@ -94,7 +97,13 @@ def key_of(data: Any, start: Any, length: Any) -> Any:
         mixed = _mix(mixed, _word(data, at))
         at += _U8
     mixed = _mix(mixed, _word(data, end))
-    return mixed, LONG | (length << _U40), mixed
+    return mixed, _LONG | (length << _U40), mixed
+
+
+@compiled
+def begin_of(rows: Any, mixed: Any) -> Any:
+    """The row where the search for a hash begins."""
+    return (mixed * _U4) & np.uint64(len(rows) - 1)
 
 
 @compiled
@@ -109,7 +118,7 @@ def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> bool:
 def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
     """The row of a key and whether it is there; if not, and the row is free, it belongs there."""
     mask = np.uint64(len(rows) - 1)
-    row = (begin * _U4) & mask
+    row = begin
     for _ in range(_PROBES):
         there = rows[row + _U1]
         if there == _U0:
@@ -117,7 +126,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
         if rows[row] == first:
             if there == second:
                 return row, True
-            if there & LONG and there & ~_WHERE == second and _same_bytes(keys, there & _WHERE, data, start, length):
+            if there & _LONG and there & ~_WHERE == second and _same_bytes(keys, there & _WHERE, data, start, length):
                 return row, True
         row = (row + _U4) & mask
     return row, False
@@ -163,6 +172,41 @@ def write(
 
 
 @compiled
+def forget_if_full(rows: Any, state: Any) -> None:
+    """Where there was no room for a chunk, wipe out all that was learned: what is worth it comes back."""
+    if state[_FULL]:
+        for k in range(0, len(rows), 4):
+            if rows[k + 2] & _LEARNED:
+                rows[k : k + 4] = _U0
+        state[_LEARNED_ROWS], state[_SPANS_USED], state[_KEYS_USED], state[_FULL] = _U0, _U0, state[_FIRST_KEY], _U0
+
+
+@compiled
+def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
+    """Put tokens into a new cache; of equal ones the first counts.
+
+    Args:
+        tables: all of them filled but the rows.
+        starts: uint64[tokens], where their bytes begin in ``keys``.
+        lengths: uint64[tokens], how many they have.
+        ids: uint32[tokens + 3], their ids.
+
+    Returns:
+        Whether all found a place; if not, the rows are too few.
+    """
+    rows, keys = tables.rows, tables.keys
+    for token in range(len(starts)):
+        first, second, mixed = key_of(keys, starts[token], lengths[token])
+        row, known = find(rows, keys, keys, starts[token], lengths[token], first, second, begin_of(rows, mixed))
+        if not known:
+            if rows[row + _U1] != _U0:
+                return False
+            second |= starts[token] if second & _LONG else _U0
+            write(rows, tables.spans, tables.state, row, first, second, ids, np.uint64(token), _U1, _U0)
+    return True
+
+
+@compiled
 def learn(
     rows: Any,
     keys: Any,
@@ -178,19 +222,18 @@ def learn(
     n: Any,
     count: Any,
 ) -> None:
-    """Remember the ids of a chunk, or forget all chunks where one more would be too many."""
+    """Remember the ids of a chunk at the row where :func:`find` missed it, if there is room."""
     at = state[_KEYS_USED]
+    if rows[row + _U1] != _U0:
+        return  # the search was given up
     if (
-        state[_LEARNED_ROWS] == state[_MOST_ROWS]
+        state[_LEARNED_ROWS] >= state[_MOST_ROWS]
         or state[_SPANS_USED] + count > np.uint64(len(spans))
         or at + length + np.uint64(PADDING) > np.uint64(len(keys))
     ):
-        for k in range(0, len(rows), 4):
-            if rows[k + 2] & _LEARNED:
-                rows[k : k + 4] = _U0
-        state[_LEARNED_ROWS], state[_SPANS_USED], state[_KEYS_USED] = _U0, _U0, state[_FIRST_KEY]
+        state[_FULL] = _U1
         return
-    if second & LONG:
+    if second & _LONG:
         for i in range(np.int64(length)):
             keys[at + np.uint64(i)] = data[start + np.uint64(i)]
         second |= at

@@ -1,7 +1,10 @@
 """All chunks of many documents, compiled: looked up in the cache, merged where they are not there.
 
-Importing this file needs numba. A new cache holds the vocabulary itself, so that a chunk which is a token
-is found before it was ever seen.
+Importing this file needs numba. Chunks are taken in blocks, and a block in steps, each over all of it:
+
+1. the keys, and word to the processor which rows will be read: the table is larger than its caches;
+2. which chunks are not there, and their merges;
+3. the ids, from the cache or from the merges, which are learned.
 """
 
 from __future__ import annotations
@@ -10,53 +13,94 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench_plugins.bpe.encode_compiled_cache import LONG, LONGEST_CACHED, find, key_of, learn, read, write
-from tokbench_plugins.bpe.encode_compiled_merge import LONGEST_SCANNED, merge_chunk
-from tokbench_plugins.bpe.jit import compiled
+from tokbench_plugins.bpe.encode_compiled_cache import (
+    LONGEST_CACHED,
+    begin_of,
+    find,
+    forget_if_full,
+    key_of,
+    learn,
+    read,
+)
+from tokbench_plugins.bpe.encode_compiled_heap import merge_long_chunk
+from tokbench_plugins.bpe.encode_compiled_merge import LONGEST_SCANNED, lanes, merge_chunks
+from tokbench_plugins.bpe.encode_compiled_vector import prefetch
+from tokbench_plugins.bpe.jit import compiled, inlined
 
-__all__ = ["add_tokens", "encode_chunks"]
+__all__ = ["encode_chunks"]
 
 _U0, _U1 = np.uint64(0), np.uint64(1)
 _LONGEST: Final = np.uint64(LONGEST_CACHED)
+_BLOCK: Final = 64  # chunks; more do not stay in the processor's nearest cache
+_KNOWN, _MERGED, _LONG = 0, 1, 2
 
 
 @compiled
-def add_tokens(tables: Any, ends: Any, whole: Any) -> int:
-    """Put the tokens into a new cache.
-
-    A token whose bytes are encoded as something else, which happens with merges made by hand, is left out.
-
-    Args:
-        tables: all of them filled but the rows; ``keys`` begins with the bytes of the tokens.
-        ends: int64[tokens], where in ``keys`` the bytes of each id end.
-        whole: bool[tokens], which ids no merge builds.
-
-    Returns:
-        1, or 0 where a whole chunk found no place: the rows are too few.
-    """
-    byte_ids, byte_pairs, pairs, marks, made = tables.merging
-    rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
-    ranks = np.empty(LONGEST_SCANNED, np.uint32)
-    scratch = np.empty(np.max(np.diff(ends)) + ends[0] + 1, np.uint32)
-    start = _U0
-    for token in range(len(ends)):
-        length = np.uint64(ends[token]) - start
-        if length and (whole[token] or length <= _LONGEST):
-            first, second, begin = key_of(keys, start, length)
-            row, known = find(rows, keys, keys, start, length, first, second, begin)
-            free = not known and rows[row + _U1] == _U0
-            if whole[token]:
-                if not free:
-                    return 0
-                scratch[0], count = token, _U1
-            else:
-                count = merge_chunk(keys, start, length, byte_ids, byte_pairs, pairs, marks, made, ranks, scratch, _U0)
-            if free and count == _U1:
-                if second & LONG:
-                    second |= start
-                write(rows, spans, state, row, first, second, scratch, _U0, count, _U0)
+def _look_ahead(
+    data: Any,
+    ends: Any,
+    start: Any,
+    longest: Any,
+    rows: Any,
+    starts: Any,
+    lengths: Any,
+    firsts: Any,
+    seconds: Any,
+    begins: Any,
+) -> Any:
+    """The keys of a block; returns where its last chunk ends."""
+    for k in range(len(ends)):
+        length = np.uint64(ends[k]) - start
+        starts[k], lengths[k] = start, length
+        if length <= longest:
+            firsts[k], seconds[k], mixed = key_of(data, start, length)
+            begins[k] = begin_of(rows, mixed)
+            prefetch(rows, begins[k])
         start += length
-    return 1
+    return start
+
+
+@compiled
+def _find_all(
+    data: Any,
+    longest: Any,
+    rows: Any,
+    keys: Any,
+    chunks: Any,
+    starts: Any,
+    lengths: Any,
+    firsts: Any,
+    seconds: Any,
+    begins: Any,
+    kinds: Any,
+    places: Any,
+    new_starts: Any,
+    new_lengths: Any,
+) -> Any:
+    """What is to be done with each chunk of a block, and a list of those to merge; returns how many."""
+    new = 0
+    for k in range(chunks):
+        known = False
+        if lengths[k] <= longest:
+            places[k], known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
+        if known:
+            kinds[k] = _KNOWN
+        elif lengths[k] > LONGEST_SCANNED:
+            kinds[k] = _LONG
+        else:
+            kinds[k] = _MERGED
+            new_starts[new], new_lengths[new] = starts[k], lengths[k]
+            new += 1
+    return new
+
+
+@inlined
+def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) -> Any:
+    """Note for the documents that end here where their ids do; returns the next document."""
+    while document < len(borders) and np.uint64(borders[document]) == end:
+        offsets[document] = np.int64(n)
+        document += 1
+    return document
 
 
 @compiled
@@ -76,30 +120,100 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
         How many ids were written.
     """
     # Taken out of the tuple once: to take an array out is to count a reference.
-    byte_ids, byte_pairs, pairs, marks, made = tables.merging
-    ranks = np.empty(LONGEST_SCANNED, np.uint32)
+    byte_ids, byte_pairs, pairs, displacements, made = tables.merging
     rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
+    room = lanes()
+    starts, lengths = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    firsts, seconds, begins = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    kinds, places = np.empty(_BLOCK, np.uint8), np.empty(_BLOCK, np.uint64)
+    new_starts, new_lengths, counts = (
+        np.empty(_BLOCK, np.uint64),
+        np.empty(_BLOCK, np.uint64),
+        np.empty(_BLOCK, np.uint64),
+    )
+    merged = np.empty(np.uint64(_BLOCK) * LONGEST_SCANNED, np.uint32)
     n = start = _U0
-    document = 0
-    while document < len(borders) and borders[document] == 0:
-        offsets[document] = 0
-        document += 1
-    for chunk in range(len(ends)):
-        end = np.uint64(ends[chunk])
-        length = end - start
-        known, row, first, second = False, _U0, _U0, _U0
-        if length <= longest:
-            first, second, begin = key_of(data, start, length)
-            row, known = find(rows, keys, data, start, length, first, second, begin)
-        if known:
-            n = read(rows, spans, row, out, n)
-        else:
-            count = merge_chunk(data, start, length, byte_ids, byte_pairs, pairs, marks, made, ranks, out, n)
-            if length <= _LONGEST and rows[row + _U1] == _U0:
-                learn(rows, keys, spans, state, row, first, second, data, start, length, out, n, count)
-            n += count
-        start = end
-        while document < len(borders) and np.uint64(borders[document]) == end:
-            offsets[document] = np.int64(n)
-            document += 1
+    document = _write_offsets(borders, offsets, 0, _U0, n)
+    for block in range(0, len(ends), _BLOCK):
+        chunks = min(_BLOCK, len(ends) - block)
+        forget_if_full(rows, state)
+        start = _look_ahead(
+            data, ends[block : block + chunks], start, longest, rows, starts, lengths, firsts, seconds, begins
+        )
+        place = _U0
+        new = _find_all(
+            data,
+            longest,
+            rows,
+            keys,
+            chunks,
+            starts,
+            lengths,
+            firsts,
+            seconds,
+            begins,
+            kinds,
+            places,
+            new_starts,
+            new_lengths,
+        )
+        if new:
+            merge_chunks(
+                data,
+                new_starts,
+                new_lengths,
+                new,
+                byte_ids,
+                byte_pairs,
+                pairs,
+                displacements,
+                made,
+                room,
+                merged,
+                counts,
+            )
+        new = 0
+        for k in range(chunks):
+            if kinds[k] == _KNOWN:
+                n = read(rows, spans, places[k], out, n)
+            elif kinds[k] == _MERGED:
+                count = counts[new]
+                for i in range(count):
+                    out[n + i] = merged[place + i]
+                place += lengths[k]
+                new += 1
+                if lengths[k] <= _LONGEST:
+                    row, known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
+                    if not known:
+                        learn(
+                            rows,
+                            keys,
+                            spans,
+                            state,
+                            row,
+                            firsts[k],
+                            seconds[k],
+                            data,
+                            starts[k],
+                            lengths[k],
+                            out,
+                            n,
+                            count,
+                        )
+                n += count
+            else:
+                n += np.uint64(
+                    merge_long_chunk(
+                        data,
+                        np.int64(starts[k]),
+                        np.int64(lengths[k]),
+                        byte_ids,
+                        byte_pairs,
+                        pairs,
+                        displacements,
+                        made,
+                        out[n:],
+                    )
+                )
+            document = _write_offsets(borders, offsets, document, starts[k] + lengths[k], n)
     return np.int64(n)

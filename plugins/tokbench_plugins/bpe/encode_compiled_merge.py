@@ -1,10 +1,15 @@
-"""The merges of one chunk, compiled: what :func:`..encode.merge_ids` does, on machine words.
+"""The merges of chunks, compiled: what :func:`..encode.merge_ids` does, several chunks at a time.
 
-Importing this file needs numba. Ids are merged in place in the output, which has room for one id per
-byte. What takes the time is the way to memory, so the tables are small: a merge is one word, and most
-pairs, which are no merge, are told from one bit.
+Importing this file needs numba. A merge depends on the one before it, and most of its time is waiting: for
+a word of a table, for the lowest rank. So :data:`LANES` chunks are merged in turns, one merge each, and the
+processor works on one while it waits for another. A turn has no branches but the one at the end of a chunk.
 
-All whole numbers of tables are kept unsigned: with a signed one among them numba would compute in floats.
+A lane is a stretch of :data:`STRIDE` entries of four arrays, in which places are counted from 1:
+
+- ``tokens``: the ids; before the first and behind the last one an id that merges with nothing;
+- ``after`` and ``before``: the places of the neighbours, since merged ids leave gaps;
+- ``keys``: ``rank << 8 | place`` of each pair, at the place of its left half. The lowest is the next merge,
+  of one rank the leftmost. Place 0 has no pair and takes what would be written for it.
 """
 
 from __future__ import annotations
@@ -14,255 +19,175 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from tokbench_plugins.bpe.encode_compiled_pairs import HIGHEST_ID, NO_RANK, rank_of
+from tokbench_plugins.bpe.encode_compiled_vector import VECTOR, lowest_of_vector
 from tokbench_plugins.bpe.jit import compiled
 
-__all__ = ["EMPTY", "LONGEST_SCANNED", "enter_merges", "merge_chunk"]
+__all__ = ["LONGEST_SCANNED", "lanes", "merge_chunks"]
 
-EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-"""What a free slot of the table of merges holds."""
+LANES: Final = 4
+STRIDE: Final = np.uint64(256)
+LONGEST_SCANNED: Final = np.uint64(223)
+"""Bytes of the longest chunk that fits into a lane, with place 0 and the vectors that are looked at."""
 
-LONGEST_SCANNED: Final = np.uint64(160)  # bytes; above, the heap is faster
+_NO_KEY: Final = np.uint32(0xFFFF_FFFF)
+_VECTOR: Final = np.uint64(VECTOR)
+_ZERO, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+_PLACE: Final = np.uint64(255)
+_DONE: Final = -2  # instead of a chunk's number: nothing is left to do in this lane; -1 is before the first
 
-_NONE: Final = np.uint32(0xFFFF_FFFF)  # a rank above all others: no merge
-_ID_BITS: Final = np.uint64(21)  # left, right and rank fit into a word
-_RANK: Final = np.uint64((1 << 21) - 1)
-_MIX: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
-_SIX: Final = np.uint64(6)
-_LOW_SIX: Final = np.uint64(63)
-_HALF: Final = np.uint64(32)
-_LOW: Final = np.uint64(0xFFFF_FFFF)
-_TOP: Final = np.uint64(40)
-
-
-# A call costs as much as a merge: what is small is copied to where it is called, by numba itself.
 _copied = njit(inline="always")
 
 
-@_copied
-def _mix(left: Any, right: Any) -> Any:
-    """The key of a pair, and 24 bits of it that are well mixed."""
-    key = (np.uint64(left) << _ID_BITS) | np.uint64(right)
-    return key, ((key ^ (key >> _ID_BITS)) * _MIX) >> _TOP
-
-
-@_copied
-def _rank_of(pairs: Any, marks: Any, left: Any, right: Any) -> Any:
-    """The rank of a pair, ``_NONE`` if it is no merge."""
-    key, mixed = _mix(left, right)
-    mark = mixed & np.uint64(64 * len(marks) - 1)
-    rank = _NONE
-    if (marks[mark >> _SIX] >> (mark & _LOW_SIX)) & _ONE:
-        mask = np.uint64(len(pairs) - 1)
-        slot = mixed & mask
-        while pairs[slot] != EMPTY:
-            if pairs[slot] >> _ID_BITS == key:
-                rank = np.uint32(pairs[slot] & _RANK)
-                break
-            slot = (slot + _ONE) & mask
-    return rank
-
-
 @compiled
-def enter_merges(merges: Any, byte_ids: Any, pairs: Any, marks: Any, byte_pairs: Any) -> None:
-    """Fill the tables in which :func:`merge_chunk` looks pairs up.
-
-    Args:
-        merges: int64[merges, 3], left, right and made id in order of rank, no pair twice; all below 2**21.
-        byte_ids: uint32[256], the id of each byte.
-        pairs: uint64[a power of two above the number of merges] of ``EMPTY``, gets pairs with their ranks.
-        marks: uint64[a power of two] of zeros, gets a bit for each merge.
-        byte_pairs: uint32[65536], gets the rank of each pair of bytes.
-    """
-    mask = np.uint64(len(pairs) - 1)
-    for rank in range(len(merges)):
-        key, mixed = _mix(merges[rank, 0], merges[rank, 1])
-        mark = mixed & np.uint64(64 * len(marks) - 1)
-        marks[mark >> _SIX] |= _ONE << (mark & _LOW_SIX)
-        slot = mixed & mask
-        while pairs[slot] != EMPTY:
-            slot = (slot + _ONE) & mask
-        pairs[slot] = (key << _ID_BITS) | np.uint64(rank)
-    for pair in range(len(byte_pairs)):
-        byte_pairs[pair] = _rank_of(pairs, marks, byte_ids[pair >> 8], byte_ids[pair & 255])
+def lanes() -> Any:
+    """Room for lanes: ``(keys, tokens, after, before)``."""
+    size = LANES * STRIDE
+    return np.empty(size, np.uint32), np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint8)
 
 
-@compiled
-def merge_chunk(
+@_copied
+def _key(rank: Any, place: Any) -> Any:
+    return np.uint32((np.uint64(rank) << _EIGHT) | place) if rank != NO_RANK else _NO_KEY
+
+
+@_copied
+def _fill(
+    lane: Any,
     data: Any,
     start: Any,
     length: Any,
     byte_ids: Any,
     byte_pairs: Any,
-    pairs: Any,
-    marks: Any,
-    made: Any,
-    ranks: Any,
-    out: Any,
-    n: Any,
+    keys: Any,
+    tokens: Any,
+    after: Any,
+    before: Any,
 ) -> Any:
-    """Write the ids of one chunk; all numbers are uint64.
-
-    Args:
-        data: uint8[bytes], where the chunk lies.
-        start: its first byte.
-        length: how many bytes it has; at least 1.
-        byte_ids: uint32[256], the id of each byte.
-        byte_pairs: see :func:`enter_merges`.
-        pairs: likewise.
-        marks: likewise.
-        made: uint32[merges], the id that each merge makes.
-        ranks: uint32[LONGEST_SCANNED or more], to work with.
-        out: uint32[n + length or more], gets the ids.
-        n: where in ``out`` the first one goes.
-
-    Returns:
-        How many ids were written.
-    """
-    if length > LONGEST_SCANNED:
-        # Away in a function: arrays that come and go here would be counted for every short chunk as well.
-        return _merge_far(data, start, length, byte_ids, byte_pairs, pairs, marks, made, out, n)
-    _begin(data, start, length, byte_ids, byte_pairs, ranks, out, n)
-    return _merge_short(ranks, length, pairs, marks, made, out, n)
-
-
-@compiled
-def _merge_far(
-    data: Any,
-    start: Any,
-    length: Any,
-    byte_ids: Any,
-    byte_pairs: Any,
-    pairs: Any,
-    marks: Any,
-    made: Any,
-    out: Any,
-    n: Any,
-) -> Any:
-    ranks = np.empty(length, np.uint32)
-    _begin(data, start, length, byte_ids, byte_pairs, ranks, out, n)
-    ranks[length - _ONE] = _NONE
-    return np.uint64(_merge_long(ranks, np.int64(length), pairs, marks, made, out[n:]))
-
-
-@_copied
-def _begin(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any, ranks: Any, out: Any, n: Any) -> None:
-    """The ids of the bytes and the ranks of their pairs."""
+    """The ids of the bytes of a chunk and the ranks of their pairs; returns where the lane's keys end."""
+    end = lane + (length // _VECTOR + _ONE) * _VECTOR
+    at: Any = lane
+    while at < end:
+        keys[at] = _NO_KEY
+        at += _ONE
+    place: Any
+    for place in range(length + np.uint64(2)):
+        after[lane + place] = place + _ONE
+        before[lane + place] = place - _ONE
+    tokens[lane] = tokens[lane + length + _ONE] = HIGHEST_ID
     byte = np.uint64(data[start])
-    out[n] = byte_ids[byte]
-    i = _ONE
-    while i < length:
-        following = np.uint64(data[start + i])
-        out[n + i] = byte_ids[following]
-        ranks[i - _ONE] = byte_pairs[(byte << np.uint64(8)) | following]
+    tokens[lane + _ONE] = byte_ids[byte]
+    place = _ONE
+    while place < length:
+        following = np.uint64(data[start + place])
+        tokens[lane + place + _ONE] = byte_ids[following]
+        keys[lane + place] = _key(byte_pairs[(byte << _EIGHT) | following], place)
         byte = following
-        i += _ONE
+        place += _ONE
+    return end
 
 
 @_copied
-def _merge_short(ranks: Any, size: Any, pairs: Any, marks: Any, made: Any, out: Any, n: Any) -> Any:
-    """Search all ranks for the lowest, close the gap, look up the two new neighbours."""
-    left = size
-    while True:
-        lowest, at, i = _NONE, _ZERO, _ZERO
-        while i + _ONE < left:
-            if ranks[i] < lowest:
-                lowest, at = ranks[i], i
-            i += _ONE
-        if lowest == _NONE:
-            break
-        left -= _ONE
-        token = made[lowest]
-        out[n + at] = token
-        i = at + _ONE
-        while i < left:
-            out[n + i], ranks[i] = out[n + i + _ONE], ranks[i + _ONE]
-            i += _ONE
-        if at + _ONE < left:
-            ranks[at] = _rank_of(pairs, marks, token, out[n + at + _ONE])
-        if at > _ZERO:
-            ranks[at - _ONE] = _rank_of(pairs, marks, out[n + at - _ONE], token)
-    return left
+def _lowest(keys: Any, lane: Any, end: Any) -> Any:
+    lowest = lowest_of_vector(keys, lane)
+    at = lane + _VECTOR
+    while at < end:  # most chunks have no second vector
+        lowest = min(lowest, lowest_of_vector(keys, at))
+        at += _VECTOR
+    return lowest
+
+
+@_copied
+def _merge(
+    lane: Any,
+    lowest: Any,
+    pairs: Any,
+    displacements: Any,
+    made: Any,
+    keys: Any,
+    tokens: Any,
+    after: Any,
+    before: Any,
+) -> None:
+    """One merge, and the ranks of the two new pairs."""
+    place = np.uint64(lowest) & _PLACE
+    token = made[np.uint64(lowest) >> _EIGHT]
+    gone = np.uint64(after[lane + place])
+    following = np.uint64(after[lane + gone])
+    previous = np.uint64(before[lane + place])
+    after[lane + place] = following
+    before[lane + following] = place
+    tokens[lane + place] = token
+    keys[lane + gone] = _NO_KEY
+    keys[lane + place] = _key(rank_of(pairs, displacements, token, tokens[lane + following]), place)
+    keys[lane + previous] = _key(rank_of(pairs, displacements, tokens[lane + previous], token), previous)
+
+
+@_copied
+def _empty(lane: Any, length: Any, tokens: Any, after: Any, ids: Any, start: Any) -> Any:
+    """Write the ids that are left; returns how many there are."""
+    count, place = _ZERO, _ONE
+    while place <= length:
+        ids[start + count] = tokens[lane + place]
+        count += _ONE
+        place = np.uint64(after[lane + place])
+    return count
 
 
 @compiled
-def _push(heap: Any, size: Any, entry: Any) -> None:
-    """Let an entry rise from place ``size`` to where it belongs; four children share a cache line."""
-    at = size
-    while at:
-        parent = (at - 1) >> 2
-        if heap[parent] <= entry:
-            break
-        heap[at] = heap[parent]
-        at = parent
-    heap[at] = entry
+def merge_chunks(
+    data: Any,
+    starts: Any,
+    lengths: Any,
+    chunks: Any,
+    byte_ids: Any,
+    byte_pairs: Any,
+    pairs: Any,
+    displacements: Any,
+    made: Any,
+    room: Any,
+    ids: Any,
+    counts: Any,
+) -> None:
+    """Write the ids of some chunks one behind the other, each with as much room as it has bytes.
 
-
-@compiled
-def _sink(heap: Any, size: Any, at: Any, entry: Any) -> None:
-    """Let an entry sink from place ``at`` to where it belongs."""
-    while True:
-        child = 4 * at + 1
-        if child >= size:
-            break
-        least = child
-        for other in range(child + 1, min(child + 4, size)):
-            if heap[other] < heap[least]:
-                least = other
-        if heap[least] >= entry:
-            break
-        heap[at] = heap[least]
-        at = least
-    heap[at] = entry
-
-
-@compiled
-def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
-    """Note a new pair's rank, and put it into the heap if it is a merge; returns the heap's size."""
-    ranks[at] = rank
-    if rank == _NONE:
-        return size
-    _push(heap, size, (np.uint64(rank) << _HALF) | np.uint64(at))
-    return size + 1
-
-
-@compiled
-def _merge_long(ranks: Any, length: Any, pairs: Any, marks: Any, made: Any, ids: Any) -> int:
-    """A heap of ``rank << 32 | position``, and links over the ids that were merged away."""
-    after = np.arange(1, length + 1).astype(np.uint32)
-    before = np.arange(-1, length - 1).astype(np.int32)
-    # A merge takes one entry or more out and puts two in: never more than two per byte.
-    heap = np.empty(2 * length + 2, np.uint64)
-    size = 0
-    for i in range(length):
-        if ranks[i] != _NONE:
-            heap[size] = (np.uint64(ranks[i]) << _HALF) | np.uint64(i)
-            size += 1
-    for i in range((size - 2) >> 2, -1, -1):
-        _sink(heap, size, i, heap[i])
-    while size:
-        entry = heap[0]
-        size -= 1
-        _sink(heap, size, 0, heap[size])
-        at = np.int64(entry & _LOW)
-        rank = ranks[at]
-        if rank != entry >> _HALF:
-            continue  # another merge has taken one of the halves
-        token = made[rank]
-        end = np.int64(after[at])
-        following = np.int64(after[end])
-        ids[at] = token
-        after[at] = following
-        ranks[end] = ranks[at] = _NONE
-        if following < length:
-            before[following] = at
-            size = _offer(ranks, at, _rank_of(pairs, marks, token, ids[following]), heap, size)
-        previous = before[at]
-        if previous >= 0:
-            size = _offer(ranks, previous, _rank_of(pairs, marks, ids[previous], token), heap, size)
-    written, at = 0, np.int64(0)
-    while at < length:
-        ids[written] = ids[at]
-        written += 1
-        at = np.int64(after[at])
-    return written
+    Args:
+        data: uint8[bytes], where the chunks lie.
+        starts: uint64[chunks or more], their first bytes.
+        lengths: uint64[chunks or more], how many bytes they have; at least 1, at most ``LONGEST_SCANNED``.
+        chunks: how many there are.
+        byte_ids: uint32[256], the id of each byte.
+        byte_pairs: uint32[65536], the rank of each pair of bytes.
+        pairs: see :func:`..encode_compiled_pairs.pair_tables`.
+        displacements: likewise.
+        made: uint32[merges], the id that each merge makes.
+        room: see :func:`lanes`.
+        ids: uint32[bytes of all chunks], gets the ids of each chunk, behind the room of the one before it.
+        counts: uint64[chunks or more], gets how many ids each chunk has.
+    """
+    keys, tokens, after, before = room
+    chunk_in = np.full(LANES, -1, np.int64)
+    place_of, end_of = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
+    entered, working, place = 0, LANES, _ZERO
+    for number in range(LANES):
+        keys[np.uint64(number) * STRIDE : np.uint64(number) * STRIDE + _VECTOR] = _NO_KEY
+    while working:
+        for number in range(LANES):
+            lane = np.uint64(number) * STRIDE
+            lowest = _lowest(keys, lane, end_of[number])
+            if lowest != _NO_KEY:
+                _merge(lane, lowest, pairs, displacements, made, keys, tokens, after, before)
+                continue
+            chunk = chunk_in[number]
+            if chunk >= 0:
+                counts[chunk] = _empty(lane, lengths[chunk], tokens, after, ids, place_of[number])
+            if entered < chunks:
+                end_of[number] = _fill(
+                    lane, data, starts[entered], lengths[entered], byte_ids, byte_pairs, keys, tokens, after, before
+                )
+                chunk_in[number], place_of[number] = entered, place
+                place += lengths[entered]
+                entered += 1
+            elif chunk != _DONE:
+                chunk_in[number] = _DONE
+                working -= 1

@@ -102,6 +102,8 @@ class GigatokenEncoder:
         self._engine = _load(vocabulary, pattern_name(pattern))
         self._ours = Encoder(vocabulary, pattern)
         self._unknown = _unknown_characters()
+        self._unknown_units = self._unknown[:0x10000].copy()  # half the memory to read, for most texts
+        self._unknown_units[0xD800:0xE000] = True  # may be
         texts = list(sample_texts(vocabulary))
         ids, offsets = self.encode_batch(texts)
         for text, start, end in zip(texts, offsets[:-1], offsets[1:], strict=True):
@@ -138,11 +140,11 @@ class GigatokenEncoder:
 
         if text.isascii():
             return False
-        try:
-            text.encode("latin-1")  # gives up at the first character that it cannot encode
-        except UnicodeEncodeError:
-            return bool(self._unknown[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)].any())
-        return False
+        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
+        if not self._unknown_units[units].any():
+            return False
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        return bool(self._unknown[codes].any())
 
     def _with_ours(self, encoded: Encoded, texts: Sequence[str], numbers: Sequence[int]) -> Encoded:
         """The same with some of the documents encoded by our own engine."""

@@ -77,3 +77,13 @@ def corpus(tmp_path):
 def cell(results, tokenizer, metric, group=WHOLE):
     [found] = [c for c in results.cells if (c.tokenizer, c.metric, c.group) == (tokenizer, metric, group)]
     return found
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """What the benchmarks measured."""
+    session = config._benchmarksession
+    if not session.disabled and session.benchmarks:
+        from benchmarks.summary import tables
+
+        for line in tables(session.benchmarks):
+            terminalreporter.write_line(line)

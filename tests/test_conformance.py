@@ -16,6 +16,12 @@ TRAINED = [
     ("naive_bpe", {}, 400),
     ("regex_bpe", {"pattern": "o200k", "special_tokens": ["chat", "end_of_text"]}, 600),
     ("regex_bpe", {"pattern": r"\w+", "engine": "python"}, 400),
+    ("huggingface", {"model": "byte_bpe"}, 600),
+    ("huggingface", {"model": "bpe"}, 2500),
+    ("huggingface", {"model": "wordpiece"}, 5000),
+    ("huggingface", {"model": "unigram"}, 4000),
+    ("rustbpe", {}, 600),
+    ("gigatoken", {}, 600),
     ("tiktoken", {"pattern": "gpt4"}, 500),
     ("tiktoken", {"pattern": "gpt2"}, 500),
     ("sentencepiece", {"model_type": "unigram"}, 2500),
@@ -47,15 +53,21 @@ VOCABULARIES = [
     "whisper_v3",
     "kimi_k2",
 ]
+ENGINES = ["bpe_openai", "fastokens", "gigatoken", "kitoken", "rs_bpe", "tokie"]
 LOADED = [
     ("utf8_bytes", {}, 0),
     ("utf16_units", {}, 0),
     ("utf32_units", {}, 0),
+    *((engine, {"encoding": "cl100k_base"}, 0) for engine in ENGINES),
+    ("wordchipper", {"encoding": "cl100k_base"}, 0),
+    ("mistral", {"vocabulary": "v1"}, 0),
+    ("mistral", {"vocabulary": "tekken_240911"}, 0),
     ("tiktoken", {"encoding": "cl100k_base"}, 0),
     ("tiktoken", {"encoding": "gpt2"}, 0),
     ("tiktoken", {"encoding": "o200k_harmony"}, 0),
     *(("splintr", {"vocabulary": vocabulary}, 0) for vocabulary in VOCABULARIES),
 ]
+ELSEWHERE = {"gpt2_files", "huggingface", "pretokenized", "transformers"}
 QUICK = {"utf8_bytes", "utf16_units", "codepoints"}
 
 
@@ -109,6 +121,26 @@ def test_a_saved_file_that_was_loaded(tmp_path):
     assert outcomes["lossless"].state == "ok"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["huggingface", "transformers"])
+@pytest.mark.parametrize("name", ["roberta-base", "gpt-neox-20b", "t5-small"])
+def test_published_pipelines(data, backend, name):
+    passes(backend, {"path": str(data / "hf" / f"{name}.tokenizer.json")})
+
+
+@pytest.mark.slow
+def test_a_vocabulary_of_bert(data):
+    passes("huggingface", {"vocab_txt": str(data / "hf" / "bert-base-uncased.vocab.txt")})
+
+
+@pytest.mark.slow
+def test_pretokenized(tmp_path):
+    """It knows the texts of its file and no others; all else of the contract it keeps."""
+    (tmp_path / "ids.jsonl").write_text('{"text": "a b", "pieces": ["a", " b"]}\n', encoding="utf-8")
+    report = check_backend("pretokenized", {"path": str(tmp_path / "ids.jsonl"), "pieces": "pieces"})
+    assert {outcome.rule for outcome in report.outcomes if outcome.state == "failed"} == {"every_text"}
+
+
 def test_every_built_in_backend_is_there():
     ours = {name for name, entry in load_registry().backends.entries.items() if entry.plugin.distribution == "tokbench"}
-    assert {backend for backend, _, _ in LOADED + TRAINED} | {"gpt2_files"} >= ours
+    assert {backend for backend, _, _ in LOADED + TRAINED} | ELSEWHERE >= ours

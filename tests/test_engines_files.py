@@ -179,7 +179,7 @@ def test_gigatoken_s_trainer_makes_our_merges_where_ties_are_broken_alike(tmp_pa
     check_pickle(tokenizer)
     path = tmp_path / f"g{tokenizer.file_suffix}"
     tokenizer.save(path)
-    again = spec.load(spec.load_options(path=path, pattern="gpt2"))
+    again = spec.load(spec.load_options(path=path))
     assert all(list(again.encode(text)) == list(tokenizer.encode(text)) for text in [*TEXTS, *DOCUMENTS])
     for tie in ("huggingface", "assembled_bytes"):
         assert spec.train(iter(DOCUMENTS), 300, spec.train_options(tie=tie), silent).vocab_size == 300

@@ -128,22 +128,6 @@ def spawned(*args, **popen):
     return subprocess.Popen(call, text=True, **popen)
 
 
-def test_a_full_disk(text, tmp_path):
-    """The largest size of a file acts as a full disk does."""
-    given = ("--backend", "regex_bpe", "--text", text, "--vocab-size", 300, "-o", tmp_path / "out", "--holdout", 0)
-    process = spawned(
-        *given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (99, 99)),
-    )
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert errors.startswith("error: trained: OSError: ")
-    assert str(tmp_path / "out" / "trained.bpe.json") in errors
-    assert list((tmp_path / "out").iterdir()) == []
-
-
 @pytest.fixture
 def long_text(tmp_path):
     """What Python takes some seconds to train on."""
@@ -151,6 +135,22 @@ def long_text(tmp_path):
     words = ["".join(random.choices("abcdefgh", k=9)) for _ in range(40_000)]
     (tmp_path / "long.txt").write_text("\n".join(words), encoding="utf-8")
     return tmp_path / "long.txt"
+
+
+def test_a_full_disk(long_text, tmp_path):
+    """The largest size of a file acts as a full disk does."""
+    given = ("--backend", "regex_bpe", "--text", long_text, "--vocab-size", 900, "-o", tmp_path / "out", "--holdout", 0)
+    process = spawned(
+        *given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+    )
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert errors.startswith("error: trained: OSError: ")
+    assert str(tmp_path / "out" / "trained.bpe.json") in errors
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_progress_and_ctrl_c(long_text, tmp_path):

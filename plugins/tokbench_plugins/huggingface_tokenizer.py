@@ -113,16 +113,32 @@ class HuggingFaceTokenizer:
         return Offsets(encoding.ids, list(accumulate((starts_at[end] for end in ends), max)))
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, special tokens by name; bytes that are not UTF-8 become U+FFFD."""
+        """The text of ids, special tokens by name; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        self._check(min(ids, default=0), max(ids, default=0))
         return self._decoder.decode(ids, skip_special_tokens=False)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents, on this thread."""
+        """The texts of all documents, on this thread.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        self._check(0, int(encoded.ids.max(initial=0)))
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if _has_one_thread():
             return self._decoder.decode_batch(documents, skip_special_tokens=False)
-        return list(map(self.decode, documents))
+        return [self._decoder.decode(document, skip_special_tokens=False) for document in documents]
+
+    def _check(self, lowest: int, highest: int) -> None:
+        """The library passes over ids that it does not have."""
+        if lowest < 0 or highest >= self.vocab_size:
+            wrong = lowest if lowest < 0 else highest
+            raise ValueError(f"id {wrong} is not in the vocabulary of {self.vocab_size} ids")
 
     def save(self, path: Path, /) -> None:
         """Write the ``tokenizer.json``, as it was loaded or trained.

@@ -80,7 +80,13 @@ class TekkenTokenizer:
         return Encoded(ids + np.uint32(self._first), offsets)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, special tokens left out; bytes that are not UTF-8 become U+FFFD."""
+        """The text of ids, special tokens left out; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        if min(ids, default=0) < 0:  # too high a one is told by tiktoken
+            raise ValueError(f"id {min(ids)} is not in the vocabulary of {self.vocab_size} ids")
         first = self._first
         return self._ordinary.decode([token_id - first for token_id in ids if token_id >= first])
 

@@ -22,7 +22,9 @@ class LoadOptions(tokbench.Options):
     False
     """
 
-    path: tokbench.LocalPath | None = Field(default=None, description="a folder with a model's tokenizer files")
+    path: tokbench.LocalPath | None = Field(
+        default=None, description="a folder with a model's tokenizer files, or a tokenizer.json"
+    )
     name: str | None = Field(
         default=None, description="instead: a name on the hub; from the local cache where there is no network"
     )

@@ -18,15 +18,19 @@ _LONGEST_REASON: Final = 240
 
 
 def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
-    """The tokenizer whose files lie in a folder; nothing is downloaded.
+    """The tokenizer whose files lie in a folder, or of one tokenizer.json; nothing is downloaded.
 
     Raises:
-        BackendError: there is no such folder, or ``transformers`` makes no tokenizer of it.
+        BackendError: there is no such folder or file, or ``transformers`` makes no tokenizer of it.
     """
-    if not path.is_dir():
-        raise BackendError(f"{path}: {'not a folder' if path.exists() else 'no such folder'}")
+    if not path.exists():
+        raise BackendError(f"{path}: no such folder")
     with _quiet():
         try:
+            if path.is_file():
+                from transformers import PreTrainedTokenizerFast
+
+                return PreTrainedTokenizerFast(tokenizer_file=str(path))
             return _auto().from_pretrained(str(path), trust_remote_code=trust_remote_code, local_files_only=True)
         except Exception as error:  # whatever the files make it raise
             raise BackendError(f"{path}: {_reason(error)}") from error

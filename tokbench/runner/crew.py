@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, BinaryIO, Final, NamedTuple, Self, cast
 
 from tokbench.config.model import Limits
 from tokbench.errors import BackendError
@@ -59,12 +59,19 @@ class Death(NamedTuple):
     crashed: bool
 
 
+def _file_without_a_disk() -> BinaryIO:
+    """A file that two processes can map; in memory where the system has such, since a disk may be full."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("tokbench"), "w+b")
+    return cast("BinaryIO", tempfile.TemporaryFile())
+
+
 class _Worker:
     """One process, and the job that it has."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
-        with tempfile.TemporaryFile() as file, theirs:
+        with _file_without_a_disk() as file, theirs:
             file.truncate(NOTE_BYTES)
             self._memory = mmap.mmap(file.fileno(), NOTE_BYTES)
             level = logging.getLogger("tokbench").getEffectiveLevel()

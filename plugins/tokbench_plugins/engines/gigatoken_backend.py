@@ -24,7 +24,7 @@ class LoadOptions(FileOptions):
 
 
 class TrainOptions(tokbench.Options):
-    """Options of gigatoken's trainer, which splits as GPT-2: load what it saved with ``pattern: gpt2``."""
+    """Options of gigatoken's trainer, which splits as GPT-2."""
 
     tie: Literal["huggingface", "raw_token_ids", "assembled_bytes"] = Field(
         default="huggingface",

@@ -10,9 +10,10 @@ from typing import Any, Final
 import gigatoken
 import numpy as np
 
-from tokbench import BackendError, Encoded
-from tokbench_plugins.bpe.formats import write_ranks
+from tokbench import Encoded
+from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.patterns import PATTERNS, valid_unicode
+from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
@@ -40,12 +41,14 @@ class GigatokenTokenizer(EngineTokenizer):
     [256, 32, 60, 101, 110, 100, 62]
     """
 
-    file_suffix = ".tiktoken"
+    file_suffix = ".tokenizer.json"
 
     def __init__(self, vocabulary: EngineVocabulary) -> None:
         native = calling("gigatoken", lambda: _native(vocabulary))
 
         def encode(text: str) -> list[int]:
+            if not isinstance(text, str):  # it would take bytes
+                raise TypeError(f"a text is a str, not {type(text).__name__}")
             ids: list[int] = native.encode(text).tolist()
             return ids
 
@@ -59,18 +62,17 @@ class GigatokenTokenizer(EngineTokenizer):
 
         engine = Engine("gigatoken", encode, native.decode, encode_many, notes=(_NOTE,))
         super().__init__(engine, vocabulary, (GigatokenTokenizer, (vocabulary,)))
-        self._ranks = vocabulary.ranks
+        self._vocabulary = vocabulary
 
     def save(self, path: Path, /) -> None:
-        """Write the ranks as a ``.tiktoken`` file, which has no place for the split.
+        """Write a ``tokenizer.json``, which has the split, too.
 
         Raises:
-            BackendError: ranks do not say which of the merges come first.
+            BackendError: the format cannot hold this vocabulary; the message says why.
             OSError: the file cannot be written.
         """
-        if self._ranks is None:
-            raise BackendError("the merges of this vocabulary do not follow its ids: a .tiktoken file cannot hold it")
-        write_ranks(path, self._ranks)
+        given = self._vocabulary
+        write_tokenizer_json(path, Parts(given.vocabulary, given.pattern, SpecialTokens(given.special)))
 
 
 def _native(vocabulary: EngineVocabulary) -> Any:

@@ -103,8 +103,21 @@ class EngineTokenizer:
             raise failure from error
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids that are not used nothing."""
+        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids that are not used nothing.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
         ids = list(ids)
+        self._check(min(ids, default=0), max(ids, default=0))
+        return self._decode(ids)
+
+    def _check(self, lowest: int, highest: int) -> None:
+        if lowest < 0 or highest >= self.vocab_size:
+            wrong = lowest if lowest < 0 else highest
+            raise ValueError(f"id {wrong} is not in the vocabulary of {self.vocab_size} ids")
+
+    def _decode(self, ids: list[int]) -> str:
         given = self._engine.given
         try:
             data = None if given is not None and max(ids, default=0) >= given else self._engine.decode(ids)
@@ -116,7 +129,12 @@ class EngineTokenizer:
         return data if isinstance(data, str) else data.decode("utf-8", errors="replace")
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents, on one thread."""
+        """The texts of all documents, on one thread.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        self._check(0, int(encoded.ids.max(initial=0)))
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if self._engine.decode_many is not None:
@@ -125,7 +143,7 @@ class EngineTokenizer:
                 return [data if isinstance(data, str) else data.decode("utf-8", "replace") for data in found]
             except BaseException as error:  # noqa: BLE001 - then one by one
                 _failure(self._engine.name, error)
-        return [self.decode(document) for document in documents]
+        return list(map(self._decode, documents))
 
     def token_bytes(self, token_id: int, /) -> bytes:
         """The bytes of one id; those of its name for a special token, none for an id that is not used.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+__all__ = ["tables"]
 
 _LIBRARIES = (
     "numba",
@@ -21,16 +23,11 @@ _LIBRARIES = (
 )
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: Any) -> None:
-    """One table for each benchmark that was measured, after the machine and the versions."""
-    session = getattr(config, "_benchmarksession", None)
-    if session is None or session.disabled or not session.benchmarks:
-        return
-    terminalreporter.write_line("")
-    terminalreporter.write_line(f"{_machine()}; {', '.join(f'{name} {version(name)}' for name in _LIBRARIES)}")
-    for benchmark in session.benchmarks:
-        for line in _table(dict(benchmark.extra_info), benchmark.name):
-            terminalreporter.write_line(line)
+def tables(benchmarks: Iterable[Any]) -> Iterator[str]:
+    """The machine and the versions, then one table for each benchmark."""
+    yield f"\n{_machine()}; {', '.join(f'{name} {version(name)}' for name in _LIBRARIES)}"
+    for benchmark in benchmarks:
+        yield from _table(dict(benchmark.extra_info), benchmark.name)
 
 
 def _machine() -> str:

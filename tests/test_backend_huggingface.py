@@ -65,6 +65,7 @@ def spelled(tokenizer):
 # Published files
 
 
+@pytest.mark.slow
 @every
 def test_capabilities(name, data):
     tokenizer = load(data, name)

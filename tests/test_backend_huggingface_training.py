@@ -88,6 +88,7 @@ def test_training_again_gives_the_same_file(name, tmp_path):
     assert [loaded.encode(text) for text in texts] == [variant(name).encode(text) for text in texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

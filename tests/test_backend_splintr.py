@@ -40,6 +40,7 @@ def spelled(name):
     return [text for token in tokens for text in (token, f"a{token}b", f"  {token} x{token}\n", f"{token}{token}")]
 
 
+@pytest.mark.slow
 def test_every_vocabulary_of_the_library_is_listed():
     with pytest.raises(ValueError, match="Supported: ") as caught:
         splintr.Tokenizer.from_pretrained("no such vocabulary")
@@ -55,6 +56,7 @@ def test_every_vocabulary_of_the_library_is_listed():
     assert set(NAMES) <= set(spellings)
 
 
+@pytest.mark.slow
 @every
 def test_capabilities(name):
     tokenizer = load(name)
@@ -77,6 +79,7 @@ def test_special_tokens_are_neither_added_nor_recognised(name):
         assert not special.intersection(tokenizer.encode(text))
 
 
+@pytest.mark.slow
 @every
 def test_batches_bytes_and_round_trip_of_sentences(name, data):
     tokenizer, texts = load(name), pud(data)

@@ -187,6 +187,7 @@ def make_cache(home, folder):
     (repository / "refs" / "main").write_text(commit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "reason"),
     [

@@ -65,6 +65,7 @@ def test_round_trip(pattern, text):
     assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
+@pytest.mark.slow
 def test_a_long_chunk_takes_no_quadratic_time():
     letters = "".join(random.Random(1).choices("abc", k=200_000))
     merges = train([letters[:2000]], 600, None)

@@ -103,6 +103,7 @@ def test_lone_surrogates_and_empty_batches():
     assert encoder.encode_batch(["", ""]).offsets.tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [*range(7, 18), *range(118, 123), 31, 32, 33, *range(221, 226), 300, 1000])
 def test_lengths_at_which_something_changes(words, length):
     """8 and 15 bytes fill words of a key, 120 are remembered, 223 are searched without a heap."""

@@ -122,6 +122,7 @@ def check(encoding, engines, texts):
         ]
 
 
+@pytest.mark.slow
 def test_awkward_strings(encoding, engines):
     check(encoding, engines, [*fuzzed(500, seed=1), *AWKWARD, *hostile()])
 

@@ -85,6 +85,7 @@ EXPRESSIONS = st.lists(
 ).map("|".join)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(
     expression=st.tuples(EXPRESSIONS, ENDS).map("(?:{0[0]}){0[1]}".format),

@@ -46,6 +46,7 @@ def test_tokenizers_gives_the_same_ids(pattern, tmp_path, data):
     same(read_tokenizer_json(path), parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_any_text(pattern):
     parts = trained(pattern)
@@ -59,6 +60,7 @@ def test_any_text(pattern):
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", NAMED)
 def test_named_patterns_split_alike_around_every_character(pattern):
     """But for characters that one of the two engines' versions of Unicode does not know."""

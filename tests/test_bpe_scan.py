@@ -84,6 +84,7 @@ def test_all_strings_of_four_and_five(name):
     check(name, ["".join(letters) for letters in itertools.product(SAMPLES, repeat=4)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
 @pytest.mark.parametrize("context", ["{}", "a'{}", " {}x"])
 def test_every_character(name, context):

@@ -34,6 +34,7 @@ def longest_first(special):
     return None
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(names=NAMES, text=TEXTS, data=st.data())
 def test_same_ids_and_same_refusals_as_tiktoken(names, text, data):

@@ -166,6 +166,7 @@ def test_auto_begins_in_python_and_changes_when_it_is_worth_it(monkeypatch):
     assert (tokenizer._bulk is not None) == (has_numba() or has_gigatoken())
 
 
+@pytest.mark.slow
 def test_without_numba_and_gigatoken_there_is_python(monkeypatch):
     for module in (engines, decode):
         monkeypatch.setattr(module, "has_numba", lambda: False)

@@ -32,6 +32,7 @@ def test_merges_equal_the_literal_loop(pattern, tie, documents, merges):
     assert train(documents, size, pattern, tie=tie) == literal(documents, size, pattern, tie)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", ["first", "smallest"])
 @pytest.mark.parametrize("letters", ["ab", "abc ", "aaaab \n", "abcdefgh '12A\n  "])
 @pytest.mark.parametrize("pattern", SPLITS)

@@ -43,6 +43,7 @@ def test_merges_equal_the_literal_loop(pattern, tie, documents, merges):
     assert compiled(documents, size, pattern, tie) == literal(documents, size, pattern, tie)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize("letters", ["ab", "abc ", "aaaab \n", "abcdefgh '12A\n  ", string.printable, "😀😃🙂é中"])
 @pytest.mark.parametrize("pattern", SPLITS)

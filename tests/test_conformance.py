@@ -68,7 +68,7 @@ LOADED = [
     *(("splintr", {"vocabulary": vocabulary}, 0) for vocabulary in VOCABULARIES),
 ]
 ELSEWHERE = {"gpt2_files", "huggingface", "pretokenized", "transformers"}
-QUICK = {"utf8_bytes", "utf16_units", "codepoints"}
+QUICK = {"utf8_bytes"}
 
 
 def named(backend, options, train):

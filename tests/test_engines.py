@@ -97,6 +97,7 @@ def differing(name, texts, encoding="cl100k_base"):
     return found
 
 
+@pytest.mark.slow
 @every
 def test_capabilities(name):
     tokenizer, reference = load(name), load("tiktoken")
@@ -114,6 +115,7 @@ def test_capabilities(name):
             tokenizer.token_bytes(beyond)
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
 def test_ids_of_sentences_hostile_texts_and_special_tokens_are_tiktoken_s(name, encoding, data):
@@ -192,6 +194,7 @@ def test_ids_that_no_text_gives_are_decoded(name, capfd):
     capfd.readouterr()  # what Rust says of a panic
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize("text", ["The quick brown fox. " * 60_000, " " * 100_000, "a" * 50_000, "语" * 10_000])
 def test_long_texts(name, text):
@@ -228,6 +231,7 @@ def test_what_is_known_of_the_encodings_is_tiktoken_s(encoding):
     assert special == {token: reference.encode_single_token(token) for token in reference.special_tokens_set}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fastokens", "gigatoken", "kitoken", "tokie", "wordchipper"])
 @pytest.mark.parametrize("encoding", ["gpt2", "r50k_base"])
 def test_the_older_encodings(name, encoding, data):

@@ -185,6 +185,7 @@ def by_cause(tokenizer, texts):
     return counts, {each["cause"]: each["taking_part"] for each in loss["causes"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_losses_of_real_vocabularies_on_pud_add_up(data, language):
     texts = (data / "pud" / f"{language}.txt").read_text(encoding="utf-8").splitlines()[:300]

@@ -149,6 +149,7 @@ def _in_one_chunk(pattern, before, text, after):
     return any(m.start() <= start and end <= m.end() for m in regex.finditer(pattern, before + text + after))
 
 
+@pytest.mark.slow
 def test_halves_of_characters_are_not_called_unreachable():
     health = examine(tokbench.load("utf16_units"))
     halves = list(range(0xD800, 0xE000))

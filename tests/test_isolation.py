@@ -67,6 +67,7 @@ def test_what_was_measured_before_is_kept(run):
     assert cell(results, "bad", "roundtrip_exact", "x").value == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_crash_while_decoding_costs_the_round_trip_only(run, workers):
     results = run("CrashesInDecode", workers=workers)
@@ -146,6 +147,7 @@ def test_an_optional_tokenizer_that_crashes_while_loading(write_config, corpus, 
     assert cell(results, "good", "tokens").value == 11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "state", "reason"),
     [
@@ -172,6 +174,7 @@ def test_a_training_that_ends_its_process(write_config, corpus, faulty, backend,
     assert cell(results, "good", "tokens").value == 11
 
 
+@pytest.mark.slow
 def test_speed_without_those_that_crash_or_hang(write_config, faulty, tmp_path):
     (tmp_path / "z.txt").write_text("\n".join("ab cd ef gh"[k % 5 :] for k in range(40)), encoding="utf-8")
     bad = ("CrashesInEncode", "Sleeps", "CrashesInBatch")
@@ -241,6 +244,7 @@ def test_a_worker_killed_by_hand(stuck, tmp_path):
     assert [cell(results, name, "tokens").value for name in ("good", "last")] == [11, 11]
 
 
+@pytest.mark.slow
 def test_workers_end_when_the_run_is_killed(stuck):
     process, worker = stuck
     process.kill()

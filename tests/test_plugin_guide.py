@@ -15,6 +15,7 @@ def test_an_example_is_short(name):
     assert len(code.splitlines()) < 40
 
 
+@pytest.mark.slow
 def test_the_template_is_installed_and_its_tests_pass(tmp_path):
     """As the guide says: copied, installed, tested."""
     assert "cp -r plugins/template my-plugin && cd my-plugin && pip install -e . && pytest" in GUIDE.read_text(

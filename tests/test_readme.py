@@ -31,6 +31,7 @@ def test_what_is_made_from_the_code_is_up_to_date(path, name):
     assert tables.section(text, name) == tables.made(name), "write it anew with: python tests/readme_tables.py"
 
 
+@pytest.mark.slow
 def test_the_quickstart_s_table_equals_a_run():
     pytest.importorskip("splintr")
     assert tables.section(TEXT, "quickstart") == tables.quickstart(tables.without_speed())

@@ -34,6 +34,7 @@ def browser(tmp_path_factory):
         yield chrome
 
 
+@pytest.mark.slow
 def test_the_browser_has_nothing_to_complain_about(browser):
     assert [entry for entry in browser.get_log("browser") if "favicon" not in entry["message"]] == []
 

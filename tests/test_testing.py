@@ -33,6 +33,7 @@ def job(kind):
     return Job(spec_of(kind), {}, train=int(kind in broken.TRAIN), examples=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "rule", "shown"), CASES)
 def test_a_broken_backend_is_caught(kind, rule, shown):
     with Session(job(kind), LIMITS.get(kind, 60)) as session:
@@ -66,6 +67,7 @@ def test_the_sentences_are_those_of_the_protocol():
     assert {rule.sentence for rule in RULES.values()} == set(SENTENCES)
 
 
+@pytest.mark.slow
 def test_a_backend_that_keeps_the_contract():
     report = check_backend(tokbench.BackendSpec(name="b", summary="bytes", load=broken.Batches), examples=50)
     assert report.ok, str(report)
@@ -131,6 +133,7 @@ def test_two_lines_are_a_test_file(tmp_path):
     assert "it has no encode_with_offsets" in output
 
 
+@pytest.mark.slow
 def test_a_failing_test_names_the_sentence_and_the_input(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from broken_backends import Lowers\nimport tokbench\n"
@@ -150,6 +153,7 @@ def test_a_failing_test_names_the_sentence_and_the_input(tmp_path):
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_an_unavailable_backend_is_skipped(tmp_path):
     code, output = run_pytest(
         tmp_path,
@@ -165,6 +169,7 @@ def invoke(*args):
     return CliRunner().invoke(command, ["check", *map(str, args)], standalone_mode=False)
 
 
+@pytest.mark.slow
 def test_the_command_tells_rule_by_rule():
     outcome = invoke("--backend", "regex_bpe", "--train", 300, "-O", "pattern=gpt2", "--examples", 0)
     assert outcome.exit_code == 0, outcome.output

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli import tokbench as command
-from tokbench_plugins.bpe import patterns
 
 
 @pytest.fixture
@@ -137,6 +136,7 @@ def long_text(tmp_path):
     return tmp_path / "long.txt"
 
 
+@pytest.mark.slow
 def test_a_full_disk(long_text, tmp_path):
     """The largest size of a file acts as a full disk does."""
     given = ("--backend", "regex_bpe", "--text", long_text, "--vocab-size", 900, "-o", tmp_path / "out", "--holdout", 0)
@@ -170,8 +170,8 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_pattern_that_backtracks_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(patterns, "_PATIENCE_S", 0.2)
+@pytest.mark.slow
+def test_a_pattern_that_backtracks_without_end(tmp_path):
     (tmp_path / "t.txt").write_text("a" * 40 + "!c", encoding="utf-8")
     given = ("--backend", "regex_bpe", "--text", tmp_path / "t.txt", "--vocab-size", 300, "--holdout", 0)
     outcome = invoke(*given, "-O", "pattern=(?:a|a)*c", "-o", tmp_path / "out")

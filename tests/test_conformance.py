@@ -53,7 +53,7 @@ VOCABULARIES = [
     "whisper_v3",
     "kimi_k2",
 ]
-ENGINES = ["bpe_openai", "fastokens", "gigatoken", "kitoken", "rs_bpe", "tokie"]
+ENGINES = ["bpe_openai", "fastokens", "gigatoken", "kitoken", "rs_bpe", "tokbench_bpe", "tokie"]
 LOADED = [
     ("utf8_bytes", {}, 0),
     ("utf16_units", {}, 0),

@@ -6,7 +6,7 @@ from importlib import resources
 
 import numpy as np
 
-from tokbench_plugins import sentencepiece_backend
+from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
 
 TEXTS = [
     "Hello, world! Hello?",

@@ -17,7 +17,7 @@ from tokbench.protocol import (
     Saves,
     Tokenizer,
 )
-from tokbench_plugins import baselines
+from tokbench_plugins.baselines import backend as baselines
 
 SPECS = specs_of(baselines)
 UNITS = ["utf8_bytes", "utf16_units", "utf32_units"]

@@ -36,12 +36,14 @@ from tokbench.protocol import (
     Saves,
     Tokenizer,
 )
-from tokbench_plugins import huggingface_backend, sentencepiece_backend, tiktoken_backend
-from tokbench_plugins.huggingface_backend import LoadOptions
+from tokbench_plugins.huggingface import backend as huggingface_backend
+from tokbench_plugins.huggingface.backend import LoadOptions
+from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
+from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
-from tokbench_plugins.huggingface_tokenizer import make_tokenizer  # noqa: E402 - needs the library
+from tokbench_plugins.huggingface.tokenizer import make_tokenizer  # noqa: E402 - needs the library
 
 SPEC = specs_of(huggingface_backend)["huggingface"]
 PUBLISHED = ("gpt-neox-20b", "roberta-base", "t5-small", "bert-base-uncased")

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench.protocol import HasDummyPrefix, HasTokenBytes
-from tokbench_plugins import huggingface_backend
 from tokbench_plugins.bpe import Splitter
-from tokbench_plugins.huggingface_backend import LoadOptions, TrainOptions
+from tokbench_plugins.huggingface import backend as huggingface_backend
+from tokbench_plugins.huggingface.backend import LoadOptions, TrainOptions
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -148,7 +148,7 @@ def test_ids_are_those_of_the_merges_in_tiktoken_s_engine(tmp_path, data):
     texts = pud(data)[::10]
     tokenizer = train(texts, 2000, pre_tokenization="gpt4")
     tokenizer.save(tmp_path / "x.json")
-    from tokbench_plugins.tiktoken_tokenizer import make_encoding
+    from tokbench_plugins.tiktoken.tokenizer import make_encoding
 
     ranks = {tokenizer.token_bytes(i): i for i in range(2000)}
     encoding = make_encoding("x", ranks, "gpt4", {})
@@ -253,7 +253,7 @@ def test_options_that_do_not_go_together(options, reason):
 
 
 def test_settled_scores_do_not_depend_on_the_library_s_order():
-    from tokbench_plugins.huggingface_unigram import settled
+    from tokbench_plugins.huggingface.unigram import settled
 
     random = np.random.default_rng(7)
     letters = [chr(97 + k) for k in range(20)]

@@ -12,8 +12,10 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench.protocol import EncodesBatch, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Saves, Tokenizer
-from tokbench_plugins import mistral_backend, sentencepiece_backend, splintr_backend
-from tokbench_plugins.mistral_backend import LoadOptions, vocabularies
+from tokbench_plugins.mistral import backend as mistral_backend
+from tokbench_plugins.mistral.backend import LoadOptions, vocabularies
+from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
+from tokbench_plugins.splintr import backend as splintr_backend
 
 pytest.importorskip("mistral_common", reason="mistral-common is not installed")
 

@@ -29,8 +29,8 @@ from tokbench.protocol import (
     Saves,
     Tokenizer,
 )
-from tokbench_plugins import sentencepiece_backend
-from tokbench_plugins.sentencepiece_backend import LoadOptions
+from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
+from tokbench_plugins.sentencepiece.backend import LoadOptions
 
 SPEC = specs_of(sentencepiece_backend)["sentencepiece"]
 

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from sentencepiece import SentencePieceTrainer
 
 import tokbench
-from tokbench_plugins import sentencepiece_backend
-from tokbench_plugins.sentencepiece_backend import TrainOptions
+from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
+from tokbench_plugins.sentencepiece.backend import TrainOptions
 
 SPEC = specs_of(sentencepiece_backend)["sentencepiece"]
 

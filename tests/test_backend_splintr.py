@@ -12,7 +12,9 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench.protocol import EncodesBatch, HasDummyPrefix, HasTokenBytes, HasUnknown, Saves, Tokenizer
-from tokbench_plugins import sentencepiece_backend, splintr_backend, tiktoken_backend
+from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
+from tokbench_plugins.splintr import backend as splintr_backend
+from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
 splintr = pytest.importorskip("splintr", reason="splintr-rs is not installed")
 

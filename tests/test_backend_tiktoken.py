@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench.protocol import EncodesBatch, HasTokenBytes, Saves, Tokenizer
-from tokbench_plugins import tiktoken_backend
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
-from tokbench_plugins.tiktoken_backend import LoadOptions, TrainOptions
+from tokbench_plugins.tiktoken import backend as tiktoken_backend
+from tokbench_plugins.tiktoken.backend import LoadOptions, TrainOptions
 
 SPEC = specs_of(tiktoken_backend)["tiktoken"]
 BYTES = [base64.b64encode(bytes([b])) + b" %d" % b for b in range(256)]

@@ -16,8 +16,9 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench.protocol import EncodesBatch, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
-from tokbench_plugins import huggingface_backend, transformers_backend
-from tokbench_plugins.transformers_backend import LoadOptions
+from tokbench_plugins.huggingface import backend as huggingface_backend
+from tokbench_plugins.transformers import backend as transformers_backend
+from tokbench_plugins.transformers.backend import LoadOptions
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
 
@@ -221,7 +222,7 @@ def test_folders_that_hold_no_tokenizer(files, reason, tmp_path):
 
 
 def test_tokenizers_of_another_library(tmp_path):
-    from tokbench_plugins.mistral_backend import vocabularies
+    from tokbench_plugins.mistral.backend import vocabularies
 
     if not vocabularies():
         pytest.skip("mistral-common is not installed")

@@ -14,7 +14,7 @@ from tokbench_plugins.bpe.train import count_chunks
 pytest.importorskip("numba")
 
 from tokbench_plugins.bpe import count_parallel
-from tokbench_plugins.bpe.count import ChunkCounter, Counts, count_documents, encode_documents
+from tokbench_plugins.bpe.compiled.count import ChunkCounter, Counts, count_documents, encode_documents
 
 SPLITS = [None, *PATTERNS, r"[^b]+", r"(a)|(b+)", "a*"]
 DOCUMENTS = st.lists(st.one_of(st.text(alphabet="ab ", max_size=30), st.text(max_size=30)), max_size=12)

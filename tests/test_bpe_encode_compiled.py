@@ -16,10 +16,10 @@ pytest.importorskip("numba")
 
 import itertools
 
-from tokbench_plugins.bpe import encode_compiled
-from tokbench_plugins.bpe.encode_compiled import CompiledEncoder
-from tokbench_plugins.bpe.encode_compiled_cache import LONGEST_CACHED
-from tokbench_plugins.bpe.encode_compiled_merge import LONGEST_SCANNED
+from tokbench_plugins.bpe.compiled import encode as encode_compiled
+from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
+from tokbench_plugins.bpe.compiled.encode_cache import LONGEST_CACHED
+from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED
 
 SPLITS = [None, *PATTERNS, r"[^b]+"]
 TEXT = st.one_of(

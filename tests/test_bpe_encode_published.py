@@ -12,8 +12,8 @@ import tiktoken
 from backend_checks import hostile, pud
 
 from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
-from tokbench_plugins.bpe.jit import has_numba
 
 VOCABULARIES = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
 ENGINES = ["python", *(["numba"] if has_numba() else []), *(["gigatoken"] if has_gigatoken() else [])]

@@ -18,9 +18,9 @@ from tokbench_plugins.bpe import PATTERNS
 
 pytest.importorskip("numba")
 
-from tokbench_plugins.bpe.count import encode_documents
-from tokbench_plugins.bpe.scan import scanner
-from tokbench_plugins.bpe.scan_tables import (
+from tokbench_plugins.bpe.compiled.count import encode_documents
+from tokbench_plugins.bpe.compiled.scan import scanner
+from tokbench_plugins.bpe.compiled.scan_tables import (
     APOSTROPHE,
     BLANK,
     BOTH,

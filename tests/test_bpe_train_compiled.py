@@ -13,9 +13,9 @@ from tokbench_plugins.bpe.literal import train_literally
 
 pytest.importorskip("numba")
 
-from tokbench_plugins.bpe import train_compiled
-from tokbench_plugins.bpe.count import Counts, count_documents
-from tokbench_plugins.bpe.train_compiled import train_counts
+from tokbench_plugins.bpe.compiled import train as train_compiled
+from tokbench_plugins.bpe.compiled.count import Counts, count_documents
+from tokbench_plugins.bpe.compiled.train import train_counts
 
 TIES = ["first", "smallest"]
 SPLITS = [None, "gpt2", "gpt4", "o200k", r"[^b]+"]

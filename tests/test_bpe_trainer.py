@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench_plugins.bpe import jit, trainer
-from tokbench_plugins.bpe.jit import has_numba
+from tokbench_plugins.bpe import trainer
+from tokbench_plugins.bpe.compiled import jit
+from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.trainer import train

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench.protocol import DecodesBatch, EncodesBatch, HasNotes, HasTokenBytes, Tokenizer
-from tokbench_plugins import tiktoken_backend
 from tokbench_plugins.engines import (
     bpe_openai_backend,
     fastokens_backend,
@@ -28,6 +27,7 @@ from tokbench_plugins.engines import (
     wordchipper_backend,
 )
 from tokbench_plugins.engines.encodings import ENCODINGS
+from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
 MODULES = {
     "bpe_openai": bpe_openai_backend,

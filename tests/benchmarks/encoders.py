@@ -15,7 +15,7 @@ import corpora
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.gigatoken_encode import _load
 from tokbench_plugins.bpe.vocabulary import Vocabulary
-from tokbench_plugins.splintr_tokenizer import SplintrTokenizer
+from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
 __all__ = ["ENCODERS", "SPLITS", "megabytes", "seconds", "verify"]
 

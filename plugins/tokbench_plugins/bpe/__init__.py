@@ -13,9 +13,9 @@ in the order in which the idea grows:
 6. ``tokenizer``: all this behind tokbench's contract; ``backend``: its options.
 7. ``artefact``: a tokenizer as a file; ``formats``: as the files of other programs.
 
-Then the same again, compiled with numba (``jit``): ``scan`` splits, ``count`` counts chunks (``count_parallel``
-in several processes), ``train_compiled`` trains, ``encode_compiled`` encodes, ``decode`` decodes, and
-``gigatoken_encode`` hands text to an engine that is faster still. ``trainer`` and ``engines`` choose.
+Then the same again in ``compiled``, with numba: it splits, counts, trains, encodes and decodes at many times the
+speed. ``count_parallel`` counts in several processes, and ``gigatoken_encode`` hands text to an engine that is faster
+still on some. ``trainer``, ``engines`` and ``decode`` choose.
 
 >>> merges = train(["aaabdaaabac"], 259, None)
 >>> merges

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from typing import Final, Literal, Protocol, get_args
 
 from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
+from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
-from tokbench_plugins.bpe.jit import has_numba
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 __all__ = ["ENGINES", "BulkEncoder", "Engine", "bulk_encoder", "check_engine"]
@@ -77,7 +77,7 @@ def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) ->
             if refusal(vocabulary, pattern) is None:  # otherwise, nobody expected it to work
                 _log.warning("not encoding with gigatoken: %s", error)
     if engine == "numba" or (engine == "auto" and has_numba()):
-        from tokbench_plugins.bpe.encode_compiled import CompiledEncoder
+        from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 
         return CompiledEncoder(vocabulary, pattern)
     return None

@@ -1,4 +1,4 @@
-"""Training by whichever engine suits: the one entry to :mod:`..train` and :mod:`..train_compiled`.
+"""Training by whichever engine suits: the one entry to :mod:`..train` and :mod:`..compiled.train`.
 
 Both give the same merges. The compiled one is some ten times as fast, but needs numba, a second to get
 ready and, the first time on a machine, many seconds to be compiled: a short text is not worth it.
@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Final, Literal
 
 from tokbench import BackendUnavailable, TrainProgress
+from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.count_parallel import count_in_processes
-from tokbench_plugins.bpe.jit import has_numba
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.train import train_merges
@@ -77,8 +77,8 @@ def train(
         return train_merges(count_in_processes(documents, pattern, processes), vocab_size, progress, tie)
     if not has_numba():
         raise BackendUnavailable("engine 'numba' needs numba, which is not installed: pip install 'tokbench[fast]'")
-    from tokbench_plugins.bpe.count import count_documents
-    from tokbench_plugins.bpe.train_compiled import train_counts
+    from tokbench_plugins.bpe.compiled.count import count_documents
+    from tokbench_plugins.bpe.compiled.train import train_counts
 
     return train_counts(count_documents(documents, pattern, processes), vocab_size, tie, progress)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from tokbench import BackendUnavailable
 
 if TYPE_CHECKING:
-    from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer
+    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 __all__ = ["ENCODINGS", "EncodingFacts", "EncodingName", "ranks_of_encoding"]
 
@@ -58,11 +58,11 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     279
     """
     if name in _IN_SPLINTR and find_spec("splintr") is not None:
-        from tokbench_plugins.splintr_tokenizer import SplintrTokenizer
+        from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
         source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(name)
     elif find_spec("tiktoken") is not None:
-        from tokbench_plugins.tiktoken_tokenizer import TiktokenTokenizer, get_encoding
+        from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding
 
         source = TiktokenTokenizer(get_encoding(name))
     else:

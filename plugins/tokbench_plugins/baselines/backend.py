@@ -1,0 +1,73 @@
+"""Backends that anyone can follow, as the lower and upper bounds of every comparison.
+
+``utf8_bytes``, ``utf16_units`` and ``utf32_units`` need no training and lose nothing. ``codepoints``
+and ``whitespace_words`` know the most frequent characters and words of a text; the rest is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pydantic import Field
+
+import tokbench
+
+__all__ = ["LoadOptions", "register_backends"]
+
+_UNITS = {
+    "utf8_bytes": "every UTF-8 byte is a token: 256 ids",
+    "utf16_units": "every UTF-16 code unit is a token: 65,536 ids",
+    "utf32_units": "every code point is a token: 1,114,112 ids",
+}
+_PIECES = {
+    "codepoints": "the most frequent characters of a text; all others are unknown",
+    "whitespace_words": "the most frequent words of a text, with the space before them; all others are unknown",
+}
+
+
+class LoadOptions(tokbench.Options):
+    """A file saved by the same backend."""
+
+    path: tokbench.LocalPath = Field(description="a file saved by this backend (.pieces.json)")
+
+
+def _units(name: str) -> tokbench.BackendSpec:
+    def load(_: tokbench.Options) -> tokbench.Tokenizer:
+        from tokbench_plugins.baselines.units import UNITS
+
+        return UNITS[name]()
+
+    return tokbench.BackendSpec(name=name, summary=_UNITS[name], load=load)
+
+
+def _pieces(name: str) -> tokbench.BackendSpec:
+    def load(options: LoadOptions) -> tokbench.Tokenizer:
+        from tokbench_plugins.baselines.pieces import load
+
+        return load(name, options.path)
+
+    def train(
+        documents: Iterable[str], vocab_size: int, _: Any, progress: tokbench.TrainProgress
+    ) -> tokbench.Tokenizer:
+        from tokbench_plugins.baselines.pieces import train
+
+        return train(name, documents, vocab_size, progress)
+
+    return tokbench.BackendSpec(
+        name=name,
+        summary=_PIECES[name],
+        load=load,
+        load_options=LoadOptions,
+        train=train,
+        min_vocab_size=2,
+    )
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring all five."""
+    for name in _UNITS:
+        register(_units(name))
+    for name in _PIECES:
+        register(_pieces(name))

@@ -1,0 +1,180 @@
+"""Encoding in bulk, compiled: flat arrays of ids straight from the UTF-8 of many documents.
+
+Importing this file needs numba. Documents are taken in slabs of about a megabyte, so that what lies
+between them and their ids stays small and in the processor's cache:
+
+1. the texts of the slab become one array of bytes;
+2. the split says where chunks end: compiled for the named patterns, through ``regex`` for all others;
+3. each chunk is looked up in a cache, and merged where it is not there.
+
+The cache is as large as the vocabulary demands and never grows: 40 MB for 100,000 ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench import Encoded
+from tokbench_plugins.bpe.compiled.encode_cache import LONGEST_CACHED, PADDING, Tables, add_tokens
+from tokbench_plugins.bpe.compiled.encode_chunks import encode_chunks
+from tokbench_plugins.bpe.compiled.encode_merge import lanes, merge_chunks
+from tokbench_plugins.bpe.compiled.encode_pairs import NO_RANK, pair_tables
+from tokbench_plugins.bpe.compiled.scan import scanner
+from tokbench_plugins.bpe.patterns import Splitter, valid_unicode
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
+
+__all__ = ["CompiledEncoder"]
+
+_SLAB: Final = 1 << 20  # bytes; the last document of a slab may be longer
+_LEARNED: Final = 120_000  # rows for chunks that are no tokens, at least half of it
+_SPANS: Final = 1 << 20
+_KEYS: Final = 1 << 22
+
+
+class CompiledEncoder:
+    """Encodes batches of texts with a vocabulary and a split.
+
+    Args:
+        vocabulary: the tokens and merges.
+        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+
+    Raises:
+        ValueError: ``pattern`` is invalid.
+
+    >>> encoder = CompiledEncoder(Vocabulary.trained([(97, 97), (256, 98)]), "gpt2")
+    >>> encoded = encoder.encode_batch(["aab aab", "", "b"])
+    >>> encoded.ids.tolist(), encoded.offsets.tolist()
+    ([257, 32, 257, 98], [0, 3, 3, 4])
+    """
+
+    worth_characters = 100
+
+    def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
+        self._ends = _Ends(pattern)
+        self._tables = _tables(vocabulary)
+        self._lock = Lock()  # compiled code lets other threads run, and the cache must not change twice at once
+        self._longest = np.uint64(max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)]))
+
+    def encode_batch(self, texts: Sequence[str]) -> Encoded:
+        """The ids of all texts, equal to those of :class:`..encode.Encoder` one by one."""
+        ids = [np.empty(0, np.uint32)]
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        done = written = 0
+        for slab in _slabs(texts):
+            borders = np.array(list(accumulate(map(len, slab), initial=0)), np.int64)
+            data = np.frombuffer(bytearray().join([*slab, bytes(PADDING)]), np.uint8)
+            out = np.empty(len(data), np.uint32)
+            ends_of_ids = offsets[done + 1 : done + 1 + len(slab)]
+            ends = self._ends(data, slab, borders)
+            with self._lock:
+                count = encode_chunks(data, ends, borders[1:], self._tables, self._longest, out, ends_of_ids)
+            ends_of_ids += written
+            ids.append(out[:count])
+            written += count
+            done += len(slab)
+        return Encoded(np.concatenate(ids), offsets)
+
+
+def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
+    """The texts as UTF-8, in portions of about :data:`_SLAB` bytes."""
+    slab: list[bytes] = []
+    size = 0
+    for text in texts:
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            data = valid_unicode(text).encode()
+        slab.append(data)
+        size += len(data)
+        if size >= _SLAB:
+            yield slab
+            slab, size = [], 0
+    if slab:
+        yield slab
+
+
+class _Ends:
+    """Where the chunks of a slab end."""
+
+    def __init__(self, pattern: str | None) -> None:
+        self._split = Splitter(pattern)
+        self._scanner = None if pattern is None else scanner(pattern)
+
+    def __call__(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        if self._scanner is not None:
+            return self._scanner.ends(data, offsets)
+        if self._split.pattern is None:
+            return np.unique(offsets[offsets > 0])
+        chunks = (chunk.encode() for document in slab for chunk in self._split(document.decode()))
+        return np.cumsum(np.fromiter(map(len, chunks), np.int64))
+
+
+def _tables(vocabulary: Vocabulary) -> Tables:
+    """The vocabulary as arrays, and a new cache that knows its tokens."""
+    merging = _merging(vocabulary)
+    lengths = np.array(list(map(len, vocabulary.tokens)), np.uint64)
+    ends = np.cumsum(lengths)
+    keys = np.zeros(int(ends[-1]) + _KEYS, np.uint8)
+    keys[: ends[-1]] = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
+    known, ids = _known_tokens(vocabulary, merging, keys, ends - lengths, lengths)
+    rows = _power_of_two(2 * len(ends) + _LEARNED)
+    while True:
+        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0], np.uint64)
+        spans = np.empty(_SPANS, np.uint32)
+        tables = Tables(merging, _aligned_zeros(4 * rows), keys, spans, state)
+        if add_tokens(tables, (ends - lengths)[known], lengths[known], ids):
+            return tables
+        rows *= 2
+
+
+def _merging(vocabulary: Vocabulary) -> Any:
+    """The merges as :func:`merge_chunks` needs them."""
+    merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
+    byte_ids = np.array(vocabulary.byte_ids, np.uint32)
+    byte_pairs = np.full((FIRST_MERGE, FIRST_MERGE), NO_RANK, np.uint32)
+    byte_of = {token_id: byte for byte, token_id in enumerate(vocabulary.byte_ids)}
+    for rank, (left, right, _) in enumerate(vocabulary.merges):
+        if left in byte_of and right in byte_of:
+            byte_pairs[byte_of[left], byte_of[right]] = rank
+    return byte_ids, byte_pairs.ravel(), *pair_tables(merges), merges[:, 2].astype(np.uint32)
+
+
+def _known_tokens(
+    vocabulary: Vocabulary,
+    merging: Any,
+    keys: NDArray[np.uint8],
+    starts: NDArray[np.uint64],
+    lengths: NDArray[np.uint64],
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """The tokens whose bytes are encoded as one id, and that id.
+
+    The whole chunks come first. Merges made by hand may encode a token's bytes as something else.
+    """
+    whole = np.array(sorted(vocabulary.whole_chunks, reverse=True), np.int64)  # of equal ones the last counts
+    merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
+    ids = np.empty(int(lengths[merged].sum()), np.uint32)
+    counts = np.empty(len(merged), np.uint64)
+    byte_ids, byte_pairs, pairs, displacements, made = merging
+    chunks = (keys, starts[merged], lengths[merged], len(merged))
+    merge_chunks(*chunks, byte_ids, byte_pairs, pairs, displacements, made, lanes(), ids, counts)
+    places = (np.cumsum(lengths[merged]) - lengths[merged]).astype(np.int64)
+    one = counts == 1
+    spare = np.zeros(3, np.uint32)  # ids are read four at a time
+    return np.concatenate([whole, merged[one]]), np.concatenate([whole.astype(np.uint32), ids[places[one]], spare])
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << (least - 1).bit_length()
+
+
+def _aligned_zeros(size: int) -> NDArray[np.uint64]:
+    """uint64[size], beginning with a cache line."""
+    words = np.zeros(size + 8, np.uint64)
+    start = -words.ctypes.data % 64 // 8
+    return words[start : start + size]

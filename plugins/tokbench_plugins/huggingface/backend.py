@@ -1,0 +1,82 @@
+"""The backend ``huggingface``: any ``tokenizer.json``, a BERT ``vocab.txt``, or a model trained by the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, model_validator
+
+import tokbench
+from tokbench_plugins.huggingface.options import TrainOptions
+
+if TYPE_CHECKING:
+    from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer
+
+__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
+
+
+class LoadOptions(tokbench.Options):
+    """Either ``path`` or ``vocab_txt``.
+
+    >>> LoadOptions(vocab_txt="vocab.txt").lowercase
+    True
+    """
+
+    path: tokbench.LocalPath | None = Field(default=None, description="a tokenizer.json of any kind")
+    vocab_txt: tokbench.LocalPath | None = Field(
+        default=None, description="instead: the vocab.txt of a BERT, a piece a line"
+    )
+    lowercase: bool = Field(
+        default=True, description="with vocab_txt, which does not say: small letters without accents (uncased)"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.path is None) == (self.vocab_txt is None):
+            raise ValueError("give either 'path' or 'vocab_txt'")
+        if self.path is not None and "lowercase" in self.model_fields_set:
+            raise ValueError("'lowercase' goes with 'vocab_txt'; a tokenizer.json says so itself")
+        return self
+
+
+def _load(options: LoadOptions) -> HuggingFaceTokenizer:
+    from tokbench_plugins.files import read_file
+    from tokbench_plugins.huggingface.bert import bert_json
+    from tokbench_plugins.huggingface.tokenizer import make_tokenizer
+
+    path = options.path or options.vocab_txt
+    assert path is not None
+    try:
+        text = read_file(path).decode()
+        return make_tokenizer(text if options.path else bert_json(text, lowercase=options.lowercase))
+    except ValueError as error:
+        raise tokbench.BackendError(f"{path}: {error}") from error
+
+
+def _train(
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+) -> HuggingFaceTokenizer:
+    from tokbench_plugins.huggingface.train import train
+
+    progress(0, 1)  # the library shows its own progress or none
+    tokenizer = train(documents, vocab_size, options)
+    progress(1, 1)
+    return tokenizer
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``huggingface``."""
+    register(
+        tokbench.BackendSpec(
+            name="huggingface",
+            summary="any tokenizer.json, or BPE, WordPiece and Unigram trained by Hugging Face's tokenizers",
+            load=_load,
+            load_options=LoadOptions,
+            train=_train,
+            train_options=TrainOptions,
+            requires=("tokenizers",),
+            install="pip install 'tokbench[huggingface]'",
+        )
+    )

@@ -1,0 +1,141 @@
+"""Which bytes a token of a ``tokenizer.json`` stands for, told from its decoder.
+
+Where a decoder turns every token into text by itself, whatever its neighbours are, those are the bytes. Where
+neighbours matter (a suffix that only the last token loses, expressions that match across tokens) there are no
+such bytes, and nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name
+from tokbench_plugins.huggingface.json import model_kind, steps
+
+__all__ = ["ByteRule", "byte_rule", "is_lossless"]
+
+_BYTE: Final = re.compile("<0x([0-9A-Fa-f]{2})>")
+_KEEPS_ALL: Final = {"Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"}
+
+
+class ByteRule(NamedTuple):
+    """How bytes come from tokens.
+
+    Attributes:
+        bytes_of: the bytes of a token that is written so in the vocabulary.
+        dummy_prefix: what the decoder takes off the beginning of the whole text.
+    """
+
+    bytes_of: Callable[[str], bytes]
+    dummy_prefix: bytes
+
+
+def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:
+    """The rule of a file; ``None`` where tokens have no bytes of their own.
+
+    >>> rule = byte_rule({"decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False}})
+    >>> rule.bytes_of("token"), rule.bytes_of("##s"), rule.dummy_prefix
+    (b' token', b's', b' ')
+    """
+    decoder = list(steps(content.get("decoder"), "decoders"))
+    kinds = [step["type"] for step in decoder]
+    if not kinds:  # tokens with a space between them
+        return ByteRule(lambda token: f" {token}".encode(), b" ")
+    if kinds == ["ByteLevel"]:
+        return ByteRule(_byte_level, b"")
+    if kinds == ["WordPiece"]:
+        return ByteRule(_word_piece(decoder[0]["prefix"]), b" ")
+    return _replacing(decoder, content)
+
+
+def _byte_level(token: str) -> bytes:
+    try:
+        return bytes_of_name(token)
+    except ValueError:  # an added token that is written as it is
+        return token.encode()
+
+
+def _word_piece(prefix: str) -> Callable[[str], bytes]:
+    def bytes_of(token: str) -> bytes:
+        return (token.removeprefix(prefix) if token.startswith(prefix) else f" {token}").encode()
+
+    return bytes_of
+
+
+def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> ByteRule | None:
+    """The rule of SentencePiece's descendants: ``▁`` is a space, ``<0x0A>`` a byte, the first space may go."""
+    letters: list[tuple[str, str]] = []
+    byte_fallback = fused = False
+    dummy = ""
+    for step in decoder:
+        match step:
+            case {"type": "Metaspace", "replacement": str(mark)} if not fused and not dummy:
+                letters.append((mark, " "))
+                prepended = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
+                dummy = " " if prepended != "never" else ""
+                if dummy and any(mark in token[1:] for token in _tokens(content)):
+                    return None  # of the first token it takes every space
+            case {"type": "Replace", "pattern": {"String": str(old)}, "content": str(new)} if len(old) == 1:
+                letters.append((old, new))
+            case {"type": "ByteFallback"} if not fused:
+                byte_fallback = True
+            case {"type": "Fuse"}:
+                fused = True
+            case {"type": "Strip", "content": str(letter), "start": int(count), "stop": 0} if fused and not dummy:
+                dummy = letter * count
+            case _:
+                return None
+
+    def bytes_of(token: str) -> bytes:
+        for old, new in letters:
+            token = token.replace(old, new)
+        byte = _BYTE.fullmatch(token) if byte_fallback else None
+        return bytes([int(byte[1], 16)]) if byte else token.encode()
+
+    return ByteRule(bytes_of, dummy.encode())
+
+
+def _tokens(content: Mapping[str, Any]) -> list[str]:
+    """Every token by its spelling, those of Unigram with their scores left out."""
+    added = [token["content"] for token in content.get("added_tokens") or ()]
+    return [*added, *(entry if isinstance(entry, str) else entry[0] for entry in content["model"]["vocab"])]
+
+
+def is_lossless(content: Mapping[str, Any]) -> bool:
+    """Whether every text comes back: byte-level BPE that knows all bytes, with no step that drops or changes any.
+
+    >>> is_lossless({"normalizer": {"type": "NFC"}})
+    False
+    """
+    if list(steps(content.get("normalizer"), "normalizers")):
+        return False
+    model = content["model"]
+    if model_kind(content) != "BPE" or any(model.get(k) for k in ("continuing_subword_prefix", "end_of_word_suffix")):
+        return False
+    splits = list(steps(content.get("pre_tokenizer"), "pretokenizers"))
+    decoder = [step["type"] for step in steps(content.get("decoder"), "decoders")]
+    if decoder != ["ByteLevel"] or not any(step["type"] == "ByteLevel" for step in splits):
+        return False
+    return (
+        all(map(_keeps_all, splits))
+        and model["vocab"].keys() >= set(BYTE_TO_CHARACTER)
+        and not any(map(_alters, content.get("added_tokens") or ()))
+    )
+
+
+def _keeps_all(split: Mapping[str, Any]) -> bool:
+    match split:
+        case {"type": "ByteLevel"}:
+            return not split.get("add_prefix_space", True)
+        case {"type": "Split" | "Punctuation", "behavior": behavior}:
+            return behavior in _KEEPS_ALL
+    return bool(split["type"] == "Digits")
+
+
+def _alters(token: Mapping[str, Any]) -> bool:
+    """Whether an ordinary added token swallows the spaces around it, or is decoded to something else."""
+    name: str = token["content"]
+    swallows = bool(token.get("lstrip") or token.get("rstrip"))
+    return not token.get("special") and (swallows or _byte_level(name) != name.encode())

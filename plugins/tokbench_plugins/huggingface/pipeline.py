@@ -1,0 +1,146 @@
+"""From options to the library's objects: normalizer, pre-tokenizer, model, decoder and trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from tokbench_plugins.bpe.patterns import PATTERNS
+from tokbench_plugins.huggingface.options import TrainOptions
+
+__all__ = ["BYTE_TOKENS", "make_pipeline", "make_trainer"]
+
+BYTE_TOKENS: Final = tuple(f"<0x{byte:02X}>" for byte in range(256))
+
+_NORMALIZERS: Final[dict[str, Callable[[], Any]]] = {
+    "nfc": normalizers.NFC,
+    "nfd": normalizers.NFD,
+    "nfkc": normalizers.NFKC,
+    "nfkd": normalizers.NFKD,
+    "nmt": normalizers.Nmt,
+    "lowercase": normalizers.Lowercase,
+    "strip": normalizers.Strip,
+    "strip_accents": normalizers.StripAccents,
+    "bert_cased": lambda: normalizers.BertNormalizer(lowercase=False),
+    "bert_uncased": lambda: normalizers.BertNormalizer(lowercase=True),
+}
+_MARK: Final = "\u2581"
+
+
+def make_pipeline(options: TrainOptions) -> Tokenizer:
+    """All but the vocabulary."""
+    pipeline = Tokenizer(_model(options))
+    if options.normalizer:
+        pipeline.normalizer = normalizers.Sequence([_NORMALIZERS[name]() for name in options.normalizer])
+    splits = _splits(options)
+    if splits:
+        pipeline.pre_tokenizer = pre_tokenizers.Sequence(splits)
+    decoder = _decoder(options)
+    if decoder is not None:
+        pipeline.decoder = decoder
+    return pipeline
+
+
+def _model(options: TrainOptions) -> Any:
+    match options.model:
+        case "byte_bpe":
+            return models.BPE()
+        case "bpe":
+            marks = {
+                "continuing_subword_prefix": options.prefix,
+                "end_of_word_suffix": options.end_of_word_suffix,
+            }
+            used: Any = {name: mark for name, mark in marks.items() if mark}
+            return models.BPE(unk_token=options.unknown, **used)
+        case "wordpiece":
+            return models.WordPiece(
+                unk_token=str(options.unknown),
+                continuing_subword_prefix=options.prefix,
+                max_input_chars_per_word=options.max_input_chars_per_word,
+            )
+    return models.Unigram()
+
+
+def _splits(options: TrainOptions) -> list[Any]:
+    byte_level = options.model == "byte_bpe"
+    split = options.split
+    steps: list[Any] = [pre_tokenizers.Digits(individual_digits=True)] if options.split_digits else []
+    match split:
+        case "none":
+            pass
+        case "whitespace":
+            steps.append(pre_tokenizers.Whitespace())
+        case "whitespace_split":
+            steps.append(pre_tokenizers.WhitespaceSplit())
+        case "bert":
+            steps.append(pre_tokenizers.BertPreTokenizer())
+        case "metaspace":
+            # Spaces are told by their place in the text, so it is the first to see it.
+            steps.insert(0, pre_tokenizers.Metaspace(replacement=_MARK, prepend_scheme=options.prepend_scheme))
+        case "gpt2" if byte_level:
+            pass
+        case _:
+            steps.append(pre_tokenizers.Split(Regex(PATTERNS.get(split, split)), "isolated"))
+    if byte_level:
+        steps.append(pre_tokenizers.ByteLevel(add_prefix_space=options.add_prefix_space, use_regex=split == "gpt2"))
+    return steps
+
+
+def _decoder(options: TrainOptions) -> Any:
+    """What puts tokens together again; where spaces were dropped, the library's own way is a space everywhere."""
+    fallback = [decoders.ByteFallback()] if options.byte_fallback else []
+    if options.model == "byte_bpe":
+        return decoders.ByteLevel()
+    if options.prefix:
+        return decoders.WordPiece(prefix=options.prefix, cleanup=False)
+    if options.end_of_word_suffix:
+        return decoders.BPEDecoder(suffix=options.end_of_word_suffix)
+    if options.split == "metaspace":
+        prepends = options.prepend_scheme != "never"
+        strip = [decoders.Strip(" ", 1, 0)] if prepends else []
+        return decoders.Sequence([decoders.Replace(_MARK, " "), *fallback, decoders.Fuse(), *strip])
+    if options.split in {"whitespace", "whitespace_split", "bert"}:
+        return None
+    return decoders.Sequence([*fallback, decoders.Fuse()])
+
+
+def make_trainer(
+    options: TrainOptions, vocab_size: int, first: list[str], alphabet: list[str], limit: int | None
+) -> Any:
+    """The trainer of a model.
+
+    Args:
+        options: everything that is not told below.
+        vocab_size: number of tokens.
+        first: tokens that come before all others.
+        alphabet: characters that are tokens in any case.
+        limit: how many characters are tokens at most.
+    """
+    common: dict[str, Any] = {
+        "vocab_size": vocab_size,
+        "special_tokens": first,
+        "initial_alphabet": alphabet,
+        "show_progress": False,
+    }
+    if options.model == "unigram":
+        return trainers.UnigramTrainer(
+            unk_token=str(options.unknown),
+            max_piece_length=options.max_piece_length,
+            shrinking_factor=options.shrinking_factor,
+            n_sub_iterations=options.n_sub_iterations,
+            **common,
+        )
+    common["min_frequency"] = options.min_frequency
+    if limit is not None:
+        common["limit_alphabet"] = limit
+    if options.prefix:
+        common["continuing_subword_prefix"] = options.prefix
+    if options.model == "wordpiece":
+        return trainers.WordPieceTrainer(**common)
+    if options.end_of_word_suffix:
+        common["end_of_word_suffix"] = options.end_of_word_suffix
+    if options.max_token_length is not None:
+        common["max_token_length"] = options.max_token_length
+    return trainers.BpeTrainer(**common)

@@ -1,0 +1,221 @@
+"""A ``tokenizers`` pipeline behind tokbench's contract."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from tokenizers import Encoding, Tokenizer
+
+from tokbench import Encoded, Offsets, write_atomically
+from tokbench_plugins.arrays import from_lists
+from tokbench_plugins.bpe.patterns import valid_unicode
+from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
+from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
+
+__all__ = ["HuggingFaceBytes", "HuggingFaceTokenizer", "make_tokenizer"]
+
+_OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads its variable
+
+
+class HuggingFaceTokenizer:
+    """Ordinary text through the pipeline of a ``tokenizer.json``: normalizer, pre-tokenizer and model as it says.
+
+    Special tokens are neither added nor recognised, even by models that have them among their pieces. Added
+    tokens that are not special, such as the runs of spaces of GPT-NeoX, belong to the vocabulary.
+
+    Decoding shows special tokens by name and does not tidy up spaces. Nothing is cut, filled up or dropped at
+    random, whatever the file says.
+
+    The library's calls for many texts start threads unless ``TOKENIZERS_PARALLELISM`` is ``false``. Where it is
+    not, texts go through the call for one text, which has none; the environment is left alone.
+
+    Args:
+        source: the content of a ``tokenizer.json``.
+        notes: remarks for the report.
+
+    Attributes:
+        vocab_size: the highest id and one.
+        special_ids: special tokens by name, but for the unknown token.
+        unk_id: what the model gives for what it does not know; ``None`` where it knows everything.
+        lossless: whether every text comes back: byte-level BPE without normalization.
+        thread_safe: the library may be called from several threads.
+        notes: remarks for the report.
+
+    Raises:
+        ValueError: ``source`` is not what the library reads; the message says why.
+    """
+
+    file_suffix = ".tokenizer.json"
+    thread_safe = True
+
+    def __init__(self, source: str, notes: tuple[str, ...] = ()) -> None:
+        content, changes = ordinary(_content(source))
+        self._source, self._given_notes = source, notes
+        self._decoder = self._encoder = _engine(content)
+        plain = without_special(content)
+        if plain is not None:
+            self._encoder = _engine(plain)
+        self._encoder.encode_special_tokens = True
+        self._ids = self._decoder.get_vocab(with_added_tokens=True)
+        self.vocab_size = max(self._ids.values(), default=-1) + 1
+        self.lossless = is_lossless(content)
+        self.unk_id = None if self.lossless else self._unknown(content)
+        special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
+        self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
+        self.notes = (*changes, *notes)
+
+    def _unknown(self, content: Mapping[str, Any]) -> int | None:
+        model = content["model"]
+        return model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
+
+    def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[str, tuple[str, ...]]]:
+        """From one process to another it goes as its file."""
+        return make_tokenizer, (self._source, self._given_notes)
+
+    def encode(self, text: str, /) -> list[int]:
+        """The ids of ordinary text; a lone surrogate is read as U+FFFD."""
+        return self._encode(text).ids
+
+    def _encode(self, text: str) -> Encoding:
+        try:
+            return self._encoder.encode(text, add_special_tokens=False)
+        except TypeError:  # how the library refuses lone surrogates
+            return self._encoder.encode(valid_unicode(text), add_special_tokens=False)
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, on this thread, without offsets where the library's faster call has no threads."""
+        if not _has_one_thread():
+            return from_lists([self._encode(text).ids for text in texts])
+        try:
+            encodings = self._encoder.encode_batch_fast(list(texts), add_special_tokens=False)
+        except TypeError:
+            encodings = self._encoder.encode_batch_fast(list(map(valid_unicode, texts)), add_special_tokens=False)
+        return from_lists([encoding.ids for encoding in encodings])
+
+    def encode_with_offsets(self, text: str, /) -> Offsets:
+        """The ids, and the byte of the given text at which each ends.
+
+        The library counts characters of the text as it was before normalization. Where one character gives
+        several tokens, all but the last end at its beginning, unless the tokens' own bytes are exact.
+        """
+        text = valid_unicode(text)
+        encoding = self._encode(text)
+        starts_at = list(accumulate((len(char.encode()) for char in text), initial=0))
+        spans = encoding.offsets
+        following = [start for start, _ in spans[1:]] + [len(text)]
+        # Spaces that were trimmed off a token's span lie before its start.
+        ends = (min(end, max(start, next_start)) for (start, end), next_start in zip(spans, following, strict=False))
+        return Offsets(encoding.ids, list(accumulate((starts_at[end] for end in ends), max)))
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids, special tokens by name; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        self._check(min(ids, default=0), max(ids, default=0))
+        return self._decoder.decode(ids, skip_special_tokens=False)
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        """The texts of all documents, on this thread.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        self._check(0, int(encoded.ids.max(initial=0)))
+        ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
+        documents = [ids[start:end] for start, end in pairwise(ends)]
+        if _has_one_thread():
+            return self._decoder.decode_batch(documents, skip_special_tokens=False)
+        return [self._decoder.decode(document, skip_special_tokens=False) for document in documents]
+
+    def _check(self, lowest: int, highest: int) -> None:
+        """The library passes over ids that it does not have."""
+        if lowest < 0 or highest >= self.vocab_size:
+            wrong = lowest if lowest < 0 else highest
+            raise ValueError(f"id {wrong} is not in the vocabulary of {self.vocab_size} ids")
+
+    def save(self, path: Path, /) -> None:
+        """Write the ``tokenizer.json``, as it was loaded or trained.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        write_atomically(path, self._source.encode())
+
+
+class HuggingFaceBytes(HuggingFaceTokenizer):
+    """The same, where the decoder turns each token into bytes of its own.
+
+    Args:
+        source: as above.
+        notes: as above.
+        rule: which bytes.
+
+    Attributes:
+        dummy_prefix: the space that is put before every text and is not decoded, or nothing.
+    """
+
+    def __init__(self, source: str, notes: tuple[str, ...], rule: ByteRule) -> None:
+        super().__init__(source, notes)
+        self._rule = rule
+        self.dummy_prefix = rule.dummy_prefix
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        token = self._decoder.id_to_token(token_id)
+        return b"" if token is None else self._rule.bytes_of(token)
+
+    def encode_with_offsets(self, text: str, /) -> Offsets:
+        """As above; exact to the byte where the text comes back whole."""
+        if not self.lossless:
+            return super().encode_with_offsets(text)
+        ids = self.encode(text)
+        return Offsets(ids, list(accumulate(len(self.token_bytes(token_id)) for token_id in ids)))
+
+
+def make_tokenizer(source: str, notes: tuple[str, ...] = ()) -> HuggingFaceTokenizer:
+    """The tokenizer of a ``tokenizer.json``, with ``token_bytes`` where its decoder allows them.
+
+    Raises:
+        ValueError: see :class:`HuggingFaceTokenizer`.
+    """
+    try:
+        rule = byte_rule(_content(source))
+        return HuggingFaceTokenizer(source, notes) if rule is None else HuggingFaceBytes(source, notes, rule)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"a damaged tokenizer.json: {error!r}") from error
+
+
+def _content(source: str) -> dict[str, Any]:
+    try:
+        content = json.loads(source)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    model = content.get("model") if isinstance(content, dict) else None
+    if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict | list):
+        raise ValueError("not a tokenizer.json: it has no 'model' with a 'vocab'")  # noqa: TRY004 - a fault of the file
+    return dict(content)
+
+
+def _engine(content: Mapping[str, Any]) -> Tokenizer:
+    try:
+        return Tokenizer.from_str(json.dumps(content, ensure_ascii=False))
+    except Exception as error:  # the library raises nothing more special
+        raise ValueError(f"tokenizers does not read it: {' '.join(str(error).split())}") from error
+
+
+def _has_one_thread() -> bool:
+    """Whether the environment forbids the library's threads, as a run of tokbench does."""
+    return os.environ.get("TOKENIZERS_PARALLELISM", "true").lower() in _OFF

@@ -1,0 +1,153 @@
+"""Training with the library's own trainers, made to give the same tokenizer each time.
+
+The library counts words in hash maps whose order differs from run to run, and lets this order decide ties. What
+it decides is decided here instead: the ids of characters inside words (``##a``) and the choice of the alphabet
+before training, the order of equally likely characters of Unigram after it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import ByteLevel
+
+from tokbench import BackendError
+from tokbench_plugins.bpe.patterns import valid_unicode
+from tokbench_plugins.huggingface.options import TrainOptions
+from tokbench_plugins.huggingface.pipeline import BYTE_TOKENS, make_pipeline, make_trainer
+from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
+from tokbench_plugins.huggingface.unigram import settled
+
+__all__ = ["train"]
+
+
+@dataclass
+class _Texts:
+    """The documents as the trainer reads them.
+
+    Attributes:
+        documents: the training texts.
+        seen: whether one of them was not empty.
+        error: what went wrong in the documents, and not in the trainer.
+    """
+
+    documents: Iterable[str]
+    seen: bool = False
+    error: Exception | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        try:
+            for document in self.documents:
+                self.seen = self.seen or bool(document)
+                yield valid_unicode(document)
+        except Exception as error:
+            self.error = error
+            raise
+
+
+def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> HuggingFaceTokenizer:
+    """Train a tokenizer.
+
+    Args:
+        documents: the training texts, gone through once. They are held in memory where the library must read
+            them twice: for ``limit_alphabet`` and for marks inside or at the end of words, as WordPiece has them.
+        vocab_size: number of tokens, special tokens and the alphabet included.
+        options: everything else.
+
+    Raises:
+        BackendError: the text is empty, its alphabet does not fit into ``vocab_size``, or the library refuses.
+
+    >>> tokenizer = train(["low lower lowest"] * 9, 262, TrainOptions())
+    >>> [tokenizer.decode([i]) for i in tokenizer.encode("slow lower")]
+    ['s', 'low', ' lower']
+    """
+    texts = _Texts(documents)
+    try:
+        content = _train(texts, vocab_size, options)
+    except Exception as error:
+        if texts.error is not None:
+            raise texts.error from None
+        if isinstance(error, BackendError):
+            raise
+        raise BackendError(f"tokenizers does not train: {' '.join(str(error).split())}") from error
+    if not texts.seen:
+        raise BackendError("tokenizers has nothing to train on: the training text is empty")
+    tokenizer = make_tokenizer(json.dumps(content, ensure_ascii=False, indent=1), _notes(options))
+    if tokenizer.vocab_size > vocab_size:
+        remedy = "" if options.model == "byte_bpe" else " or set limit_alphabet or byte_fallback"
+        raise BackendError(
+            f"special tokens and alphabet alone are {tokenizer.vocab_size} tokens, more than {vocab_size}; "
+            f"raise vocab_size{remedy}"
+        )
+    return tokenizer
+
+
+def _notes(options: TrainOptions) -> tuple[str, ...]:
+    if options.model == "unigram" and options.byte_fallback:
+        return ("the library takes the text <0x41> for the byte token of that name, and decodes it to A",)
+    return ()
+
+
+def _train(texts: Iterable[str], vocab_size: int, options: TrainOptions) -> dict[str, Any]:
+    """The content of the trained ``tokenizer.json``."""
+    special = list(options.special_tokens)
+    if options.unknown and options.unknown not in special:
+        special.insert(0, options.unknown)
+    inside: Sequence[str] = ()
+    alphabet: Sequence[str] = ByteLevel.alphabet() if options.model == "byte_bpe" else options.initial_alphabet
+    limit = options.limit_alphabet
+    if limit or options.prefix or options.end_of_word_suffix:
+        texts = list(texts)
+        found = _fit(texts, 0, options, [], sorted(alphabet)).get_vocab()
+        alphabet = _most_frequent((token for token in found if len(token) == 1), alphabet, texts, options, limit)
+        kept = set(alphabet)
+        inside = sorted(token for token in found if len(token) > 1 and _letter(token, options) in kept)
+    byte_tokens = BYTE_TOKENS if options.byte_fallback else ()
+    first = list(dict.fromkeys([*special, *byte_tokens, *inside]))
+    pipeline = _fit(texts, vocab_size, options, first, sorted(alphabet), len(alphabet) if limit else None)
+    content: dict[str, Any] = json.loads(pipeline.to_str())
+    # All that had to come first was called special; in use it is not.
+    content["added_tokens"] = [token for token in content["added_tokens"] if token["content"] in special]
+    if options.byte_fallback:
+        content["model"]["byte_fallback"] = True
+    if options.model == "unigram":
+        content["model"]["vocab"] = settled(content["model"]["vocab"], len(first))
+    return content
+
+
+def _fit(
+    texts: Iterable[str],
+    vocab_size: int,
+    options: TrainOptions,
+    first: list[str],
+    alphabet: list[str],
+    limit: int | None = None,
+) -> Tokenizer:
+    pipeline = make_pipeline(options)
+    trainer = make_trainer(options, vocab_size, first, alphabet, limit)
+    pipeline.train_from_iterator(texts, trainer)
+    return pipeline
+
+
+def _letter(token: str, options: TrainOptions) -> str:
+    return token.removeprefix(options.prefix).removesuffix(options.end_of_word_suffix)
+
+
+def _most_frequent(
+    found: Iterable[str], wanted: Sequence[str], texts: Iterable[str], options: TrainOptions, limit: int | None
+) -> list[str]:
+    """The characters that get a token: wanted ones, the marks of pre-tokenization, then by frequency and code point."""
+    letters = set(found)
+    if limit is None or limit >= len(letters):
+        return list(letters)
+    normalizer = make_pipeline(options).normalizer
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(normalizer.normalize_str(text) if normalizer else text)
+    ranked = sorted(letters, key=lambda letter: (letter not in wanted, letter in counts, -counts[letter], letter))
+    return ranked[:limit]

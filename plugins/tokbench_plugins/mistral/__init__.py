@@ -1,0 +1,1 @@
+"""The vocabularies inside ``mistral-common``: ``backend`` registers, ``tekken`` runs the newer ones."""

@@ -1,0 +1,80 @@
+"""The backend ``mistral``: the vocabularies that lie inside the package ``mistral-common``; no network.
+
+SentencePiece models go through the class of the backend ``sentencepiece``, Tekken's through tiktoken, which is what
+``mistral-common`` itself does. Only its files are read: it is not imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+import tokbench
+
+if TYPE_CHECKING:
+    from tokbench_plugins.mistral.tekken import TekkenTokenizer
+    from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
+
+__all__ = ["LoadOptions", "Vocabulary", "register_backends", "vocabularies"]
+
+
+def vocabularies() -> dict[str, Path]:
+    """The files of the installed package by the name of their vocabulary.
+
+    ``tokenizer.model.v1`` is called v1, ``tekken_240911.json`` is called tekken_240911.
+    """
+    spec = importlib.util.find_spec("mistral_common")
+    folders = spec.submodule_search_locations if spec else None
+    files = [file for folder in folders or () for file in sorted(Path(folder, "data").glob("*"))]
+    models = {file.name.rpartition(".model.")[2]: file for file in files if ".model." in file.name}
+    tekken = {file.stem: file for file in files if file.match("tekken_*.json")}
+    return dict(sorted(models.items())) | tekken
+
+
+if TYPE_CHECKING:
+    Vocabulary = str
+else:
+    # Where the package is absent any name will do: the backend is unavailable, and says so.
+    Vocabulary = Literal[tuple(vocabularies())] if vocabularies() else str
+
+
+class LoadOptions(tokbench.Options):
+    """Which vocabulary."""
+
+    vocabulary: Vocabulary = Field(description="v1, v2, v3, v7, ..., tekken_240718, ...: what the package has")
+
+
+def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
+    from tokbench_plugins.files import read_file
+
+    path = vocabularies()[options.vocabulary]
+    data = read_file(path)
+    try:
+        if path.suffix == ".json":
+            from tokbench_plugins.mistral.tekken import TekkenTokenizer
+
+            return TekkenTokenizer(data)
+        from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
+
+        return SentencePieceTokenizer(data)
+    except ValueError as error:
+        raise tokbench.BackendError(f"{path}: {error}") from error
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``mistral``."""
+    register(
+        tokbench.BackendSpec(
+            name="mistral",
+            summary="Mistral's SentencePiece and Tekken vocabularies, all inside its package",
+            load=_load,
+            load_options=LoadOptions,
+            requires=("mistral-common",),
+            install="pip install 'tokbench[mistral]'",
+        )
+    )

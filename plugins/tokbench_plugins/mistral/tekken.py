@@ -1,0 +1,107 @@
+"""A Tekken file behind tokbench's contract: byte-level BPE in tiktoken's engine, after a thousand special ids."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench import BackendError, Encoded
+from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
+
+__all__ = ["TekkenTokenizer"]
+
+_NAMED: Final = (
+    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+    *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]"),
+    *("[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
+)
+"""What the first ids are where the file does not say; the others have numbers for names."""
+
+
+class TekkenTokenizer:
+    """Ordinary text in a Tekken vocabulary, without a beginning or an end.
+
+    Special tokens have the first ids. No text gives them, and they decode to nothing.
+
+    Args:
+        data: the content of a ``tekken.json``.
+
+    Attributes:
+        vocab_size: number of ids, special tokens included; the file holds more, which the model does not use.
+        special_ids: special tokens by name.
+        lossless: every text comes back.
+        thread_safe: tiktoken may be called from several threads.
+
+    Raises:
+        ValueError: ``data`` is not a Tekken file.
+    """
+
+    lossless = True
+    thread_safe = True
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        try:
+            content = json.loads(data)
+            config = content["config"]
+            self._first: int = config["default_num_special_tokens"]
+            self.vocab_size: int = config["default_vocab_size"]
+            tokens = content["vocab"][: self.vocab_size - self._first]
+            ranks = {base64.b64decode(token["token_bytes"], validate=True): int(token["rank"]) for token in tokens}
+            pattern: str = config["pattern"]
+            self.special_ids: Mapping[str, int] = _special_ids(content, self._first)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not a Tekken file: {error!r}") from error
+        if sorted(ranks.values()) != list(range(self.vocab_size - self._first)):
+            raise ValueError(
+                f"a damaged Tekken file: not every rank below {self.vocab_size - self._first} is there once"
+            )
+        try:
+            self._ordinary = TiktokenTokenizer(make_encoding("tekken", ranks, pattern, {}))
+        except BackendError as error:
+            raise ValueError(str(error)) from error
+
+    def __reduce__(self) -> tuple[Callable[..., TekkenTokenizer], tuple[bytes]]:
+        """From one process to another it goes as its file."""
+        return TekkenTokenizer, (self._data,)
+
+    def encode(self, text: str, /) -> list[int]:
+        """The ids of ordinary text; a lone surrogate is read as U+FFFD."""
+        first = self._first
+        return [first + rank for rank in self._ordinary.encode(text)]
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """The ids of all texts, taken from tiktoken's own buffers, on one thread."""
+        ids, offsets = self._ordinary.encode_batch(texts)
+        return Encoded(ids + np.uint32(self._first), offsets)
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """The text of ids, special tokens left out; bytes that are not UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: one of the ids does not exist.
+        """
+        if min(ids, default=0) < 0:  # too high a one is told by tiktoken
+            raise ValueError(f"id {min(ids)} is not in the vocabulary of {self.vocab_size} ids")
+        first = self._first
+        return self._ordinary.decode([token_id - first for token_id in ids if token_id >= first])
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """The bytes of one id; none for a special token.
+
+        Raises:
+            ValueError: ``token_id`` is not in ``range(vocab_size)``.
+        """
+        if not 0 <= token_id < self.vocab_size:
+            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        return self._ordinary.token_bytes(token_id - self._first) if token_id >= self._first else b""
+
+
+def _special_ids(content: dict[str, Any], count: int) -> dict[str, int]:
+    told = content.get("special_tokens")
+    names = {token["rank"]: token["token_str"] for token in told} if told else dict(enumerate(_NAMED))
+    return {names.get(token_id, f"<SPECIAL_{token_id}>"): token_id for token_id in range(count)}

@@ -1,0 +1,60 @@
+"""The backend ``sentencepiece``: any ``.model`` file, or one trained here with the library's own trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+import tokbench
+from tokbench_plugins.sentencepiece.options import TrainOptions
+
+if TYPE_CHECKING:
+    from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
+
+__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
+
+
+class LoadOptions(tokbench.Options):
+    """Which model."""
+
+    path: tokbench.LocalPath = Field(description="a SentencePiece model (.model) of any kind")
+
+
+def _load(options: LoadOptions) -> SentencePieceTokenizer:
+    from tokbench_plugins.files import read_file
+    from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
+
+    try:
+        return SentencePieceTokenizer(read_file(options.path))
+    except ValueError as error:
+        raise tokbench.BackendError(f"{options.path}: {error}") from error
+
+
+def _train(
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+) -> SentencePieceTokenizer:
+    from tokbench_plugins.sentencepiece.train import train
+
+    progress(0, 1)  # the library's trainer does not say how far it is
+    tokenizer = train(documents, vocab_size, options)
+    progress(1, 1)
+    return tokenizer
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``sentencepiece``."""
+    register(
+        tokbench.BackendSpec(
+            name="sentencepiece",
+            summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
+            load=_load,
+            load_options=LoadOptions,
+            train=_train,
+            train_options=TrainOptions,
+            requires=("sentencepiece",),
+            install="pip install sentencepiece",
+        )
+    )

@@ -1,0 +1,1 @@
+"""The vocabularies inside ``splintr-rs``: ``backend`` registers, ``tokenizer`` runs."""

@@ -1,0 +1,72 @@
+"""The backend ``splintr``: vocabularies of well-known models that need no network.
+
+They lie in the wheel of ``splintr-rs``, together with an engine that is faster than their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+import tokbench
+
+if TYPE_CHECKING:
+    from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
+
+__all__ = ["LoadOptions", "Vocabulary", "register_backends"]
+
+Vocabulary = Literal[
+    "cl100k_base",
+    "codellama",
+    "deepseek_v3",
+    "gemma2",
+    "gemma3",
+    "gemma4",
+    "glm4",
+    "gpt-oss",
+    "kimi_k2",
+    "kimi_k3",
+    "llama2",
+    "llama3",
+    "mistral_v1",
+    "mistral_v2",
+    "mistral_v3",
+    "modernbert",
+    "o200k_base",
+    "olmo2",
+    "phi4",
+    "qwen3",
+    "whisper_v1",
+    "whisper_v2",
+    "whisper_v3",
+]
+"""Every vocabulary of splintr-rs 0.22; its further names are other spellings of these."""
+
+
+class LoadOptions(tokbench.Options):
+    """Which vocabulary."""
+
+    vocabulary: Vocabulary = Field(description="the vocabulary of which model; all are inside the package")
+
+
+def _load(options: LoadOptions) -> SplintrTokenizer:
+    from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
+
+    return SplintrTokenizer(options.vocabulary)
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``splintr``."""
+    register(
+        tokbench.BackendSpec(
+            name="splintr",
+            summary="vocabularies of 23 well-known models that need no network, in a fast engine",
+            load=_load,
+            load_options=LoadOptions,
+            requires=("splintr-rs",),
+            install="pip install 'tokbench[fast]'",
+        )
+    )

@@ -1,0 +1,1 @@
+"""OpenAI's tiktoken: ``backend`` registers, ``tokenizer`` runs."""

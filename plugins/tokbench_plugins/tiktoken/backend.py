@@ -1,0 +1,113 @@
+"""The backend ``tiktoken``: OpenAI's encodings, any ``.tiktoken`` file, or ranks trained here.
+
+tiktoken itself only encodes and decodes; the ranks are trained by tokbench's BPE, and then run in
+tiktoken's engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, field_validator, model_validator
+
+import tokbench
+
+if TYPE_CHECKING:
+    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
+
+__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
+
+_DEFAULT_PATTERN = "gpt4"
+_PATTERN = "the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; what it does not match is lost"
+
+
+def _check_pattern(pattern: str | None) -> str | None:
+    from tokbench_plugins.bpe import resolve_pattern
+
+    if pattern is not None:
+        resolve_pattern(pattern)
+    return pattern
+
+
+class LoadOptions(tokbench.Options):
+    """Either ``encoding`` or ``path``.
+
+    >>> LoadOptions(encoding="cl100k_base").encoding
+    'cl100k_base'
+    """
+
+    encoding: str | None = Field(
+        default=None, description="a name that the installed tiktoken knows, such as gpt2, cl100k_base, o200k_base"
+    )
+    path: tokbench.LocalPath | None = Field(default=None, description="a .tiktoken file: base64 token and rank a line")
+    pattern: str | None = Field(
+        default=None, description=f"with path: {_PATTERN}; {_DEFAULT_PATTERN} where nothing is said"
+    )
+    special_tokens: dict[str, int] = Field(
+        default_factory=dict, description="with path: special tokens and their ids; never recognised in text"
+    )
+
+    _can_split = field_validator("pattern")(_check_pattern)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.encoding is None) == (self.path is None):
+            raise ValueError("give either 'encoding' or 'path'")
+        if self.encoding is not None and (self.pattern is not None or self.special_tokens):
+            raise ValueError("'pattern' and 'special_tokens' go with 'path'; an encoding brings its own")
+        return self
+
+
+class TrainOptions(tokbench.Options):
+    """Options of training ranks. A ``.tiktoken`` file does not say its pattern: give it again to load it."""
+
+    pattern: str = Field(default=_DEFAULT_PATTERN, description=_PATTERN)
+
+    _can_split = field_validator("pattern")(_check_pattern)
+
+
+def _load(options: LoadOptions) -> TiktokenTokenizer:
+    from tokbench_plugins.bpe.formats import read_ranks
+    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding, is_lossless, make_encoding
+
+    if options.encoding is not None:
+        return TiktokenTokenizer(get_encoding(options.encoding), lossless=True)
+    assert options.path is not None
+    ranks = read_ranks(options.path)
+    pattern = options.pattern or _DEFAULT_PATTERN
+    encoding = make_encoding(options.path.stem, ranks, pattern, options.special_tokens)
+    return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, pattern))
+
+
+def _train(
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+) -> TiktokenTokenizer:
+    from tokbench_plugins.bpe import token_bytes_of, train
+    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, is_lossless, make_encoding
+
+    merges = train(documents, vocab_size, options.pattern, progress)
+    ranks: dict[bytes, int] = {}
+    for rank, data in enumerate(token_bytes_of(merges)):
+        # Two merges may make the same bytes; tiktoken looks bytes up and finds the earlier one only.
+        ranks.setdefault(data, rank)
+    encoding = make_encoding("trained", ranks, options.pattern, {})
+    return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, options.pattern))
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``tiktoken``."""
+    register(
+        tokbench.BackendSpec(
+            name="tiktoken",
+            summary="OpenAI's encodings by name, any .tiktoken file, or ranks trained here, in OpenAI's engine",
+            load=_load,
+            load_options=LoadOptions,
+            train=_train,
+            train_options=TrainOptions,
+            min_vocab_size=256,
+            requires=("tiktoken",),
+            install="pip install tiktoken",
+        )
+    )

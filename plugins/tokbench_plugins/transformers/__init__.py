@@ -1,0 +1,1 @@
+"""What ``AutoTokenizer`` loads: ``backend`` registers, ``hub`` finds and loads, ``tokenizer`` runs."""

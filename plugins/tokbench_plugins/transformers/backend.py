@@ -1,0 +1,71 @@
+"""The backend ``transformers``: what ``AutoTokenizer`` makes of a local folder or of a name on the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, model_validator
+
+import tokbench
+
+if TYPE_CHECKING:
+    from tokbench import Tokenizer
+
+__all__ = ["LoadOptions", "register_backends"]
+
+
+class LoadOptions(tokbench.Options):
+    """Either ``path`` or ``name``.
+
+    >>> LoadOptions(name="gpt2").trust_remote_code
+    False
+    """
+
+    path: tokbench.LocalPath | None = Field(
+        default=None, description="a folder with a model's tokenizer files, or a tokenizer.json"
+    )
+    name: str | None = Field(
+        default=None, description="instead: a name on the hub; from the local cache where there is no network"
+    )
+    revision: str | None = Field(default=None, description="with name: a branch, a tag or a commit; main by default")
+    trust_remote_code: bool = Field(
+        default=False, description="run the Python code that comes with the tokenizer: look at it first"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.path is None) == (self.name is None):
+            raise ValueError("give either 'path' or 'name'")
+        if self.path is not None and self.revision is not None:
+            raise ValueError("'revision' goes with 'name'; a folder has one state")
+        return self
+
+
+def _load(options: LoadOptions) -> Tokenizer:
+    from tokbench_plugins.transformers.hub import from_folder, from_hub
+    from tokbench_plugins.transformers.tokenizer import behind_the_contract
+
+    trust = options.trust_remote_code
+    if options.path is not None:
+        found = from_folder(options.path, trust_remote_code=trust)
+    else:
+        assert options.name is not None
+        found = from_hub(options.name, options.revision, trust_remote_code=trust)
+    notes = ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
+    return behind_the_contract(found, notes)
+
+
+@tokbench.hookimpl
+def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+    """Bring ``transformers``."""
+    register(
+        tokbench.BackendSpec(
+            name="transformers",
+            summary="whatever AutoTokenizer loads, from a folder or the hub; needs no torch",
+            load=_load,
+            load_options=LoadOptions,
+            requires=("transformers",),
+            install="pip install 'tokbench[transformers]'",
+        )
+    )

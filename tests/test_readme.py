@@ -98,6 +98,18 @@ def test_the_training_shown_works(tmp_path, monkeypatch):
     assert len(example.examples) == 5
 
 
+def test_the_benchmarks_command_finds_benchmarks():
+    [command] = [block for block in blocks("sh") if "--benchmark-enable" in block]
+    words = shlex.split(command)
+    assert words[0] == ".venv/bin/pytest"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words[1:], "--collect-only"],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "test_training.py::test_memory" in done.stdout
+
+
 @pytest.mark.parametrize("path", tables.SECTIONS)
 def test_every_linked_file_is_there(path):
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):

@@ -49,6 +49,7 @@ def test_the_contract(files):
     assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
 
 
+@pytest.mark.slow
 def test_the_original_files_give_tiktokens_ids(gpt2, data):
     oracle = tiktoken.get_encoding("gpt2")
     texts = TEXTS + hostile() + pud(data)

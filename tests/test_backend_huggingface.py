@@ -91,6 +91,7 @@ def test_capabilities(name, data):
             tokenizer.token_bytes(beyond)
 
 
+@pytest.mark.slow
 @every
 def test_real_text_keeps_the_contract(name, data):
     tokenizer = load(data, name)
@@ -353,6 +354,7 @@ def test_lone_surrogates_become_replacement_characters():
     check_batch(tokenizer, ["x", "a\ud83db"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["true", "false", None])
 def test_no_thread_is_started_and_the_environment_is_left_alone(value, tmp_path):
     """The library starts its threads in its calls for many texts, unless the environment forbids it."""

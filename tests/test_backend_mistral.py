@@ -49,6 +49,7 @@ def test_every_vocabulary_of_the_package_is_there():
         LoadOptions(vocabulary="v99")
 
 
+@pytest.mark.slow
 @every
 def test_the_contract(name):
     tokenizer, texts = load(name), TEXTS + hostile()
@@ -89,6 +90,7 @@ def test_ids_are_those_of_splintr(name, data):
     assert np.array_equal(encoded.offsets, other.offsets)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the library's own imports
 @every_tekken
 def test_tekken_is_what_the_library_makes_of_it(name):

@@ -71,6 +71,7 @@ def test_capabilities(name):
     check_pickle(tokenizer)
 
 
+@pytest.mark.slow
 @every
 def test_special_tokens_are_neither_added_nor_recognised(name):
     tokenizer, texts = load(name), TEXTS + hostile() + spelled(name)

@@ -94,6 +94,7 @@ def test_a_pipeline_has_every_capability(folder, trained):
     assert (tokenizer.lossless, dict(tokenizer.special_ids), tokenizer.notes) == (True, {"<|end|>": 0}, ())
 
 
+@pytest.mark.slow
 def test_real_files_give_the_ids_of_the_library(data, tmp_path):
     from transformers import AutoTokenizer
 
@@ -126,6 +127,7 @@ def test_tokenizers_in_python(tmp_path):
     check_pickle(tokenizer)
 
 
+@pytest.mark.slow
 def test_code_of_strangers_is_run_only_when_asked(tmp_path, monkeypatch):
     config = {
         "tokenizer_class": "LettersTokenizer",
@@ -157,6 +159,7 @@ def run(code, *arguments, **environment):
     )
 
 
+@pytest.mark.slow
 def test_loading_says_nothing_and_leaves_the_settings_alone(folder, tmp_path):
     code = (
         "import logging, sys, tokbench\n"

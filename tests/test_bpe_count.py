@@ -31,6 +31,7 @@ def expected(documents, pattern):
     return [(chunk.encode(), count) for chunk, count in count_chunks(documents, pattern).items()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", SPLITS)
 @settings(deadline=None)
 @given(documents=DOCUMENTS)

@@ -51,6 +51,7 @@ def test_the_alphabet_is_that_of_tokenizers():
         assert "".join(piece for piece, _ in split.pre_tokenize_str(text)) == name_of_bytes(text.encode())
 
 
+@pytest.mark.slow
 def test_original_files_give_tiktokens_ids(published, data):
     parts = read_gpt2_files(*published)
     assert parts.special.ids == {"<|endoftext|>": 50256}

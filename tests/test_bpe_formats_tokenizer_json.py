@@ -105,6 +105,7 @@ def test_a_vocabulary_with_gaps_and_whole_chunks(tmp_path):
     same(read_tokenizer_json(path), parts)
 
 
+@pytest.mark.slow
 def test_published_encodings(data, tmp_path):
     tiktoken = pytest.importorskip("tiktoken")
     for name, pattern in (("gpt2", "gpt2"), ("cl100k_base", "gpt4")):
@@ -116,6 +117,7 @@ def test_published_encodings(data, tmp_path):
             assert ordinary(oracle, text) == encoding.encode(text, allowed_special="all"), text
 
 
+@pytest.mark.slow
 def test_roberta(data, tmp_path):
     """The old format: no type of the model, merges as strings, ids that do not follow ranks."""
     path = data / "hf" / "roberta-base.tokenizer.json"

@@ -53,6 +53,7 @@ def test_hundreds_of_merges_equal_the_literal_loop(pattern, letters, tie):
     assert compiled(documents, 600, pattern, tie) == literal(documents, 600, pattern, tie)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", TIES)
 def test_any_bytes(tie):
     rng = random.Random(0)

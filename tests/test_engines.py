@@ -127,6 +127,7 @@ def test_ids_of_sentences_hostile_texts_and_special_tokens_are_tiktoken_s(name, 
     assert found == []
 
 
+@pytest.mark.slow
 @every
 def test_ids_of_the_standard_library_are_tiktoken_s(name):
     found = differing(name, library())
@@ -203,6 +204,7 @@ def test_long_texts(name, text):
     assert differing(name, [text]) == ([text] if name == "tokie" and text.isspace() else [])
 
 
+@pytest.mark.slow
 @every
 def test_four_threads_at_a_time(name):
     tokenizer = load(name)

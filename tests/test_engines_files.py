@@ -124,6 +124,7 @@ def test_a_panic_is_a_backend_error(tmp_path, capfd):
         calling("gigatoken", stop)
 
 
+@pytest.mark.slow
 def test_wordchipper_is_given_its_file_and_leaves_nothing_behind(tmp_path, monkeypatch):
     pytest.importorskip("wordchipper")
     monkeypatch.setenv("WORDCHIPPER_CACHE_DIR", str(tmp_path))

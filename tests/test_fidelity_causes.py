@@ -184,6 +184,7 @@ def test_marks_that_were_decomposed_among_other_changes():
     assert (found.cause, found.causes) == (Cause.NFD, {Cause.NFD, Cause.UNKNOWN})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("back", "causes"),
     [

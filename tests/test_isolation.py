@@ -61,6 +61,7 @@ def test_what_ends_the_process_while_encoding(run, backend, reason):
             assert (found.status, found.reason) == (Status.FAILED, reason)
 
 
+@pytest.mark.slow
 def test_what_was_measured_before_is_kept(run):
     results = run("CrashesInEncode")
     assert cell(results, "bad", "tokens", "x").value == 6
@@ -78,6 +79,7 @@ def test_a_crash_while_decoding_costs_the_round_trip_only(run, workers):
     assert cell(results, "bad", "distinct_tokens").value == 3
 
 
+@pytest.mark.slow
 def test_native_code_that_never_returns(run):
     results = run("Hangs", QUICK)
     found = cell(results, "bad", "tokens")
@@ -88,6 +90,7 @@ def test_native_code_that_never_returns(run):
     assert cell(results, "bad", "tokens", "x").value == 6
 
 
+@pytest.mark.slow
 def test_decoding_that_never_returns(run):
     results = run("Sleeps", QUICK)
     found = cell(results, "bad", "roundtrip_exact")
@@ -108,6 +111,7 @@ def test_all_faults_at_once(write_config, corpus, faulty):
     assert {cell(one, name, "roundtrip_exact").status for name in bad} == {Status.FAILED, Status.TIMEOUT}
 
 
+@pytest.mark.slow
 def test_what_leaves_processes_behind_is_ended_with_them(run, tmp_path, monkeypatch):
     monkeypatch.setenv("LEAKS_TO", str(tmp_path / "pids"))
     run("Leaks", QUICK)
@@ -128,6 +132,7 @@ def ended(pid):
     return False
 
 
+@pytest.mark.slow
 def test_a_crash_while_loading_is_told_before_anything_is_measured(write_config, corpus, faulty):
     config = write_config(corpus, "  bad: {backend: crashes_to_load}\n  slow: {backend: hangs_to_load}", extra=QUICK)
     crash, hang = problems(config)
@@ -191,6 +196,7 @@ def test_speed_without_those_that_crash_or_hang(write_config, faulty, tmp_path):
     assert hang.reason.startswith("no answer within 1.5 s while timing on corpus z; if it is only slow")
 
 
+@pytest.mark.slow
 def test_one_that_crashed_while_encoding_is_not_timed(run):
     results = run("CrashesInEncode", metrics="[compression, roundtrip, {speed: {rounds: 3}}]")
     found = cell(results, "bad", "encode_mb_per_s")
@@ -234,6 +240,7 @@ def test_the_command_ends_with_130_and_leaves_no_process(stuck, tmp_path):
     assert cell(results, "good", "tokens", "x").value == 6
 
 
+@pytest.mark.slow
 def test_a_worker_killed_by_hand(stuck, tmp_path):
     process, worker = stuck
     os.kill(worker, signal.SIGKILL)

@@ -26,6 +26,7 @@ def tokbench(env, *args, cwd=None):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_list_tells_five_reasons_and_exits_0(installed):
     done = tokbench(installed, "list")
     assert done.returncode == 0, done.stderr

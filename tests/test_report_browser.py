@@ -73,6 +73,7 @@ def test_a_choice_shows_its_own_pane(browser):
     assert pane.is_displayed()
 
 
+@pytest.mark.slow
 def test_hostile_text_is_shown_not_run(browser):
     assert browser.execute_script("return document.querySelectorAll('td script, th script, td img').length") == 0
     assert "<script>" in browser.find_element("css selector", "body").text

@@ -159,6 +159,7 @@ def test_a_run_in_which_nothing_is_known():
     Page(html.render(Results(name="bare", cells=[Cell("a", "c", "g", "m", 1.0)])))
 
 
+@pytest.mark.slow
 def test_it_survives_its_own_file(tmp_path):
     results = build(hostile=False)
     path = tmp_path / "results.json"

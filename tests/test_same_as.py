@@ -112,6 +112,7 @@ def test_one_that_fails_is_not_verified(write_config, lines, faulty):
     assert f"- second: not verified on c: {found.reason}\n" in markdown.render(results)
 
 
+@pytest.mark.slow
 def test_one_that_crashes_is_not_verified(write_config, lines, faulty):
     tokenizers = "  first: {backend: CrashesInEncode}\n  second: {backend: utf8_bytes, same_as: first}"
     results = tokbench.run(write_config(lines, tokenizers))
@@ -151,6 +152,7 @@ def test_what_cannot_be_compared_is_refused_in_place(write_config):
     ]
 
 
+@pytest.mark.slow
 def test_real_engines_of_one_vocabulary(write_config, data, monkeypatch):
     pytest.importorskip("splintr")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))

@@ -101,6 +101,7 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
         conformance(backend, train=train, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "error", "message"),
     [
@@ -180,6 +181,7 @@ def test_the_command_tells_rule_by_rule():
     assert " 0 broken, " in lines[-1]
 
 
+@pytest.mark.slow
 def test_the_command_in_json():
     outcome = invoke("--backend", "utf16_units", "--json", "--examples", 0)
     assert outcome.exit_code == 0

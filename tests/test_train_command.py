@@ -42,6 +42,7 @@ def test_from_options(text, tmp_path):
     assert float(row[-1]) > 2
 
 
+@pytest.mark.slow
 def test_the_summary_s_compression_is_that_of_a_run(text, tmp_path):
     config = {
         "schema": "tokbench/1",

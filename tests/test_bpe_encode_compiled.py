@@ -1,5 +1,6 @@
 """The compiled encoder against the one in Python: the same ids, whatever the vocabulary and the text."""
 
+import itertools
 import random
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tokbench
 from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, train
+from tokbench_plugins.bpe.engines import bulk_encoder
 from tokbench_plugins.bpe.literal import encode_literally
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 pytest.importorskip("numba")
-
-import itertools
 
 from tokbench_plugins.bpe.compiled import encode as encode_compiled
 from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
@@ -150,3 +151,13 @@ def test_threads_share_one_cache(words):
         assert [
             encoded.ids.tolist() for encoded in pool.map(again.encode_batch, [[part] for part in texts])
         ] == expected
+
+
+def test_ids_too_high_to_be_merged_are_refused_and_left_to_python(caplog):
+    """Twenty-one bits hold an id; beyond, ids would be taken for others."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 1 << 21}
+    vocabulary = Vocabulary.from_ranks(ranks)
+    with pytest.raises(tokbench.BackendError, match="engine 'numba': id 2097152 is above 2097150"):
+        bulk_encoder("numba", vocabulary, None)
+    assert bulk_encoder("auto", vocabulary, None) is None
+    assert "encoding in Python: id 2097152" in caplog.text

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench import Encoded, Offsets
 from tokbench_plugins.arrays import offsets_of
+from tokbench_plugins.ids import check_id
 
 __all__ = ["UNITS", "Utf8Bytes", "Utf16Units", "Utf32Units"]
 
@@ -129,8 +130,7 @@ class Utf32Units(_Units):
         Raises:
             ValueError: ``token_id`` is not in ``range(0x110000)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        check_id(token_id, self.vocab_size)
         return chr(token_id).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 

@@ -64,7 +64,7 @@ def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) ->
     With ``auto``: gigatoken, or if it cannot take the vocabulary numba, or if that is missing Python.
 
     Raises:
-        BackendError: gigatoken was asked for, and cannot take this vocabulary or gives other ids.
+        BackendError: an engine was asked for by name, and cannot take this vocabulary or gives other ids.
     """
     if engine == "gigatoken" or (engine == "auto" and has_gigatoken()):
         from tokbench_plugins.bpe.gigatoken_encode import GigatokenEncoder, refusal
@@ -79,5 +79,10 @@ def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) ->
     if engine == "numba" or (engine == "auto" and has_numba()):
         from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 
-        return CompiledEncoder(vocabulary, pattern)
+        try:
+            return CompiledEncoder(vocabulary, pattern)
+        except ValueError as error:
+            if engine == "numba":
+                raise BackendError(f"engine 'numba': {error}") from error
+            _log.warning("encoding in Python: %s", error)
     return None

@@ -11,6 +11,7 @@ from tokbench import BackendError, Encoded
 from tokbench_plugins.arrays import from_lists
 from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.ids import check_id, check_ids, check_span
 
 __all__ = ["Engine", "EngineTokenizer", "calling"]
 
@@ -109,13 +110,8 @@ class EngineTokenizer:
             ValueError: one of the ids does not exist.
         """
         ids = list(ids)
-        self._check(min(ids, default=0), max(ids, default=0))
+        check_ids(ids, self.vocab_size)
         return self._decode(ids)
-
-    def _check(self, lowest: int, highest: int) -> None:
-        if lowest < 0 or highest >= self.vocab_size:
-            wrong = lowest if lowest < 0 else highest
-            raise ValueError(f"id {wrong} is not in the vocabulary of {self.vocab_size} ids")
 
     def _decode(self, ids: list[int]) -> str:
         given = self._engine.given
@@ -134,7 +130,7 @@ class EngineTokenizer:
         Raises:
             ValueError: one of the ids does not exist.
         """
-        self._check(0, int(encoded.ids.max(initial=0)))
+        check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if self._engine.decode_many is not None:
@@ -151,8 +147,7 @@ class EngineTokenizer:
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        check_id(token_id, self.vocab_size)
         return self._tokens[token_id]
 
 

@@ -16,6 +16,7 @@ from tokbench_plugins.arrays import from_lists
 from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
+from tokbench_plugins.ids import check_id, check_ids, check_span
 
 __all__ = ["HuggingFaceBytes", "HuggingFaceTokenizer", "make_tokenizer"]
 
@@ -118,7 +119,7 @@ class HuggingFaceTokenizer:
         Raises:
             ValueError: one of the ids does not exist.
         """
-        self._check(min(ids, default=0), max(ids, default=0))
+        check_ids(ids, self.vocab_size)  # the library passes over ids that it does not have
         return self._decoder.decode(ids, skip_special_tokens=False)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
@@ -127,18 +128,12 @@ class HuggingFaceTokenizer:
         Raises:
             ValueError: one of the ids does not exist.
         """
-        self._check(0, int(encoded.ids.max(initial=0)))
+        check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if _has_one_thread():
             return self._decoder.decode_batch(documents, skip_special_tokens=False)
         return [self._decoder.decode(document, skip_special_tokens=False) for document in documents]
-
-    def _check(self, lowest: int, highest: int) -> None:
-        """The library passes over ids that it does not have."""
-        if lowest < 0 or highest >= self.vocab_size:
-            wrong = lowest if lowest < 0 else highest
-            raise ValueError(f"id {wrong} is not in the vocabulary of {self.vocab_size} ids")
 
     def save(self, path: Path, /) -> None:
         """Write the ``tokenizer.json``, as it was loaded or trained.
@@ -172,8 +167,7 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        check_id(token_id, self.vocab_size)
         token = self._decoder.id_to_token(token_id)
         return b"" if token is None else self._rule.bytes_of(token)
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench import BackendError, Encoded
+from tokbench_plugins.ids import check_id, check_ids
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 __all__ = ["TekkenTokenizer"]
@@ -85,8 +86,7 @@ class TekkenTokenizer:
         Raises:
             ValueError: one of the ids does not exist.
         """
-        if min(ids, default=0) < 0:  # too high a one is told by tiktoken
-            raise ValueError(f"id {min(ids)} is not in the vocabulary of {self.vocab_size} ids")
+        check_ids(ids, self.vocab_size)
         first = self._first
         return self._ordinary.decode([token_id - first for token_id in ids if token_id >= first])
 
@@ -96,8 +96,7 @@ class TekkenTokenizer:
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        check_id(token_id, self.vocab_size)
         return self._ordinary.token_bytes(token_id - self._first) if token_id >= self._first else b""
 
 

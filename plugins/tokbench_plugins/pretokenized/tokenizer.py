@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from tokbench import BackendError, Encoded
+from tokbench_plugins.ids import check_id
 
 __all__ = ["LookUp", "Pretokenized", "PretokenizedBytes"]
 
@@ -150,8 +151,7 @@ class PretokenizedBytes(Pretokenized):
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        check_id(token_id, self.vocab_size)
         return self._tokens[token_id]
 
 

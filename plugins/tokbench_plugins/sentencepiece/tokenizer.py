@@ -10,6 +10,7 @@ from sentencepiece import SentencePieceProcessor
 
 from tokbench import Encoded, Offsets, write_atomically
 from tokbench_plugins.arrays import from_buffers
+from tokbench_plugins.ids import check_id
 
 __all__ = ["SentencePieceTokenizer"]
 
@@ -120,8 +121,7 @@ class SentencePieceTokenizer:
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        check_id(token_id, self.vocab_size)
         processor = self._processor
         piece: str = processor.id_to_piece(token_id)
         if processor.is_byte(token_id):

@@ -11,6 +11,7 @@ from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
 from tokbench_plugins.arrays import from_buffers, from_lists
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
+from tokbench_plugins.ids import check_id
 
 __all__ = ["TiktokenTokenizer", "get_encoding", "is_lossless", "make_encoding"]
 
@@ -86,8 +87,7 @@ class TiktokenTokenizer:
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
+        check_id(token_id, self.vocab_size)
         try:
             return self._encoding.decode_single_token_bytes(token_id)
         except KeyError:

@@ -24,7 +24,7 @@ from tokbench import Encoded
 from tokbench_plugins.bpe.compiled.encode_cache import LONGEST_CACHED, PADDING, Tables, add_tokens
 from tokbench_plugins.bpe.compiled.encode_chunks import encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import lanes, merge_chunks
-from tokbench_plugins.bpe.compiled.encode_pairs import NO_RANK, pair_tables
+from tokbench_plugins.bpe.compiled.encode_pairs import HIGHEST_ID, NO_RANK, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter, valid_unicode
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
@@ -45,7 +45,7 @@ class CompiledEncoder:
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
 
     Raises:
-        ValueError: ``pattern`` is invalid.
+        ValueError: ``pattern`` is invalid, or the vocabulary has more than two million ids.
 
     >>> encoder = CompiledEncoder(Vocabulary.trained([(97, 97), (256, 98)]), "gpt2")
     >>> encoded = encoder.encode_batch(["aab aab", "", "b"])
@@ -116,7 +116,13 @@ class _Ends:
 
 
 def _tables(vocabulary: Vocabulary) -> Tables:
-    """The vocabulary as arrays, and a new cache that knows its tokens."""
+    """The vocabulary as arrays, and a new cache that knows its tokens.
+
+    Raises:
+        ValueError: there are more ids than fit the lanes of merging.
+    """
+    if len(vocabulary.tokens) > HIGHEST_ID:
+        raise ValueError(f"id {len(vocabulary.tokens) - 1} is above {HIGHEST_ID - 1}, the highest of compiled encoding")
     merging = _merging(vocabulary)
     lengths = np.array(list(map(len, vocabulary.tokens)), np.uint64)
     ends = np.cumsum(lengths)

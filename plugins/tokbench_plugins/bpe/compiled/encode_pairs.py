@@ -24,6 +24,7 @@ NO_RANK: Final = np.uint32(0xFFFF_FFFF)
 """A rank above all others: no merge."""
 
 HIGHEST_ID: Final = (1 << 21) - 1
+_DOUBLINGS: Final = 4
 """No id is as high: left, right and rank fit into a word."""
 
 _FREE: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -75,17 +76,21 @@ def pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[
     Returns:
         uint64[slots], pairs with their ranks; uint16[buckets], their displacements.
 
+    Raises:
+        ValueError: pairs collide as they only do on purpose.
+
     >>> pairs, displacements = pair_tables(np.array([[97, 98, 256], [256, 99, 257]]))
     >>> [int(rank_of(pairs, displacements, *pair)) for pair in ((97, 98), (256, 99))]
     [0, 1]
     """
     size = 1 << (5 * len(merges) // 4).bit_length()
-    while True:
+    for _ in range(_DOUBLINGS):
         pairs = np.full(size, _FREE, np.uint64)
         displacements = np.zeros(1 << (len(merges) // 4).bit_length(), np.uint16)
         if _enter(merges, pairs, displacements):
             return pairs, displacements
         size *= 2
+    raise ValueError(f"the {len(merges)} pairs of ids that are merged cannot be told apart by their hash")
 
 
 @compiled

@@ -160,4 +160,4 @@ def test_ids_too_high_to_be_merged_are_refused_and_left_to_python(caplog):
     with pytest.raises(tokbench.BackendError, match="engine 'numba': id 2097152 is above 2097150"):
         bulk_encoder("numba", vocabulary, None)
     assert bulk_encoder("auto", vocabulary, None) is None
-    assert "encoding in Python: id 2097152" in caplog.text
+    assert "encoding without numba: id 2097152" in caplog.text

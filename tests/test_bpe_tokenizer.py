@@ -166,6 +166,30 @@ def test_auto_begins_in_python_and_changes_when_it_is_worth_it(monkeypatch):
     assert (tokenizer._bulk is not None) == (has_numba() or has_gigatoken())
 
 
+def test_auto_takes_the_engine_by_the_text():
+    """Gigatoken is the faster one on code, numba on words that it never met."""
+    pytest.importorskip("numba")
+    pytest.importorskip("gigatoken")
+    from tokbench_plugins.bpe.engines import bulk_encoder
+
+    bulk = bulk_encoder("auto", BPETokenizer([(97, 98)]).vocabulary, "gpt2")
+    asked = []
+
+    class Listening:
+        def __init__(self, name):
+            self.name, self.encoder = name, getattr(bulk, name)
+
+        def encode_batch(self, texts):
+            asked.append(self.name)
+            return self.encoder.encode_batch(texts)
+
+    bulk._for_ascii, bulk._for_others = Listening("_for_ascii"), Listening("_for_others")
+    for texts in (["abab", "né"], ["ab", "été"], [""]):
+        expected = [i for text in texts for i in BPETokenizer([(97, 98)], "gpt2", engine="python").encode(text)]
+        assert bulk.encode_batch(texts).ids.tolist() == expected
+    assert asked == ["_for_ascii", "_for_others", "_for_ascii"]
+
+
 @pytest.mark.slow
 def test_without_numba_and_gigatoken_there_is_python(monkeypatch):
     for module in (engines, decode):

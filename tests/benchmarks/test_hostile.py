@@ -19,13 +19,15 @@ TEXTS = {
     "no spaces": lambda n: "".join(random.Random(2).choices(string.ascii_lowercase, k=n)),
     "random bytes": lambda n: random.Random(3).randbytes(n).decode("latin-1"),
     "one character per script": lambda n: "aбαאअก中あ한ა" * (n // 23),
+    "one of each script": lambda n: "".join(random.Random(1).choices("aбαאअก中あ한ა", k=n // 23 * 10)),
+    "digits": lambda n: "".join(random.Random(4).choices(string.digits, k=n)),
     "line breaks": lambda n: "\n \r" * (n // 3),
 }
 
 
 def compared(benchmark, call, text):
     """Time ``call`` on 2n, and on n before every round; the ratio of the best goes into the record."""
-    size = 4_000_000 if benchmark.enabled else 2_000
+    size = 10_000_000 if benchmark.enabled else 2_000
     half, whole = text(size // 2), text(size)
     halves, wholes = [], []
 

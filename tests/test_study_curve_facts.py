@@ -1,0 +1,200 @@
+"""Rare ids, knees and fronts: by hand, and what must hold for any."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from tokbench.errors import InputError
+from tokbench.study.front import Candidate, pareto_front, recommend
+from tokbench.study.knee import knee, marginal_gain, marginal_saving
+from tokbench.study.trainable import trainable
+
+
+def test_each_class_by_its_edges():
+    # 10,000 tokens and training on as many: expected counts are counts. Then a tenth and half of that.
+    counts = np.array([8802, 1000, 99, 98, 1, 0, 0])
+    assert counts.sum() == 10_000
+    found = trainable(counts, 7, [10_000, 1_000, 5_000])
+    assert found.enough.tolist() == [2, 0, 1]
+    assert found.some.tolist() == [0, 2, 1]
+    assert found.few.tolist() == [3, 2, 2]
+    assert found.never.tolist() == [0, 1, 1]
+    assert found.unseen.tolist() == [2, 2, 2]
+    assert found.bound.tolist() == [3, 0.3, 1.5]
+    assert found.too_rare.tolist() == [5 / 7] * 3
+    assert not found.keeps_the_95_percent_rule.any()
+
+
+def test_the_rule_of_95_percent_at_its_edge():
+    assert trainable([100] * 19 + [99], 20, 1999).keeps_the_95_percent_rule
+    assert not trainable([100] * 18 + [99] * 2, 20, 1998).keeps_the_95_percent_rule
+
+
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 30)), elements=st.integers(0, 10**6)),
+    st.floats(1, 1e15),
+)
+def test_every_id_is_of_one_class_and_more_training_makes_none_rarer(counts, tokens):
+    counts[:, 0] += 1
+    sizes = np.full(len(counts), counts.shape[1])
+    found, longer = trainable(counts, sizes, tokens), trainable(counts, sizes, 10 * tokens)
+    assert (sum(found[:5]) == sizes).all()
+    assert (longer.too_rare <= found.too_rare).all()
+    assert [int(trainable(row, len(row), tokens).few) for row in counts] == found.few.tolist()
+
+
+@pytest.mark.parametrize(
+    ("counts", "size", "said"),
+    [
+        ([0, 0], 2, "tokens in the sample"),
+        ([1, -1, 5], 3, "whole numbers from 0"),
+        ([1.0, 2.0], 2, "whole numbers from 0"),
+        ([1, 2], 3, "needs as many counts"),
+        ([1, 2], [1, 2], "2 sizes need as many rows"),
+        (7, 2, "1 sizes need as many rows"),
+        ([1, 2], 1, "at or beyond"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(counts, size, said):
+    with pytest.raises(InputError, match=said):
+        trainable(counts, size, 100)
+
+
+SIZES = 2 ** np.arange(8, 18)
+BENT = np.minimum(np.arange(10), 4.0) + 0.01 * np.arange(10)  # a corner at the fifth
+
+
+@pytest.mark.parametrize("scale", [1.0, -3.0])
+def test_a_corner_is_the_knee_whether_it_rises_or_falls(scale):
+    found = knee(SIZES, 100 + scale * BENT)
+    assert (found.size, found.low, found.high) == (4096, None, None)
+    assert found.distance == pytest.approx(4.04 / 4.09 - 4 / 9)
+
+
+def test_no_knee_in_a_line_or_a_bend_the_other_way():
+    assert knee(SIZES, np.arange(10)) is None
+    assert knee(SIZES, np.arange(10) ** 2) is None
+
+
+def test_the_interval_of_the_knee():
+    early = np.minimum(np.arange(10), 3.0) + 0.01 * np.arange(10)
+    same = knee(SIZES, BENT, [BENT] * 8)
+    assert (same.low, same.high) == (2048, 8192)  # no better than the sizes beside it
+    spread = knee(SIZES, BENT, [BENT] * 4 + [early] * 4, quantile=2.36)
+    # knees in powers of two 12, 12, 12, 12, 11, 11, 11, 11: error = sqrt(7/8 x 8/4) powers of two
+    reach = 2.36 * 1.75**0.5
+    assert spread.low == pytest.approx(2 ** (12 - reach))
+    assert spread.high == pytest.approx(2 ** (12 + reach))
+    assert knee(SIZES, BENT, [BENT] * 4 + [early] * 4, quantile=50).low == 256  # not beyond what was looked at
+
+
+@given(
+    st.lists(st.floats(0.01, 1), min_size=3, max_size=30),
+    st.floats(0.1, 1e6),
+    st.floats(-1e3, 1e3),
+    st.booleans(),
+)
+def test_the_knee_does_not_depend_on_units(steps, scale, start, falls):
+    values = np.cumsum(steps)
+    sizes = 100 * np.arange(1, len(values) + 1)
+    found, other = knee(sizes, values), knee(sizes, start + (-scale if falls else scale) * values)
+    assert (found is None) == (other is None) or (found or other).distance < 1e-6
+    if found and other and found.size != other.size:
+        assert found.distance == pytest.approx(other.distance, abs=1e-6)
+
+
+def test_gains_by_hand():
+    assert marginal_gain([1000, 1500, 3500], [1.0, 2.0, 3.0]).tolist() == [2.0, 0.5]
+    assert marginal_saving([1000, 1500, 3500], [100, 50, 40]).tolist() == [1.0, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "values", "said"),
+    [
+        ([1, 2], [1, 2], "3 sizes or more"),
+        ([1, 2, 3], [1, 2], "3 sizes or more"),
+        ([1, 3, 2], [1, 2, 3], "must rise"),
+        ([1, 2, 3], [1, 3, 2], "rises and falls"),
+        ([1, 2, 3], [1, float("nan"), 2], "has gaps"),
+        ([1, 2, 3], [1, 1, 1], "flat"),
+    ],
+)
+def test_curves_that_are_none_are_refused(sizes, values, said):
+    for function in (knee, marginal_gain):
+        with pytest.raises(InputError, match=said):
+            function(sizes, values)
+
+
+def test_a_replicate_is_checked_too():
+    with pytest.raises(InputError, match="rises and falls"):
+        knee([1, 2, 3], [1, 3, 4], [[1, 3, 4], [1, 3, 2]])
+    with pytest.raises(InputError, match="2 replicates"):
+        knee([1, 2, 3], [1, 3, 4], [[1, 3, 4]])
+
+
+def dominates(one, other, directions):
+    better = [(a < b) if d == "lower" else (a > b) for a, b, d in zip(one, other, directions, strict=True)]
+    worse = [(a > b) if d == "lower" else (a < b) for a, b, d in zip(one, other, directions, strict=True)]
+    return any(better) and not any(worse)
+
+
+@given(st.data())
+def test_the_front_is_what_nothing_dominates(data):
+    width = data.draw(st.integers(1, 4))
+    directions = data.draw(st.lists(st.sampled_from(["lower", "higher"]), min_size=width, max_size=width))
+    numbers = st.integers(-3, 3) | st.floats(-1e6, 1e6)
+    points = data.draw(st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=1, max_size=25))
+    on = pareto_front(points, directions)
+    assert on.any()
+    for point, kept in zip(points, on, strict=True):
+        assert kept == (not any(dominates(other, point, directions) for other in points))
+
+
+def test_points_that_are_none_are_refused():
+    with pytest.raises(InputError, match="directions need"):
+        pareto_front([[1, 2]], ["lower"])
+    with pytest.raises(InputError, match="finite"):
+        pareto_front([[1, float("inf")]], ["lower", "higher"])
+
+
+def candidate(name, size, cost, mean, worst):
+    return Candidate(name, size, cost, mean, worst, "th")
+
+
+def test_the_rule_step_by_step():
+    cheap = candidate("cheap", 40_000, 100, 3.0, 1.0)
+    fair = candidate("fair", 60_000, 105, 3.1, 2.0)
+    small = candidate("small", 50_000, 104, 3.2, 1.9)
+    unfair = candidate("unfair", 30_000, 103, 3.3, 1.89)
+    dear = candidate("dear", 10_000, 105.1, 4.0, 3.0)
+    beaten = candidate("beaten", 5_000, 105, 3.1, 1.99)
+    found = recommend([dear, cheap, beaten, unfair, fair, small])
+    assert found.candidate is small  # unfair is beyond 5 % of 2.0, dear beyond 5 % of 100, beaten by fair
+    assert beaten not in found.front
+    assert len(found.front) == 5
+    for part in ("Take small (50,000)", "5 of 6", "1.04e+02; cheap: 1.00e+02", "th, 1.90", "fair: 2.00"):
+        assert part in found.sentence
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(256, 10**6), st.floats(1, 100), st.floats(1, 9), st.floats(1, 9)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_the_recommended_is_on_the_front_and_in_any_order_the_same(rows):
+    table = [candidate(f"c{i}", *row) for i, row in enumerate(rows)]
+    found = recommend(table)
+    assert found.candidate in found.front
+    assert found.candidate == recommend(table[::-1]).candidate
+    assert found.candidate.flops_per_byte <= 1.05 * min(each.flops_per_byte for each in table)
+
+
+def test_nothing_to_recommend():
+    with pytest.raises(InputError, match="no candidates"):
+        recommend([])
+    with pytest.raises(InputError, match="cost and compression"):
+        recommend([candidate("x", 300, 0, 1, 1)])

@@ -1,0 +1,180 @@
+"""Parameters, operations and memory: published totals, and sums by hand."""
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from tokbench.errors import InputError
+from tokbench.study import compute
+from tokbench.study.extend import extend, round_up
+from tokbench.study.model import Model
+
+GPT2 = {"context": 1024, "positions": 1024, "biases": True, "tied": True}
+GPT2_SMALL = Model(width=768, layers=12, **GPT2)
+LLAMA2 = Model(width=4096, layers=32, context=4096, heads=32, feed_forward=11008, gated=True)
+LLAMA3 = Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8, feed_forward=14336, gated=True)
+
+PUBLISHED = {
+    "gpt2": (GPT2_SMALL, 50257, 124_439_808),
+    "gpt2-medium": (Model(width=1024, layers=24, **GPT2), 50257, 354_823_168),
+    "gpt2-large": (Model(width=1280, layers=36, **GPT2), 50257, 774_030_080),
+    "gpt2-xl": (Model(width=1600, layers=48, **GPT2), 50257, 1_557_611_200),
+    "llama2-7b": (LLAMA2, 32000, 6_738_415_616),
+    "llama2-13b": (
+        Model(width=5120, layers=40, context=4096, heads=40, feed_forward=13824, gated=True),
+        32000,
+        13_015_864_320,
+    ),
+    "llama2-70b": (
+        Model(width=8192, layers=80, context=4096, heads=64, kv_heads=8, feed_forward=28672, gated=True),
+        32000,
+        68_976_648_192,
+    ),
+    "llama3-8b": (LLAMA3, 128256, 8_030_261_248),
+    "mistral-7b": (LLAMA3, 32000, 7_241_732_096),
+    "mistral-nemo": (
+        Model(
+            width=5120,
+            layers=40,
+            context=131072,
+            heads=32,
+            kv_heads=8,
+            head_width=128,
+            feed_forward=14336,
+            gated=True,
+        ),
+        131072,
+        12_247_782_400,
+    ),
+    "gemma-2b": (
+        Model(
+            width=2048,
+            layers=18,
+            context=8192,
+            heads=8,
+            kv_heads=1,
+            head_width=256,
+            feed_forward=16384,
+            gated=True,
+            tied=True,
+        ),
+        256000,
+        2_506_172_416,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_totals_to_the_parameter(name):
+    model, vocab_size, total = PUBLISHED[name]
+    assert int(model.parameters(vocab_size)) == total
+
+
+def test_gpt2_small_by_hand():
+    assert int(GPT2_SMALL.embedding_parameters(50257)) == 50257 * 768 == 38_597_376
+    assert int(GPT2_SMALL.output_parameters(50257)) == 0
+    layer = (4 * 768 * 768 + 4 * 768) + (2 * 768 * 3072 + 3072 + 768) + 2 * 2 * 768
+    assert GPT2_SMALL.parameters_without_vocabulary == 12 * layer + 2 * 768 + 1024 * 768
+    assert float(GPT2_SMALL.vocabulary_share(50257)) == 38_597_376 / 124_439_808
+    weights = 12 * (4 * 768 * 768 + 2 * 768 * 3072)
+    attention = 12 * 2 * (2 * 512 * 768)  # two products over half the context on average
+    assert float(compute.forward_flops(GPT2_SMALL, 50257).total) == 2 * weights + attention + 2 * 38_597_376
+
+
+def test_llama2_by_hand():
+    flops = compute.forward_flops(LLAMA2, [32000, 64000])
+    assert flops.projections == 2 * 32 * 4 * 4096 * 4096
+    assert flops.feed_forward == 2 * 32 * 3 * 4096 * 11008
+    assert flops.attention == 2 * 32 * 4096 * 4096
+    assert flops.output.tolist() == [2 * 4096 * 32000, 2 * 4096 * 64000]
+    assert LLAMA2.vocabulary_bytes(32000) == 2 * 2 * 4096 * 32000
+    assert compute.kv_cache_per_token(LLAMA2) == 524_288  # half a megabyte a token, four times Llama 3's
+    assert compute.kv_cache_per_token(LLAMA3) == 131_072
+
+
+def test_arrays_give_what_single_sizes_give():
+    sizes, lengths = np.array([256, 8192, 262144]), np.array([1.0, 3.7, 4.9])
+    for function in (
+        LLAMA2.embedding_parameters,
+        LLAMA2.output_parameters,
+        LLAMA2.vocabulary_parameters,
+        LLAMA2.parameters,
+        LLAMA2.vocabulary_share,
+        LLAMA2.vocabulary_bytes,
+        compute.logits_per_token,
+    ):
+        assert function(sizes).tolist() == [function(int(size)).item() for size in sizes]
+    each = [
+        compute.flops_per_byte(LLAMA2, int(size), float(length)).item()
+        for size, length in zip(sizes, lengths, strict=True)
+    ]
+    assert compute.flops_per_byte(LLAMA2, sizes, lengths).tolist() == each
+
+
+def test_quantized_weights_leave_the_cache_alone():
+    small = LLAMA2.model_copy(update={"precision": "int4"})
+    assert small.vocabulary_bytes(32000) == LLAMA2.vocabulary_bytes(32000) / 4
+    assert compute.kv_cache_per_token(small) == compute.kv_cache_per_token(LLAMA2)
+
+
+def test_tokens_and_bytes_of_training():
+    shape = {"width": 8, "layers": 1, "context": 8}
+    lengths = [2.0, 4.0]
+    assert compute.training_tokens(Model(**shape), lengths) is None
+    assert compute.training_flops(Model(**shape), 10, lengths) is None
+    assert compute.training_tokens(Model(**shape, training_tokens=100), lengths).tolist() == [100, 100]
+    by_text = Model(**shape, training_bytes=100)
+    assert compute.training_tokens(by_text, lengths).tolist() == [50, 25]
+    passes = compute.training_flops(by_text, 10, lengths) / compute.flops_per_byte(by_text, 10, lengths)
+    assert passes.tolist() == [300, 300]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"training_tokens": 1, "training_bytes": 1}, "not both"),
+        ({"kv_heads": 2}, "need heads"),
+        ({"head_width": 2}, "need heads"),
+        ({"heads": 3}, "no multiple of 3 heads"),
+        ({"heads": 4, "kv_heads": 3}, "evenly"),
+        ({"heads": 4, "kv_heads": 8}, "evenly"),
+        ({"precision": "fp4"}, "precision"),
+        ({"hidden": 4}, "hidden"),
+        ({"training_tokens": float("inf")}, "finite"),
+    ],
+)
+def test_a_model_that_cannot_be_is_refused(fields, said):
+    with pytest.raises(ValidationError, match=said):
+        Model(width=16, layers=2, context=8, **fields)
+
+
+@pytest.mark.parametrize("wrong", [0, -5, 2.5, [256, 0], "8k"])
+def test_sizes_that_are_none_are_refused(wrong):
+    with pytest.raises(InputError, match="whole number from 1 on"):
+        GPT2_SMALL.parameters(wrong)
+
+
+def test_an_extension_by_hand():
+    added = extend(GPT2_SMALL, 50257, 10, multiple=64)  # into the spare rows of 50,304
+    assert (added.before, added.after, added.rows, added.spare) == (50304, 50304, 0, 37)
+    assert (added.parameters, added.bytes, added.share, added.flops, added.break_even) == (0, 0, 0, 0, 0)
+    added = extend(GPT2_SMALL, 50257, 100)
+    assert (added.rows, added.spare, added.parameters) == (100, 0, 76_800)
+    assert added.share == 76_800 / (124_439_808 + 76_800)
+    assert added.flops == 2 * 76_800
+
+
+def test_the_break_even_breaks_even():
+    added = extend(LLAMA2, 32000, 32000)
+    before, after = (
+        float(compute.flops_per_byte(LLAMA2, size, length))
+        for size, length in ((added.before, 4.0), (added.after, 4.0 / (1 - added.break_even)))
+    )
+    assert before == pytest.approx(after, rel=1e-12)
+
+
+def test_rounding_up():
+    assert [round_up(n, 128) for n in (1, 128, 129)] == [128, 128, 256]
+    for further, multiple in ((-1, 1), (1, 0)):
+        with pytest.raises(InputError, match="cannot add"):
+            extend(LLAMA2, 32000, further, multiple=multiple)

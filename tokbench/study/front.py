@@ -1,0 +1,130 @@
+"""Which candidates nobody beats in everything, and which one to take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tokbench.errors import InputError
+from tokbench.study.checks import positive
+
+__all__ = ["TOLERANCE", "Candidate", "Recommendation", "pareto_front", "recommend"]
+
+Direction = Literal["lower", "higher"]
+
+TOLERANCE: Final = 0.05
+"""What a recommendation may give away: 5 % of cost, and 5 % of the worst group's compression."""
+
+
+class Candidate(NamedTuple):
+    """A vocabulary to choose.
+
+    Attributes:
+        name: as the report calls it.
+        vocab_size: its size.
+        flops_per_byte: what a byte of text costs the model.
+        compression: bytes per token, the mean over groups.
+        worst: bytes per token of the group that is compressed least.
+        worst_group: that group.
+    """
+
+    name: str
+    vocab_size: int
+    flops_per_byte: float
+    compression: float
+    worst: float
+    worst_group: str
+
+
+class Recommendation(NamedTuple):
+    """The candidate to take, and why.
+
+    Attributes:
+        candidate: the candidate.
+        front: those that nobody beats in everything, as given.
+        sentence: the rule and its reasons, with numbers.
+    """
+
+    candidate: Candidate
+    front: tuple[Candidate, ...]
+    sentence: str
+
+
+def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[np.bool_]:
+    """Which points are dominated by none: bool[n].
+
+    One dominates another if it is at least as good in everything and better in something; so of equal points all
+    are on the front or none is. For tables, not for curves: time grows with n x the length of the front.
+
+    Args:
+        points: float[n, k], finite.
+        directions: k times which is better, ``lower`` or ``higher``.
+
+    Raises:
+        InputError: another number of directions, or a number that is not finite.
+
+    >>> pareto_front([[1.0, 3.0], [2.0, 4.0], [2.0, 3.5]], ["lower", "higher"]).tolist()
+    [True, True, False]
+    """
+    table = np.asarray(points, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != len(directions):  # noqa: PLR2004
+        raise InputError(f"{len(directions)} directions need points of as many numbers, not {table.shape}")
+    if not np.isfinite(table).all():
+        raise InputError("a point of the front must have finite numbers")
+    costs = table * np.where([each == "lower" for each in directions], 1.0, -1.0)
+    unique, which = np.unique(costs, axis=0, return_inverse=True)
+    best = np.zeros(len(unique), dtype=bool)
+    front = np.empty_like(unique)
+    size = 0
+    for index, row in enumerate(unique):  # sorted: only an earlier one can dominate, and then one of the front does
+        if not (front[:size] <= row).all(axis=1).any():
+            best[index] = True
+            front[size] = row
+            size += 1
+    return best[which.ravel()]
+
+
+def recommend(candidates: Sequence[Candidate]) -> Recommendation:
+    """The vocabulary to take, by a rule that its sentence tells.
+
+    1. Only candidates on the front count: FLOPs per byte (lower), mean and worst group's bytes per token (higher).
+    2. Of them, those that cost at most 5 % more FLOPs per byte than the cheapest.
+    3. Of these, those whose worst group has at least 95 % of the best worst group's bytes per token.
+    4. Of these the smallest, whose rows are trained best and weigh least; then the cheapest, then the first name.
+
+    Raises:
+        InputError: no candidates, or a number that is not above 0.
+
+    >>> table = [
+    ...     Candidate("8k", 8192, 55.9e6, 3.6, 2.0, "Thai"),
+    ...     Candidate("16k", 16384, 53.2e6, 4.0, 2.4, "Thai"),
+    ...     Candidate("32k", 32768, 55.0e6, 4.3, 2.7, "Thai"),
+    ...     Candidate("50k", 50257, 60.4e6, 4.4, 2.8, "Thai"),
+    ... ]
+    >>> print(recommend(table).sentence)  # doctest: +NORMALIZE_WHITESPACE
+    Take 32k (32,768): of the 3 of 4 candidates on the Pareto front it is the smallest that costs at most 5 % more FLOPs
+    per byte than the cheapest (5.50e+07; 16k: 5.32e+07) and, among those, compresses its worst group (Thai, 2.70 bytes
+    per token) within 5 % of the best (32k: 2.70).
+    """
+    if not candidates:
+        raise InputError("there are no candidates to recommend one of; give at least one size")
+    table = positive([each[2:5] for each in candidates], "cost and compression of a candidate")
+    keep = pareto_front(table, ["lower", "higher", "higher"])
+    front = tuple(each for each, kept in zip(candidates, keep, strict=True) if kept)
+    cheapest = min(front, key=lambda each: (each.flops_per_byte, each.vocab_size, each.name))
+    cheap = [each for each in front if each.flops_per_byte <= (1 + TOLERANCE) * cheapest.flops_per_byte]
+    fairest = max(cheap, key=lambda each: each.worst)
+    fair = [each for each in cheap if each.worst >= (1 - TOLERANCE) * fairest.worst]
+    chosen = min(fair, key=lambda each: (each.vocab_size, each.flops_per_byte, each.name))
+    allowed = f"{TOLERANCE * 100:.0f} %"
+    sentence = (
+        f"Take {chosen.name} ({chosen.vocab_size:,}): of the {len(front)} of {len(candidates)} candidates on the Pareto"
+        f" front it is the smallest that costs at most {allowed} more FLOPs per byte than the cheapest"
+        f" ({chosen.flops_per_byte:.2e}; {cheapest.name}: {cheapest.flops_per_byte:.2e}) and, among those, compresses"
+        f" its worst group ({chosen.worst_group}, {chosen.worst:.2f} bytes per token) within {allowed} of the best"
+        f" ({fairest.name}: {fairest.worst:.2f})."
+    )
+    return Recommendation(chosen, front, sentence)

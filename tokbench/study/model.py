@@ -1,0 +1,169 @@
+"""A decoder-only transformer as far as its vocabulary matters: which parameters it has, and what they weigh."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field, model_validator
+
+from tokbench.protocol import Options
+from tokbench.study.checks import vocab_sizes
+
+__all__ = ["BYTES", "Model", "Precision"]
+
+Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
+
+BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.5}
+"""Bytes of one number, without the scales that quantized formats keep beside their blocks."""
+
+
+class Model(Options):
+    """The shape of a model whose vocabulary is to be chosen.
+
+    Counted are the matrices and norms of a decoder with two norms a layer and one at the end: GPT-2, Llama and
+    Mistral come out exactly. What some models add (norms of queries and keys, biases of those alone, a second pair
+    of norms) is far below 0.1 % and not counted; mixtures of experts are not described.
+
+    GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024), to the parameter:
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+    >>> int(gpt2.parameters(50257))
+    124439808
+    >>> llama3 = Model(
+    ...     width=4096, layers=32, context=8192, heads=32, kv_heads=8, feed_forward=14336, gated=True, tied=False
+    ... )
+    >>> int(llama3.parameters(128256))
+    8030261248
+    """
+
+    width: int = Field(gt=0, description="width of the model: numbers in the vector of a token")
+    layers: int = Field(gt=0, description="layers, each with attention and feed-forward")
+    context: int = Field(gt=0, description="tokens the model sees at once")
+    heads: int | None = Field(None, gt=0, description="heads of attention; needed with kv_heads or head_width")
+    kv_heads: int | None = Field(None, gt=0, description="heads of keys and values where queries share them")
+    head_width: int | None = Field(None, gt=0, description="width of a head; default: width / heads")
+    feed_forward: int | None = Field(None, gt=0, description="inner width of the feed-forward; default: 4 x width")
+    gated: bool = Field(default=False, description="three matrices in the feed-forward (SwiGLU), not two")
+    tied: bool = Field(default=False, description="the output layer is the embedding, not a matrix of its own")
+    positions: int = Field(default=0, ge=0, description="learned position embeddings, as GPT-2 has; 0: none")
+    biases: bool = Field(default=False, description="biases in every matrix and norm, as GPT-2 has")
+    precision: Precision = Field(default="bf16", description="format of the weights")
+    cache_precision: Precision = Field(default="bf16", description="format of the cache of keys and values")
+    training_tokens: float | None = Field(None, gt=0, allow_inf_nan=False, description="tokens of training")
+    training_bytes: float | None = Field(None, gt=0, allow_inf_nan=False, description="bytes of training text")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.training_tokens is not None and self.training_bytes is not None:
+            raise ValueError("give training_tokens or training_bytes, not both")
+        if self.heads is None:
+            if self.kv_heads is not None or self.head_width is not None:
+                raise ValueError("kv_heads and head_width need heads; give the number of heads as well")
+            return self
+        if self.head_width is None and self.width % self.heads:
+            raise ValueError(f"width {self.width} is no multiple of {self.heads} heads; give head_width as well")
+        if self.kv_heads is not None and self.heads % self.kv_heads:
+            raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv_heads evenly")
+        return self
+
+    @property
+    def attention_width(self) -> int:
+        """Width of all queries of a token: heads x head width."""
+        return self.heads * self.head_width if self.heads and self.head_width else self.width
+
+    @property
+    def kv_width(self) -> int:
+        """Width of the keys of a token, and of its values; less than the queries' where heads share them.
+
+        >>> Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8).kv_width
+        1024
+        """
+        if self.heads is None or self.kv_heads is None:
+            return self.attention_width
+        return self.attention_width // self.heads * self.kv_heads
+
+    @property
+    def inner_width(self) -> int:
+        """Inner width of the feed-forward."""
+        return self.feed_forward or 4 * self.width
+
+    @property
+    def attention_weights(self) -> int:
+        """Weights of the four projections of one layer: width x (2 x queries + keys + values)."""
+        return 2 * self.width * (self.attention_width + self.kv_width)
+
+    @property
+    def feed_forward_weights(self) -> int:
+        """Weights of the feed-forward of one layer: 2 matrices, or 3 with a gate (Shazeer 2020, "GLU Variants")."""
+        return (3 if self.gated else 2) * self.width * self.inner_width
+
+    @property
+    def parameters_without_vocabulary(self) -> int:
+        """Everything but embedding and output layer; learned positions are in it.
+
+        layers x (attention + feed-forward + 2 norms) + a norm + positions x width, and the biases of all.
+
+        >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True)
+        >>> gpt2.parameters_without_vocabulary  # 12 x (12 x 768**2 + 13 x 768) + 2 x 768 + 1,024 x 768
+        85842432
+        """
+        norm = 2 * self.width if self.biases else self.width
+        layer = self.attention_weights + self.feed_forward_weights + 2 * norm
+        if self.biases:
+            layer += self.attention_width + 2 * self.kv_width + self.width  # queries, keys and values, back
+            layer += (2 if self.gated else 1) * self.inner_width + self.width  # in, and back
+        return self.layers * layer + norm + self.positions * self.width
+
+    def embedding_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
+        """Parameters of the embedding: int64, vocab_size x width.
+
+        >>> int(Model(width=768, layers=12, context=1024).embedding_parameters(50257))
+        38597376
+        """
+        return vocab_sizes(vocab_size) * self.width
+
+    def output_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
+        """Parameters of the output layer: int64; 0 where it is tied to the embedding (Press and Wolf 2017).
+
+        >>> Model(width=4096, layers=32, context=4096).output_parameters([32000, 128256]).tolist()
+        [131072000, 525336576]
+        """
+        return self.embedding_parameters(vocab_size) * (0 if self.tied else 1)
+
+    def vocabulary_parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
+        """Parameters of embedding and output layer together: int64.
+
+        >>> Model(width=4096, layers=32, context=4096).vocabulary_parameters([32000, 128256]).tolist()
+        [262144000, 1050673152]
+        """
+        return self.embedding_parameters(vocab_size) + self.output_parameters(vocab_size)
+
+    def parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
+        """All parameters: int64.
+
+        Llama 2 7B (Touvron et al. 2023):
+
+        >>> llama2 = Model(width=4096, layers=32, context=4096, feed_forward=11008, gated=True)
+        >>> int(llama2.parameters(32000))
+        6738415616
+        """
+        return self.parameters_without_vocabulary + self.vocabulary_parameters(vocab_size)
+
+    def vocabulary_share(self, vocab_size: ArrayLike) -> NDArray[np.float64]:
+        """Share of embedding and output layer in all parameters: float64, 0 … 1.
+
+        >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+        >>> gpt2.vocabulary_share([8192, 50257]).round(3).tolist()
+        [0.068, 0.31]
+        """
+        return self.vocabulary_parameters(vocab_size) / self.parameters(vocab_size)
+
+    def vocabulary_bytes(self, vocab_size: ArrayLike) -> NDArray[np.float64]:
+        """Memory of embedding and output layer in ``precision``: float64, bytes.
+
+        >>> (Model(width=4096, layers=32, context=4096).vocabulary_bytes([32000, 128256]) / 2**20).tolist()
+        [500.0, 2004.0]
+        """
+        return self.vocabulary_parameters(vocab_size).astype(np.float64) * BYTES[self.precision]

@@ -274,6 +274,8 @@ class BackendSpec:
             documents can be gone through once.
         train_options: the options class of ``train``.
         min_vocab_size: the smallest ``vocab_size`` that training accepts.
+        nested: whether training to a smaller size gives the first merges of a larger one, so that a study of
+            sizes cuts one vocabulary instead of training many.
         requires: distributions that must be installed; the backend is listed as unavailable without them.
         install: what to type to get them.
 
@@ -289,5 +291,6 @@ class BackendSpec:
     train: Train | None = None
     train_options: type[Options] = Options
     min_vocab_size: int = 1
+    nested: bool = False
     requires: tuple[str, ...] = ()
     install: str = ""

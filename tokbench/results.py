@@ -103,6 +103,7 @@ class Results:
             have other ids: ``tokenizer, same_as, corpus, group, compared, documents`` (how many were compared, how
             many differ), and of the first ``origin`` and either ``position`` (characters), ``text`` (from a little
             before), ``expected`` and ``got`` (``[id, text]`` of the tokens there), or ``reason``.
+        study: what goes beyond cells, by kind; see :mod:`tokbench.runner.study`.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
@@ -121,6 +122,7 @@ class Results:
     cells: list[Cell] = field(default_factory=list)
     losses: list[dict[str, Any]] = field(default_factory=list)
     differences: list[dict[str, Any]] = field(default_factory=list)
+    study: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0

@@ -36,5 +36,6 @@ def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
             train=_train,
             train_options=TrainOptions,
             min_vocab_size=FIRST_MERGE,
+            nested=True,
         )
     )

@@ -17,7 +17,7 @@ from tokbench_plugins.bpe.gigatoken_encode import _load
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
-__all__ = ["ENCODERS", "SPLITS", "megabytes", "seconds", "verify"]
+__all__ = ["ENCODERS", "SPLITS", "megabytes", "seconds", "tiktoken_encoding", "verify"]
 
 SPLITS = {"cl100k_base": "gpt4", "o200k_base": "o200k"}
 WARMING = 0  # the slice that is encoded before anything is timed
@@ -53,10 +53,15 @@ def _gigatoken(name: str) -> Encode:
     return lambda texts: engine.encode_batch(texts, parallel=False)
 
 
-def _tiktoken(name: str) -> Encode:
+def tiktoken_encoding(name: str) -> Any:
+    """A published vocabulary in tiktoken, without special tokens."""
     import tiktoken
 
-    encoding = tiktoken.Encoding(name, pat_str=PATTERNS[SPLITS[name]], mergeable_ranks=_ranks(name), special_tokens={})
+    return tiktoken.Encoding(name, pat_str=PATTERNS[SPLITS[name]], mergeable_ranks=_ranks(name), special_tokens={})
+
+
+def _tiktoken(name: str) -> Encode:
+    encoding = tiktoken_encoding(name)
 
     def encode(texts: list[str]) -> list[Any]:
         if len(texts[0]) < _SHORT:

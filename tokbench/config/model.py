@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from tokbench.config.strict_yaml import Located
 from tokbench.errors import Problem
 from tokbench.protocol import Options
+from tokbench.study.options import Study
 
 __all__ = ["Config", "CorpusEntry", "Limits", "MetricEntry", "Name", "Report", "Shell", "TokenizerEntry", "Train"]
 
@@ -57,6 +58,7 @@ class Shell(Options):
     metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
     limits: dict[str, Any] = Field(default_factory=dict, description="how long a tokenizer may take")
+    study: dict[str, Any] = Field(default_factory=dict, description="studies that go beyond cells")
 
 
 class _Entry(BaseModel):
@@ -123,6 +125,7 @@ class Config:
         named: all names of corpora, those of malformed entries included.
         formats: report formats.
         limits: how long a tokenizer may take.
+        study: studies that go beyond cells.
         problems: what is wrong so far.
     """
 
@@ -137,4 +140,5 @@ class Config:
     named: frozenset[str] = frozenset()
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    study: Study = field(default_factory=Study)
     problems: list[Problem] = field(default_factory=list)

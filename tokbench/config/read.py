@@ -11,6 +11,7 @@ from tokbench.config.model import Config, CorpusEntry, Limits, MetricEntry, Repo
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
+from tokbench.study.options import Study
 
 __all__ = ["parse_config", "read_config"]
 
@@ -55,6 +56,8 @@ def parse_config(text: str, path: Path) -> Config:
     config.formats = report.formats if report else ()
     limits = validate(Limits, _section(located, "limits", dict), located, ("limits",), config.base, config.problems)
     config.limits = limits or config.limits
+    study = validate(Study, _section(located, "study", dict), located, ("study",), config.base, config.problems)
+    config.study = study or config.study
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = _metrics(located, config.problems)
     return config

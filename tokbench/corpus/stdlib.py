@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import sysconfig
 import tokenize
@@ -25,6 +26,9 @@ class StdlibOptions(Options):
     packages: tuple[str, ...] = Field(
         default=(), description="top-level modules and packages to take, such as [json, asyncio]; default: all"
     )
+    indentation: bool = Field(
+        default=False, description="keep of each indented line its indentation alone, and an x for the code"
+    )
 
 
 class StdlibSource:
@@ -41,6 +45,7 @@ class StdlibSource:
                 msg = f"the standard library of Python {sys.version.split()[0]} has no {name!r}; "
                 raise InputError(msg + did_you_mean(name, known))
         self._packages = frozenset(options.packages)
+        self._indentation = options.indentation
 
     def documents(self) -> Iterator[Document]:
         """All documents; see :class:`tokbench.corpus.source.Source`."""
@@ -51,6 +56,8 @@ class StdlibSource:
             if self._packages and inside.parts[0].removesuffix(".py") not in self._packages:
                 continue
             text = _source_text(path)
+            if self._indentation:
+                text = _indentation(text)
             if text:
                 yield Document(text, "python", inside.as_posix(), f"{inside.as_posix()}:1")
 
@@ -61,3 +68,12 @@ def _source_text(path: Path) -> str:
     with path.open("rb") as file:
         encoding, _ = tokenize.detect_encoding(file.readline)
     return data.decode(encoding)
+
+
+def _indentation(text: str) -> str:
+    r"""The indented lines, with an x for what stands in them: what a tokenizer makes of white space in code.
+
+    >>> _indentation("def f():\n    if x:\n        return 1\n")
+    '    x\n        x\n'
+    """
+    return "".join(f"{space}x\n" for space in re.findall(r"^([ \t]+)\S", text, re.MULTILINE))

@@ -10,7 +10,7 @@ from tokbench.report.text import spreadsheet
 from tokbench.reporter import ReporterSpec
 from tokbench.results import COLUMNS, Results
 
-__all__ = ["SPEC", "render"]
+__all__ = ["SPEC", "field", "render"]
 
 
 def render(results: Results) -> str:
@@ -22,11 +22,12 @@ def render(results: Results) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([_field(getattr(cell, name)) for name in COLUMNS] for cell in results.cells)
+    writer.writerows([field(getattr(cell, name)) for name in COLUMNS] for cell in results.cells)
     return file.getvalue()
 
 
-def _field(value: Any) -> str:
+def field(value: Any) -> str:
+    """A value as it stands in the file."""
     if value is None:
         return ""
     if isinstance(value, str):  # a status, too

@@ -15,6 +15,7 @@ from tokbench.report.overview import in_detail, verdict
 from tokbench.report.scatter import scatter
 from tokbench.report.shown import BEST_LEGEND, label, legends
 from tokbench.report.speed import speed_table
+from tokbench.report.study.view import study_view
 from tokbench.report.tables import Tables
 from tokbench.report.text import plain, visible
 from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
@@ -55,6 +56,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "exact": exact,
+        "fixed": lambda value, digits: f"{value:,.{digits}f}",
         "duration": duration,
         "groups": some_groups,
         "label": label,
@@ -104,6 +106,7 @@ def _context(results: Results) -> dict[str, Any]:
         "notes": [note for note in results.notes if not note.startswith(_SPEED)],
         "overviews": [verdict(tables), *(view for view in details if view.columns)],
         "results": results,
+        "study": study_view(results),
         "scatters": [picture for picture in pictures if picture],
         "speed_notes": [note for note in results.notes if note.startswith(_SPEED)],
         "speeds": [table for table in speeds if table],

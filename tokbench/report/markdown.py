@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from tokbench.report import facts
 from tokbench.report.differences import markdown_section
@@ -10,8 +10,9 @@ from tokbench.report.heat import FIRST, HeatMap, heat_map
 from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
 from tokbench.report.overview import Row, verdict
 from tokbench.report.shown import BEST_LEGEND, Shown, legends
+from tokbench.report.study.markdown import study_section
 from tokbench.report.tables import Tables
-from tokbench.report.text import markdown, plain
+from tokbench.report.text import markdown, plain, table
 from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
 from tokbench.report.values import size, unit_label
 from tokbench.reporter import ReporterSpec
@@ -32,7 +33,7 @@ def render(results: Results) -> str:
     parts = [
         _verdict(tables),
         *_compression(tables),
-        *filter(None, [markdown_section(results)]),
+        *filter(None, [study_section(results), markdown_section(results)]),
         _losses(results),
         _troubles(results),
         _definitions(tables),
@@ -41,13 +42,6 @@ def render(results: Results) -> str:
     head = f"# {markdown(results.name)}\n\ntokbench report: {markdown(facts.subtitle(tables))}.\n"
     notes = "".join(f"\n- {markdown(note)}" for note in results.notes)
     return "\n".join([head, *([notes.strip() + "\n"] if notes else []), *parts])
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
-    """A table of cells that are Markdown already; the columns in ``numbers`` are set to the right."""
-    right = set(numbers)
-    rule = ["---:" if column in right else "---" for column in range(len(head))]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in [head, rule, *rows])
 
 
 def _shown(cell: Shown) -> str:
@@ -61,7 +55,7 @@ def _verdict(tables: Tables) -> str:
     rows = [[*_who(row), *(_shown(column.cells[row.name]) for column in view.columns)] for row in view.rows]
     legend = [BEST_LEGEND[0].upper() + BEST_LEGEND[1:] + "."]
     legend += [f"{line}." for line in legends(view.cells)]
-    return "## Whole corpora\n\n" + _table(head, rows, range(2, len(head))) + "\n" + " ".join(legend) + "\n"
+    return "## Whole corpora\n\n" + table(head, rows, range(2, len(head))) + "\n" + " ".join(legend) + "\n"
 
 
 def _who(row: Row) -> list[str]:
@@ -83,7 +77,7 @@ def _by_group(corpus: str, found: HeatMap) -> str:
         for row in found.rows
     ]
     text = f"## Compression by group: {markdown(corpus)}\n\nBytes per token, best tokenizer first.\n\n"
-    text += _table(head, rows, range(1, len(head)))
+    text += table(head, rows, range(1, len(head)))
     if found.absent:
         absent = ", ".join(f"{markdown(name)} ({word})" for name, word in found.absent)
         text += f"\nWithout a number here: {absent}.\n"
@@ -115,7 +109,7 @@ def _losses(results: Results) -> str:
         f"{_LOSSES}\n",
         _loss_counts(results),
         "The first text of each cause, from just before the first difference on.\n",
-        _table(head, rows, (3, 6)),
+        table(head, rows, (3, 6)),
     ])  # fmt: skip
 
 
@@ -132,7 +126,7 @@ def _loss_counts(results: Results) -> str:
         for row in counts.rows
     ]
     head = ["tokenizer", "corpus", "texts lost", "of", *(markdown(cause) for cause in counts.causes)]
-    return _table(head, rows, range(2, len(head)))
+    return table(head, rows, range(2, len(head)))
 
 
 def _troubles(results: Results) -> str:
@@ -163,7 +157,7 @@ def _definitions(tables: Tables) -> str:
         known[2] = unit_label(known[2])
         rows.append([markdown(name), *(markdown(text) for text in known)])
     head = ["metric", "family", "formula", "unit", "better", "definition"]
-    return "## Definitions\n\n" + _table(head, rows)
+    return "## Definitions\n\n" + table(head, rows)
 
 
 def _provenance(results: Results) -> str:
@@ -193,8 +187,8 @@ def _provenance(results: Results) -> str:
         facts_.append(f"- configuration: sha256 {markdown(plain(results.config['sha256']))}")
     return "\n".join([
         "## Provenance\n",
-        _table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
-        _table(["tokenizer", "backend", "options", "training", "sha256"], tokenizers),
+        table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
+        table(["tokenizer", "backend", "options", "training", "sha256"], tokenizers),
         "\n".join(facts_) + "\n",
     ])  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tokbench.hookspecs import hookimpl
 from tokbench.report import csv, html, markdown
+from tokbench.report.study import csv as curve_csv
 from tokbench.reporter import ReporterSpec
 
 __all__ = ["register_reporters"]
@@ -13,6 +14,6 @@ __all__ = ["register_reporters"]
 
 @hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Bring ``html``, ``md`` and ``csv``."""
-    for spec in (html.SPEC, markdown.SPEC, csv.SPEC):
+    """Bring ``html``, ``md``, ``csv`` and ``curve``."""
+    for spec in (html.SPEC, markdown.SPEC, csv.SPEC, curve_csv.SPEC):
         register(spec)

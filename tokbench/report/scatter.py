@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tokbench.report.axis import Axis, Tick
 from tokbench.report.labels import Box, Label, place
 from tokbench.report.shown import Shown, legends
 from tokbench.report.tables import Tables
@@ -21,14 +21,6 @@ COLOURS = 8
 X, Y = "encode_mb_per_s", "compression_ratio"
 _LONGEST = 24
 _REACH = 7.0
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A line of the grid and what stands at it."""
-
-    at: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,44 +61,6 @@ class Scatter:
     backends: Sequence[tuple[str, int, str]]
     legends: Sequence[str]
     left_out: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """From a value to a place between ``start`` and ``end``; logarithmic if asked."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-    log: bool = False
-
-    def at(self, value: float) -> float:
-        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
-        value = math.log(max(value, self.low / 10)) if self.log else value
-        place = self.start + (value - low) / (high - low) * (self.end - self.start)
-        return round(min(max(place, min(self.start, self.end)), max(self.start, self.end)), 1)
-
-    def ticks(self) -> list[Tick]:
-        values = _decades(self.low, self.high) if self.log else []
-        if len(values) < 2:  # noqa: PLR2004 - a scale needs two
-            values = _steps(self.low, self.high)
-        return [Tick(self.at(value), f"{value:g}") for value in values]
-
-
-def _decades(low: float, high: float) -> list[float]:
-    spans = math.log10(high / low)
-    leads = (1,) if spans > 4 else (1, 2, 5)  # noqa: PLR2004
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [lead * 10.0**power for power in powers for lead in leads if low <= lead * 10.0**power <= high]
-
-
-def _steps(low: float, high: float) -> list[float]:
-    raw = (high - low) / 6
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(lead * power for lead in (1, 2, 5, 10) if lead * power >= raw)
-    first = math.ceil(low / step - 1e-9)
-    return [round(step * number, 10) for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def scatter(tables: Tables, corpus: str) -> Scatter | None:
@@ -162,18 +116,18 @@ def _ends(cell: Cell) -> list[float]:
     return [end for end in (cell.ci_low, cell.value, cell.ci_high) if end is not None]
 
 
-def _log_axis(values: Sequence[float]) -> _Axis:
+def _log_axis(values: Sequence[float]) -> Axis:
     positive = [value for value in values if value > 0]
-    return _Axis(min(positive) / 1.3, max(positive) * 1.5, LEFT, RIGHT, log=True)
+    return Axis(min(positive) / 1.3, max(positive) * 1.5, LEFT, RIGHT, log=True)
 
 
-def _linear_axis(values: Sequence[float]) -> _Axis:
+def _linear_axis(values: Sequence[float]) -> Axis:
     # No zero line: compression starts at about 1, and the differences are what counts.
     margin = (max(values) - min(values)) * 0.06 or 0.5
-    return _Axis(min(values) - margin, max(values) + margin, BOTTOM, TOP)
+    return Axis(min(values) - margin, max(values) + margin, BOTTOM, TOP)
 
 
-def _bar(cell: Cell, axis: _Axis) -> tuple[float, float] | None:
+def _bar(cell: Cell, axis: Axis) -> tuple[float, float] | None:
     if cell.ci_low is None or cell.ci_high is None:
         return None
     ends = axis.at(cell.ci_low), axis.at(cell.ci_high)

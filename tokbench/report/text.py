@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = ["cut", "markdown", "plain", "spreadsheet", "visible"]
+__all__ = ["cut", "markdown", "plain", "spreadsheet", "table", "visible"]
 
 # Control, format, surrogate, private, unassigned; line and paragraph separator.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -104,3 +105,10 @@ def spreadsheet(text: str) -> str:
     """
     shown = visible(text)
     return "'" + shown if shown.lstrip().startswith(_FORMULA) else shown
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> str:
+    """A table of cells that are Markdown already; the columns in ``numbers`` are set to the right."""
+    right = set(numbers)
+    rule = ["---:" if column in right else "---" for column in range(len(head))]
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in [head, rule, *rows])

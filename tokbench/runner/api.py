@@ -34,6 +34,7 @@ from tokbench.runner.plan import Plan, make_plan, reading_order
 from tokbench.runner.prepare import Prepared, load_all, train_all
 from tokbench.runner.same_ids import SPEC
 from tokbench.runner.store import make_folder, save_artefact, write_reports
+from tokbench.runner.study.vocabulary import study_vocabulary
 
 __all__ = ["Checked", "check", "crew_for", "load", "run"]
 
@@ -144,6 +145,9 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
     maker = CellMaker(plan, evaluation)
     cells = [cell for each in prepared for cell in maker.cells(each)]
     interrupted, notes = evaluation.interrupted, []
+    study: dict[str, Any] = {}
+    if plan.config.study.vocabulary and not interrupted:
+        study["vocabulary"] = study_vocabulary(plan, prepared, evaluation, crew, progress)
     if not interrupted:
         try:
             outcome = bench(plan, prepared, _untimed(evaluation), crew)
@@ -174,6 +178,7 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
         cells=cells,
         losses=maker.losses,
         differences=evaluation.same_ids.differences,
+        study=study,
         notes=notes,
         states=maker.states,
         interrupted=interrupted,

@@ -70,7 +70,8 @@ class CellMaker:
     def _values(
         self, prepared: Prepared, corpus: str, group: str, spec: MetricSpec
     ) -> Mapping[str, Measured | NotApplicable] | Failure:
-        state = self._state(prepared.name, corpus, group, spec.name)
+        place = (prepared.name, corpus, group, spec.name)
+        state = self._evaluation.group_state(place, self._plan.surveys[corpus].groups)
         if isinstance(state, Failure):
             return state
         metric = self._evaluation.metrics[spec.name]
@@ -88,17 +89,6 @@ class CellMaker:
             loss = attempt(lambda: metric.loss(state))
             if loss and not isinstance(loss, Failure):
                 self.losses.append({**place, **loss})
-
-    def _state(self, name: str, corpus: str, group: str, family: str) -> Any | Failure:
-        """The state of a group; that of the whole corpus is the merge of its groups."""
-        groups = self._plan.surveys[corpus].groups
-        if group != WHOLE:
-            return self._evaluation.state((name, corpus, group, family), groups[group])
-        parts = [self._evaluation.state((name, corpus, each, family), groups[each]) for each in groups]
-        for part in parts:
-            if isinstance(part, Failure):
-                return part
-        return attempt(lambda: reduce(self._evaluation.metrics[family].merge, parts), "merging groups")
 
     def _same_ids(self, prepared: Prepared, corpus: str, group: str, seen: float | None) -> Cell:
         """Whether a tokenizer does what the one does that it is declared the same as."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -13,6 +15,7 @@ from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import TextMetric
 from tokbench.metrics.view import DECODING
 from tokbench.progress import Progress
+from tokbench.results import WHOLE
 from tokbench.runner import same_ids
 from tokbench.runner.crew import Crew, Death
 from tokbench.runner.look import ENCODING, Look, Looked, Search, for_family
@@ -67,6 +70,22 @@ class Evaluation:
             return state
         stopped = "the run was stopped before this was measured" if self.interrupted else "not measured"
         return self.ended.get((key[0], key[3]), Failure(stopped))
+
+    def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
+        """The state of a group, or of the whole corpus, which is the merge of its groups.
+
+        Args:
+            key: which state.
+            groups: how many documents each group of the corpus has.
+        """
+        name, corpus, group, family = key
+        if group != WHOLE:
+            return self.state(key, groups[group])
+        parts = [self.state((name, corpus, each, family), groups[each]) for each in groups]
+        for part in parts:
+            if isinstance(part, Failure):
+                return part
+        return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
 
     def families(self, name: str) -> tuple[str, ...]:
         """All that look through a tokenizer."""

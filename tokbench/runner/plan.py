@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
 from tokbench.config.model import Config, CorpusEntry, TokenizerEntry
@@ -21,6 +21,12 @@ from tokbench.reporter import ReporterSpec
 
 __all__ = ["Plan", "PlannedTokenizer", "make_plan", "reading_order"]
 
+CURVE: Final = "curve"
+"""What a study of vocabulary sizes adds: a family of metrics, and a report format."""
+
+STUDIED: Final = ("compression", "fertility", CURVE)
+"""The families that a study of vocabulary sizes rests on."""
+
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
@@ -31,6 +37,7 @@ class PlannedTokenizer:
 
     Attributes:
         name: its name in the run.
+        entry: the name of its entry, which may make several tokenizers.
         spec: its backend.
         options: the backend's options, validated.
         given: the options as they were written.
@@ -43,6 +50,7 @@ class PlannedTokenizer:
     """
 
     name: str
+    entry: str
     spec: BackendSpec
     options: Options
     given: dict[str, Any]
@@ -89,6 +97,7 @@ def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
         planner.tokenizer(name, tokenizer)
     planner.same_as()
     planner.metrics()
+    planner.study()
     planner.reporters()
     return plan
 
@@ -157,10 +166,24 @@ class _Planner:
         absent = missing(spec)
         if absent and not entry.optional:
             self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
+        rungs = self._rungs(entry, spec)
+        if rungs:
+            train = entry.train.model_copy(update={"vocab_size": (*rungs, *entry.train.vocab_size)})  # type: ignore[union-attr]
+            entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
         for variant in expand(name, entry):
-            self._variant(variant, entry, spec, path, absent)
+            # A rung that the text is too small for, say, is no failure: nobody asked for that very size.
+            optional = entry.optional or variant.vocab_size in rungs
+            self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
 
-    def _variant(self, variant: Variant, entry: TokenizerEntry, spec: BackendSpec, path: Path, absent: str) -> None:
+    def _rungs(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
+        """For a study of sizes: what cannot be cut is also trained at each smaller size of the study."""
+        study, train = self._config.study.vocabulary, entry.train
+        if not study or not train or spec.nested or len(train.vocab_size) > 1:
+            return ()
+        return tuple(size for size in study.sizes if spec.min_vocab_size <= size < train.vocab_size[0])
+
+    def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
+        path = ("tokenizers", name)
         if variant.name in {planned.name for planned in self._plan.tokenizers}:
             self._problem(path, f"two tokenizers would be called {variant.name!r}; rename one")
             return
@@ -177,6 +200,7 @@ class _Planner:
         self._plan.tokenizers.append(
             PlannedTokenizer(
                 name=variant.name,
+                entry=name,
                 spec=spec,
                 options=options,
                 given=variant.options,
@@ -227,11 +251,30 @@ class _Planner:
                 self._named_corpora(getattr(options, "corpora", ()), (*entry.path, "corpora"))
                 self._plan.metrics.append((spec, options))
 
+    def study(self) -> None:
+        """A study of sizes needs the ids counted, and bytes and words to divide them by."""
+        known = {spec.name for spec, _ in self._plan.metrics}
+        if self._config.study.vocabulary:
+            for name in STUDIED:
+                if name not in known:
+                    spec = self._registry.metrics.get(name)
+                    self._plan.metrics.append((spec, spec.options()))
+        elif CURVE in known:
+            path = next(entry.path for entry in self._config.metrics if entry.name == CURVE)
+            self._problem(path, f"{CURVE!r} comes with a study: write 'study: {{vocabulary: {{}}}}' instead")
+
     def reporters(self) -> None:
         for k, name in enumerate(self._config.formats):
             spec = self._try(("report", "formats", k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
             if spec is not None:
                 self._plan.reporters.append(spec)
+        studied = self._config.study.vocabulary is not None
+        known = [spec.name for spec in self._plan.reporters]
+        if studied and CURVE not in known:
+            self._plan.reporters.append(self._registry.reporters.get(CURVE))
+        elif CURVE in known and not studied:
+            path = ("report", "formats", self._config.formats.index(CURVE))
+            self._problem(path, f"format {CURVE!r} comes with a study: write 'study: {{vocabulary: {{}}}}' as well")
 
 
 def reading_order(problems: list[Problem]) -> list[Problem]:

@@ -221,11 +221,12 @@ def train_one(plan: Plan, each: Prepared, crew: Crew, progress: Progress) -> Non
     progress(f"training {planned.name}", 0, None)
     job = Train(planned.name, planned.spec.name, planned.options, planned.vocab_size)
     answer: Trained | Death = crew.ask(job, lambda: {"training": documents()})
+    failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, Death):
-        each.take(answer.failure, TokenizerState.FAILED)
+        each.take(answer.failure, failed)
         return
     each.train_s, each.train_documents, each.train_bytes = answer.seconds, answer.documents, answer.n_bytes
-    each.take(answer.outcome, TokenizerState.FAILED)
+    each.take(answer.outcome, failed)
     if each.facts:
         crew.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
         if each.facts.vocab_size < planned.vocab_size:

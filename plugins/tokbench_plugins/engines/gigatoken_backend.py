@@ -61,6 +61,7 @@ def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
             train=_train,
             train_options=TrainOptions,
             min_vocab_size=256,
+            nested=True,
             requires=("gigatoken",),
             install="pip install 'tokbench[fast]'",
         )

@@ -66,6 +66,7 @@ def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
             train=_train,
             train_options=TrainOptions,
             min_vocab_size=FIRST_MERGE,
+            nested=True,
             requires=("rustbpe",),
             install="pip install 'tokbench[engines]'",
         )

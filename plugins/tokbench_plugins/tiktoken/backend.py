@@ -107,6 +107,7 @@ def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
             train=_train,
             train_options=TrainOptions,
             min_vocab_size=256,
+            nested=True,
             requires=("tiktoken",),
             install="pip install tiktoken",
         )

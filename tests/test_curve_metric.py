@@ -1,0 +1,67 @@
+"""The counts that the study rests on: by jackknife group, merged in any order."""
+
+from functools import reduce
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tokbench.batch import encode_batch
+from tokbench.corpus.shards import BUCKETS, Shard
+from tokbench.corpus.source import Document
+from tokbench.metrics.curve import SPEC
+from tokbench.metrics.view import Subject, View
+from tokbench.protocol import Options
+from tokbench_plugins.bpe import BPETokenizer, train
+
+TOKENIZER = BPETokenizer(train(["the cat sat on the mat, the hat"] * 3, 290, "gpt4", engine="python"), "gpt4")
+
+
+class Huge:
+    """Ids beyond 27 bits."""
+
+    vocab_size = 1 << 32
+
+    def encode(self, text, /):
+        return [(1 << 31) + ord(char) for char in text]
+
+    def decode(self, ids, /):
+        raise NotImplementedError
+
+
+def shard_of(texts):
+    return Shard("c", "g", 0, [Document(text, "g", str(k), f"f:{k}") for k, text in enumerate(texts)], by_key=False)
+
+
+def state_of(texts, tokenizer=TOKENIZER):
+    shard = shard_of(texts)
+    return SPEC.text(Options()).map(View(Subject("t", tokenizer), shard, encode_batch(tokenizer, texts)))
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.text(alphabet="the cat,é", max_size=12), max_size=6), min_size=1, max_size=8), st.randoms())
+def test_counts_by_group_in_any_order(parts, random):
+    states = [state_of(texts) for texts in parts]
+    random.shuffle(states)
+    merged = reduce(SPEC.text(Options()).merge, states)
+    texts = [text for part in parts for text in part]
+    expected = np.zeros(TOKENIZER.vocab_size, np.int64)
+    by_bucket = np.zeros(BUCKETS)
+    for text, bucket in zip(texts, shard_of(texts).buckets, strict=True):
+        np.add.at(expected, TOKENIZER.encode(text), 1)
+        by_bucket[bucket] += 3 * len(TOKENIZER.encode(text))
+    assert merged.total().tolist() == expected.tolist()
+    assert merged.per_bucket(np.full(TOKENIZER.vocab_size, 3)).tolist() == by_bucket.tolist()
+    assert merged.documents == len(texts)
+
+
+def test_ids_beyond_27_bits():
+    [run] = state_of(["abba", "b"], Huge()).runs
+    assert sorted(run.counts.tolist()) == [1, 2, 2] or sorted(run.counts.tolist()) == [2, 3]
+    assert set((run.keys >> np.uint64(5)).tolist()) == {(1 << 31) + 97, (1 << 31) + 98}
+
+
+def test_runs_stay_few():
+    """Twice as many keys in each run as in the next one: as many runs as the number of shards has binary digits."""
+    states = [state_of([chr(97 + k % 26) * 3 + str(k)]) for k in range(40)]
+    assert len(reduce(SPEC.text(Options()).merge, states).runs) <= 6

@@ -1,0 +1,202 @@
+"""A study of vocabulary sizes from its YAML to its report: exact at every size, refused where it makes no sense."""
+
+import csv
+import io
+import itertools
+import json
+
+import pytest
+from conftest import problems
+
+import tokbench
+from tokbench.report import html, markdown
+from tokbench.report.study import csv as curve_csv
+from tokbench.report.study.data import Sizes
+from tokbench.results import WHOLE, Results, Status, TokenizerState
+from tokbench_plugins.bpe import BPETokenizer
+
+CORPORA = (
+    "  talk: {source: sample, part: languages, groups: [en, th], parallel: true, holdout: 0.3}\n"
+    "  code: {source: sample, part: code, groups: [python], evaluate: false}"
+)
+TOKENIZERS = (
+    "  english: {backend: regex_bpe, pattern: gpt4, train: {corpus: code, vocab_size: 700}}\n"
+    "  both: {backend: regex_bpe, pattern: gpt4, train: {corpus: [talk, code], vocab_size: 900}}\n"
+    "  pieces: {backend: sentencepiece, model_type: unigram, character_coverage: 1.0, "
+    "train: {corpus: talk, vocab_size: 420}}\n"
+    "  bytes: {backend: utf8_bytes}"
+)
+STUDY = (
+    "study:\n  vocabulary:\n    sizes: [100, 300, 400, 600]\n    points: all\n"
+    "    model: {width: 64, layers: 2, context: 128, tied: true, training_bytes: 1e7}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    path = folder / "run.yaml"
+    path.write_text(
+        f"schema: tokbench/1\nname: test\ncorpora:\n{CORPORA}\ntokenizers:\n{TOKENIZERS}\nmetrics: [compression]\n{STUDY}",
+        encoding="utf-8",
+    )
+    return tokbench.run(path, folder / "out"), folder / "out"
+
+
+def held_out(results, group):
+    """The texts of a group that were evaluated."""
+    from tokbench.corpus.corpus import Corpus
+    from tokbench.corpus.sample import SampleOptions, SampleSource
+
+    source = SampleSource(SampleOptions(part="languages", groups=("en", "th")))
+    corpus = Corpus("talk", source, holdout=0.3, parallel=True)
+    return [document.text for document in corpus.evaluation() if group in {WHOLE, document.group}]
+
+
+@pytest.mark.parametrize("group", ["en", "th", WHOLE])
+@pytest.mark.parametrize("name", ["english", "both"])
+def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
+    results, folder = ran
+    texts = held_out(results, group)
+    largest = tokbench.load("regex_bpe", path=folder / "artefacts" / f"{name}.bpe.json")
+    sizes = Sizes(results)
+    [line] = [line for line in sizes.lines if line["line"] == name]
+    trace = sizes.trace(line, "talk", group)
+    assert (trace.sizes[0], trace.sizes[-1]) == (256, largest.vocab_size)
+    for size in [256, 257, 300, 311, 400, 523, 600, largest.vocab_size]:
+        smaller = BPETokenizer(largest.merges[: size - 256], "gpt4")
+        tokens = sum(len(smaller.encode(text)) for text in texts)
+        assert trace.tokens[trace.sizes == size].item() == tokens
+        assert trace.ratio[trace.sizes == size].item() == sum(len(t.encode()) for t in texts) / tokens
+    assert (trace.tokens[:-1] >= trace.tokens[1:]).all()
+
+
+def test_rows_agree_with_the_cells_at_the_own_size(ran):
+    results, _ = ran
+    cells = {(c.tokenizer, c.group, c.metric): c for c in results.cells}
+    for row in results.study["vocabulary"]["rows"]:
+        names = {"english": 700, "both": 900, "bytes": 256}
+        if row["vocab_size"] == names.get(row["line"]):
+            ratio = cells[row["line"], row["group"], "compression_ratio"]
+            assert (row["compression_ratio"], row["ci_low"], row["ci_high"]) == (
+                ratio.value,
+                ratio.ci_low,
+                ratio.ci_high,
+            )
+            fertility = cells[row["line"], row["group"], "fertility"]
+            assert row["fertility"] == fertility.value
+            assert row["unit"] == (fertility.unit.removeprefix("tokens/") if fertility.value else "")
+
+
+def test_english_merges_leave_thai_in_bytes(ran):
+    """What the mixture decides: English and code alone give Thai nothing, whatever the size."""
+    results, _ = ran
+    last = {(r["line"], r["group"]): r["compression_ratio"] for r in results.study["vocabulary"]["rows"]}
+    assert last["english", "th"] < 1.02
+    assert last["both", "th"] > 2.5
+
+
+def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
+    results, _ = ran
+    lines = {line["line"]: line for line in results.study["vocabulary"]["lines"]}
+    assert lines["bytes"]["kind"] == "point"
+    assert lines["both"]["kind"] == "curve"
+    assert lines["pieces"]["kind"] == "ladder"
+    assert lines["pieces"]["tokenizers"] == ["pieces-300", "pieces-400", "pieces-420"]
+    assert "not built by merges in order of rank" in lines["pieces"]["reason"]
+    assert results.tokenizers["pieces-100"]["state"] == TokenizerState.UNAVAILABLE, "too small for the alphabet"
+    assert not results.failed
+    rows = [r for r in results.study["vocabulary"]["rows"] if r["line"] == "pieces" and r["group"] == "en"]
+    cells = {c.tokenizer: c.value for c in results.cells if (c.group, c.metric) == ("en", "tokens")}
+    assert [row["tokens"] for row in rows] == [cells[f"pieces-{size}"] for size in (300, 400, 420)]
+
+
+def test_costs_and_advice(ran):
+    study = ran[0].study["vocabulary"]
+    row = next(r for r in study["costs"] if (r["line"], r["vocab_size"]) == ("both", 600))
+    assert row["parameters"] == 600 * 64
+    assert sum(row[name] for name in ("unseen", "never", "few", "some", "enough")) == 600
+    assert row["training_tokens"] == pytest.approx(1e7 / row["compression_ratio"])
+    assert study["advice"]["talk"]["sentence"].startswith("Take ")
+    assert list(study["advice"]["talk"]["take"]) in study["advice"]["talk"]["front"]
+    worst = {r["group"]: r["tokens"] for r in study["rows"] if (r["line"], r["vocab_size"]) == ("english", 700)}
+    assert worst["th"] > worst["en"]
+    assert [each["approach"] for each in study["law"]["optima"]] == ["isoflops", "derivative", "loss"]
+
+
+def test_gain_and_knee(ran):
+    study = ran[0].study["vocabulary"]
+    rows = [r for r in study["rows"] if (r["line"], r["group"]) == ("both", WHOLE)]
+    assert rows[0]["gain"] is None
+    for before, row in itertools.pairwise(rows):
+        gained = row["compression_ratio"] - before["compression_ratio"]
+        assert row["gain"] == pytest.approx(1000 * gained / (row["vocab_size"] - before["vocab_size"]))
+    [knee] = [k for k in study["knees"] if (k["line"], k["group"]) == ("both", WHOLE)]
+    assert 256 < knee["low"] <= knee["size"] <= knee["high"] < 900
+
+
+def test_curve_csv_has_every_size(ran):
+    _, folder = ran
+    rows = list(csv.DictReader(io.StringIO((folder / "curve.csv").read_text(encoding="utf-8"))))
+    assert list(rows[0]) == list(curve_csv.COLUMNS)
+    both = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", "th")]
+    assert [int(r["vocab_size"]) for r in both] == list(range(256, 901))
+    assert float(both[0]["compression_ratio"]) == 1.0
+    assert {r["vocab_size"] for r in both if r["ci_low"]} == {"300", "400", "600", "900"}
+    assert {r["in_sample"] for r in both} == {"0.0"}
+    chosen = Results.read(folder / "results.json")
+    chosen.study["vocabulary"]["points"] = "sizes"
+    few = list(csv.DictReader(io.StringIO(curve_csv.render(chosen))))
+    assert [r["vocab_size"] for r in few if (r["tokenizer"], r["group"]) == ("both", "th")] == [
+        "300",
+        "400",
+        "600",
+        "900",
+    ]
+
+
+def test_reports_are_a_function_of_the_file(ran):
+    results, folder = ran
+    again = Results.read(folder / "results.json")
+    assert html.render(again) == (folder / "report.html").read_text(encoding="utf-8")
+    assert again.study == json.loads(json.dumps(results.study))
+    page = html.render(again)
+    assert page.count('class="line') > 10
+    assert "5 sizes, each trained" not in page
+    assert "3 sizes, each trained by itself" in page
+    text = markdown.render(again)
+    assert "## Vocabulary size" in text
+    assert "For this model" in page
+    assert "Take " in text
+
+
+def test_without_a_study_there_is_none(write_config, tmp_path):
+    results = tokbench.run(write_config(), tmp_path / "out")
+    assert results.study == {}
+    assert 'id="study"' not in html.render(results)
+    assert "Vocabulary size" not in markdown.render(results)
+    assert not (tmp_path / "out" / "curve.csv").exists()
+    assert {cell.status for cell in results.cells} == {Status.OK}
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        ({"metrics": "[curve]"}, "run.yaml:7:11: 'curve' comes with a study: write 'study: {vocabulary: {}}' instead"),
+        (
+            {"formats": "[csv, curve]"},
+            "run.yaml:8:25: format 'curve' comes with a study: write 'study: {vocabulary: {}}' as well",
+        ),
+        ({"extra": "study: {vocabulry: {}}\n"}, "run.yaml:9:9: unknown key 'vocabulry'; did you mean 'vocabulary'?"),
+        (
+            {"extra": "study: {vocabulary: {model: {width: 768, layers: 12}}}\n"},
+            "run.yaml:9:29: the key 'context' is missing",
+        ),
+        (
+            {"extra": "study: {vocabulary: {sizes: []}}\n"},
+            "run.yaml:9:29: vocabulary.sizes: tuple should have at least 1 item after validation, not 0, but is []",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(write_config, parts, line):
+    assert problems(write_config(**parts)) == [line]

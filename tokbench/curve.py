@@ -1,0 +1,121 @@
+"""The whole vocabulary-size curve of a rank-ordered BPE, exact, from its ids at one size.
+
+The merges of byte-level BPE are ordered by rank, and each makes an id of ids that exist before. So the
+encoder fires merges in rising order of rank, and encoding with the first ``k`` of them is the first part
+of encoding with all. What a text becomes with ``k`` merges is thus known from what it becomes with all:
+
+1. Count the ids of the text: how often each was *emitted*.
+2. From the last merge to the first, add the count of what a merge made to its parts. Each id then has the
+   number of times it was *built*, whether it was emitted or went into a longer one.
+3. Each firing of a merge makes one token of two. With ``k`` merges there are as many tokens as units
+   (bytes), less the firings of the first ``k`` merges.
+
+A table of merges may be cut anywhere, and no text is encoded twice. This is exact where every merge makes an id
+of its own and of ids that exist by then, and the split does not depend on the size;
+:class:`~tokbench.merges.MergeOrder` refuses what is not so.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.merges import MergeOrder
+
+__all__ = ["Curve", "tokens_of_each"]
+
+
+class Curve:
+    """What a text becomes at every vocabulary size.
+
+    Args:
+        order: the merges.
+        counts: int64[vocab_size], how often each id occurs in the text, encoded with all merges.
+
+    Attributes:
+        built: int64[vocab_size], how often each id was built on the way, or was there as a unit.
+
+    >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
+    >>> curve = Curve(order, np.bincount([257, 256, 98], minlength=258))  # "aab" + "aa" + "b"
+    >>> curve.tokens.tolist()  # with 0, 1 and 2 merges
+    [6, 4, 3]
+    >>> np.flatnonzero(curve.counts_at(1)).tolist(), curve.counts_at(1)[[98, 256]].tolist()
+    ([98, 256], [2, 2])
+    """
+
+    def __init__(self, order: MergeOrder, counts: NDArray[np.int64]) -> None:
+        self.order = order
+        self.built = counts.astype(np.int64)
+        for _, which in reversed(order.levels):
+            makers = order.made[order.rank_of_part[which]]
+            np.add.at(self.built, order.parts[which], self.built[makers])
+
+    @cached_property
+    def fired(self) -> NDArray[np.int64]:
+        """int64[m], how often each merge fires."""
+        return self.built[self.order.made]
+
+    @cached_property
+    def tokens(self) -> NDArray[np.int64]:
+        """int64[m + 1], the number of tokens with 0, 1, … m merges."""
+        units = int(self.built.sum() - self.fired.sum())
+        saved = self.fired * (np.diff(self.order.offsets) - 1)
+        return units - np.concatenate([[0], np.cumsum(saved)])
+
+    def counts_at(self, merges: int) -> NDArray[np.int64]:
+        """int64[vocab_size], how often each id occurs with the first ``merges`` merges."""
+        order = self.order
+        counts = self.built.copy()
+        counts[order.made[merges:]] = 0
+        end = order.offsets[merges]
+        np.subtract.at(counts, order.parts[:end], self.fired[order.rank_of_part[:end]])
+        return counts
+
+    @cached_property
+    def entropy(self) -> NDArray[np.float64]:
+        r"""float64[m + 1], Shannon entropy of the unigram distribution in bits, with 0, 1, … m merges.
+
+        With counts c and n tokens, H = log2 n - Σ c log2 c / n; a merge changes the counts of what it makes and
+        of its parts, so all sizes cost one pass over the merges.
+        """
+        order, fired = self.order, self.fired
+        # Every use of an id by a merge takes its count down: the uses in order of id, then of rank.
+        by_use = np.lexsort((order.rank_of_part, order.parts))
+        used, taken = order.parts[by_use], fired[order.rank_of_part[by_use]]
+        running = np.cumsum(taken)
+        first = np.diff(used, prepend=-1) != 0
+        before_this_id = np.maximum.accumulate(np.where(first, running - taken, 0))
+        after = self.built[used] - (running - before_this_id)
+        change = _c_log_c(after) - _c_log_c(after + taken)
+        gains = _c_log_c(fired)
+        np.add.at(gains, order.rank_of_part[by_use], change)
+        units = _c_log_c(self.built[order.rank_of < 0]).sum()
+        sums = units + np.concatenate([[0.0], np.cumsum(gains)])
+        tokens = np.maximum(self.tokens, 1)
+        entropy: NDArray[np.float64] = np.log2(tokens) - sums / tokens
+        return entropy
+
+
+def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
+    """How many tokens each id becomes when only the first ``merges`` merges are there: int64[vocab_size].
+
+    The tokens of any part of a text at any size are a sum over its ids.
+
+    >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
+    >>> [tokens_of_each(order, k)[257].item() for k in (0, 1, 2)]
+    [3, 2, 1]
+    """
+    tokens = np.ones(order.vocab_size, dtype=np.int64)
+    for made, which in order.levels:
+        ranks = order.rank_of[made]
+        lengths = order.offsets[ranks + 1] - order.offsets[ranks]
+        starts = np.cumsum(lengths) - lengths
+        tokens[made] = np.where(ranks < merges, 1, np.add.reduceat(tokens[order.parts[which]], starts))
+    return tokens
+
+
+def _c_log_c(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    products: NDArray[np.float64] = counts * np.log2(np.maximum(counts, 1))
+    return products

@@ -1,0 +1,148 @@
+"""The merges of a vocabulary in order of rank, checked for what rests on the order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.errors import ContractError
+from tokbench.health.usage import HasMerges
+from tokbench.protocol import HasSpecialTokens, HasTokenBytes, Tokenizer
+
+__all__ = ["MergeOrder", "merge_order"]
+
+
+class MergeOrder:
+    """Merges in order of rank: each makes an id of its own, of ids that exist by then.
+
+    Args:
+        vocab_size: every id is below.
+        merges: for each merge the ids of its parts, and then the id that it makes. Two parts as a rule; more
+            for a token that a chunk is looked up in as a whole. Ids that no merge makes are units, such as bytes.
+        base: how many units are ordinary tokens; default: all ids that no merge makes. With the first ``k``
+            merges the vocabulary has ``base + k`` ids.
+
+    Attributes:
+        made: int64[m], the id that each merge makes.
+        parts: int64[p], the ids of all parts, merge after merge.
+        offsets: int64[m + 1]; merge ``r`` has the parts ``parts[offsets[r]:offsets[r + 1]]``.
+
+    Raises:
+        ContractError: an id is made twice, or of one that does not exist by then, or is out of range.
+
+    >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
+    >>> len(order), order.base, order.depth.tolist()
+    (2, 256, [1, 2])
+    >>> MergeOrder(258, [(97, 256, 257), (97, 97, 256)])
+    Traceback (most recent call last):
+    tokbench.errors.ContractError: merge 0 makes id 257 of (97, 256), but 256 is made by merge 1: out of rank order
+    """
+
+    def __init__(self, vocab_size: int, merges: Sequence[tuple[int, ...]], base: int | None = None) -> None:
+        short = next((rank for rank, ids in enumerate(merges) if len(ids) < 3), None)  # noqa: PLR2004 - two parts, one made
+        if short is not None:
+            raise ContractError(f"merge {short} has fewer than two parts")
+        lengths = np.fromiter(map(len, merges), dtype=np.int64, count=len(merges))
+        flat = np.fromiter((i for ids in merges for i in ids), dtype=np.int64, count=int(lengths.sum()))
+        ends = np.cumsum(lengths)
+        self.vocab_size = vocab_size
+        self.made = flat[ends - 1]
+        self.parts = np.delete(flat, ends - 1)
+        self.offsets = np.concatenate([[0], np.cumsum(lengths - 1)])
+        self.base = vocab_size - len(self.made) if base is None else base
+        self._check(flat)
+
+    def _check(self, ids: NDArray[np.int64]) -> None:
+        if len(ids) and not 0 <= ids.min() <= ids.max() < self.vocab_size:
+            wrong = ids.min() if ids.min() < 0 else ids.max()
+            raise ContractError(f"a merge names id {wrong}, but vocab_size is {self.vocab_size}")
+        ranks = np.arange(len(self.made))
+        again = np.flatnonzero(self.rank_of[self.made] != ranks)
+        if len(again):
+            other = int(self.rank_of[self.made[again[0]]])
+            raise ContractError(f"merges {again[0]} and {other} both make id {self.made[again[0]]}")
+        late = np.flatnonzero(self.rank_of[self.parts] >= self.rank_of_part)
+        if len(late):
+            part = int(self.parts[late[0]])
+            rank = int(self.rank_of_part[late[0]])
+            raise ContractError(
+                f"merge {rank} makes id {self.made[rank]} of {self.parts_of(rank)}, but {part} is made by "
+                f"merge {self.rank_of[part]}: out of rank order"
+            )
+
+    def __len__(self) -> int:
+        """Number of merges."""
+        return len(self.made)
+
+    def parts_of(self, rank: int) -> tuple[int, ...]:
+        """The ids of the parts of a merge."""
+        return tuple(self.parts[self.offsets[rank] : self.offsets[rank + 1]].tolist())
+
+    @cached_property
+    def rank_of(self) -> NDArray[np.int64]:
+        """int64[vocab_size], the rank of the merge that makes each id, -1 for a unit."""
+        ranks = np.full(self.vocab_size, -1, dtype=np.int64)
+        ranks[self.made] = np.arange(len(self.made))
+        return ranks
+
+    @cached_property
+    def rank_of_part(self) -> NDArray[np.int64]:
+        """int64[p], the rank of the merge to which each part belongs."""
+        return np.repeat(np.arange(len(self.made)), np.diff(self.offsets))
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """int64[m], the longest chain of merges that leads to each merge, 1 for units alone."""
+        depth = [0] * self.vocab_size
+        offsets, parts = self.offsets.tolist(), self.parts.tolist()
+        for rank, made in enumerate(self.made.tolist()):
+            depth[made] = 1 + max(depth[part] for part in parts[offsets[rank] : offsets[rank + 1]])
+        return np.array(depth, dtype=np.int64)[self.made]
+
+    @cached_property
+    def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """For each depth, from 1 on, the ids that are made there, and ``which`` parts they are made of.
+
+        ``which`` is int64[q], positions in :attr:`parts`, merge after merge in the order of the ids.
+        """
+        by_depth = np.argsort(self.depth, kind="stable")
+        borders = np.flatnonzero(np.diff(self.depth[by_depth])) + 1
+        levels = []
+        for ranks in np.split(by_depth, borders):
+            if len(ranks):
+                starts, lengths = self.offsets[ranks], np.diff(self.offsets)[ranks]
+                before = np.cumsum(lengths) - lengths
+                which = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+                levels.append((self.made[ranks], which))
+        return levels
+
+
+def merge_order(tokenizer: Tokenizer) -> MergeOrder:
+    """The merges that a tokenizer tells, with the ids that they make.
+
+    Raises:
+        ContractError: it tells none, or they are not in order, or a merge makes bytes that no id has.
+
+    >>> import tokbench
+    >>> merge_order(tokbench.load("utf8_bytes"))
+    Traceback (most recent call last):
+    tokbench.errors.ContractError: its vocabulary is not built by merges in order of rank
+    """
+    if not isinstance(tokenizer, HasMerges) or not isinstance(tokenizer, HasTokenBytes):
+        raise ContractError("its vocabulary is not built by merges in order of rank")
+    special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
+    data = [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
+    # Of ids with the same bytes the lowest: the others are added tokens, which no merge makes.
+    ids = {token: i for i, token in reversed(list(enumerate(data))) if token}
+    rows: list[tuple[int, ...]] = []
+    for rank, parts in enumerate(tokenizer.merges):
+        token = b"".join([data[part] for part in parts])
+        if token not in ids:
+            raise ContractError(f"merge {rank} of {tuple(parts)} makes {token!r}, which is no token")
+        rows.append((*parts, ids[token]))
+    made = {row[-1] for row in rows}
+    base = sum(1 for i, token in enumerate(data) if token and i not in made)
+    return MergeOrder(tokenizer.vocab_size, rows, base)

@@ -1,0 +1,77 @@
+"""Counts of ids -> lines over vocabulary sizes: tokens by jackknife group, and the curve of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import BUCKETS
+from tokbench.curve import Curve, tokens_of_each
+from tokbench.merges import MergeOrder
+from tokbench.metrics.curve import TokenCounts
+from tokbench.metrics.vocabulary import renyi_entropy
+
+__all__ = ["GRID", "Line", "cut", "grid", "ladder"]
+
+GRID = 48
+"""Sizes, evenly spaced in their logarithm, at which the knee is looked for."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What some text becomes at some sizes of a vocabulary.
+
+    Attributes:
+        sizes: int64[s], rising.
+        tokens: float64[s, BUCKETS], the tokens of each jackknife group of documents.
+        entropy: float64[s], Shannon entropy of the unigram distribution, bits.
+        curve: the curve of every size, if the vocabulary can be cut; else
+        rungs: for each size how often each id occurs.
+    """
+
+    sizes: NDArray[np.int64]
+    tokens: NDArray[np.float64]
+    entropy: NDArray[np.float64]
+    curve: Curve | None = None
+    rungs: tuple[NDArray[np.int64], ...] = ()
+
+    def at(self, size: int) -> int:
+        """The place of a size."""
+        return int(np.searchsorted(self.sizes, size))
+
+    def counts(self, k: int) -> NDArray[np.int64]:
+        """How often each id occurs at the size number ``k``."""
+        if self.curve is None:
+            return self.rungs[k]
+        return self.curve.counts_at(int(self.sizes[k]) - self.curve.order.base)
+
+
+def grid(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
+    """The sizes at which a vocabulary is looked at: those asked for as far as it goes, its own, and a fine grid."""
+    first, last = order.base, order.base + len(order)
+    fine = np.geomspace(first, last, GRID).round().astype(np.int64) if len(order) else np.array([last])
+    return np.unique(np.concatenate([fine, [size for size in sizes if first <= size <= last], [last]]))
+
+
+def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int64]) -> list[Line]:
+    """The lines of several texts under one vocabulary, cut at each size; a text has been encoded once."""
+    curves = [Curve(order, state.total()) for state in states]
+    tokens = np.zeros((len(states), len(sizes), BUCKETS))
+    for k, size in enumerate(sizes.tolist()):
+        weights = tokens_of_each(order, size - order.base)
+        for text, state in enumerate(states):
+            tokens[text, k] = state.per_bucket(weights)
+    ranks = sizes - order.base
+    return [Line(sizes, each, curve.entropy[ranks], curve) for each, curve in zip(tokens, curves, strict=True)]
+
+
+def ladder(rungs: Sequence[tuple[int, TokenCounts]]) -> Line:
+    """The line of one text under vocabularies of several sizes, each trained by itself."""
+    rungs = sorted(rungs, key=lambda rung: rung[0])
+    counts = tuple(state.total() for _, state in rungs)
+    ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in rungs]
+    entropy = [renyi_entropy(each[each > 0], 1.0) if each.any() else 0.0 for each in counts]
+    return Line(np.array([size for size, _ in rungs]), np.array(ones), np.array(entropy), rungs=counts)

@@ -1,0 +1,196 @@
+"""``study: vocabulary``: from the counts of ids to lines over sizes, costs, and what to take."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tokbench.corpus.words import UNIT_NAMES
+from tokbench.curve import Curve
+from tokbench.guard import Failure
+from tokbench.metrics.curve import TokenCounts
+from tokbench.progress import Progress
+from tokbench.results import WHOLE
+from tokbench.runner.crew import Crew
+from tokbench.runner.evaluate import Evaluation
+from tokbench.runner.plan import CURVE, Plan
+from tokbench.runner.prepare import Prepared
+from tokbench.runner.study.costs import advice, costs, describe_model, extensions, law
+from tokbench.runner.study.lines import Line, cut, grid, ladder
+from tokbench.runner.study.merges import Built, read_merges
+from tokbench.runner.study.rows import Text, find_knee, rows
+from tokbench.study.options import VocabularyStudy
+
+__all__ = ["study_vocabulary"]
+
+
+def study_vocabulary(
+    plan: Plan, prepared: Sequence[Prepared], evaluation: Evaluation, crew: Crew, progress: Progress
+) -> dict[str, Any]:
+    """The study as plain data for ``results.json``; see :class:`tokbench.results.Results`."""
+    options = plan.config.study.vocabulary
+    assert options is not None
+    ready = [each for each in prepared if each.facts]
+    built = read_merges([each.name for each in ready], crew, progress)
+    study = _Study(plan, evaluation, options)
+    entries: dict[str, list[Prepared]] = {}
+    for each in ready:
+        whole = built[each.name].order is not None
+        entries.setdefault(each.name if whole else each.planned.entry, []).append(each)
+    for done, (name, members) in enumerate(entries.items(), 1):
+        study.line(name, members, built)
+        progress("drawing curves", done, len(entries))
+    return study.results()
+
+
+@dataclass
+class _Study:
+    plan: Plan
+    evaluation: Evaluation
+    options: VocabularyStudy
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    curves: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    knees: list[dict[str, Any]] = field(default_factory=list)
+    costs: list[dict[str, Any]] = field(default_factory=list)
+
+    def line(self, name: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
+        """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
+        first = built[members[0].name]
+        sizes = [built[each.name].size for each in members]
+        kind = "curve" if first.order is not None else "ladder" if len(members) > 1 else "point"
+        self.lines.append({
+            "line": name,
+            "kind": kind,
+            "tokenizers": [each.name for each in members],
+            "trained": bool(members[0].planned.train_on),
+            "smallest": first.order.base if first.order else min(sizes),
+            "largest": max(sizes),
+            "reason": first.reason,
+            "spaces": max(built[each.name].spaces for each in members),
+            "spaces_from": first.spaces_from,
+        })  # fmt: skip
+        for corpus in self.plan.measured:
+            self._corpus(name, corpus, members, built)
+
+    def _corpus(self, name: str, corpus: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
+        texts = dict(self._texts(corpus, [each.name for each in members]))
+        states: dict[str, list[TokenCounts]] = {}
+        for group in texts:
+            counts = [self._counts(each.name, corpus, group) for each in members]
+            found = [each for each in counts if not isinstance(each, Failure)]
+            if len(found) == len(members):
+                states[group] = found
+        order = built[members[0].name].order
+        if order is not None:
+            sizes = grid(order, self.options.sizes)
+            lines = dict(zip(states, cut(order, [each[0] for each in states.values()], sizes), strict=True))
+        else:
+            rungs = [built[each.name].size for each in members]
+            lines = {group: ladder(list(zip(rungs, each, strict=True))) for group, each in states.items()}
+        for group, line in lines.items():
+            self._group({"line": name, "corpus": corpus, "group": group}, line, texts[group])
+
+    def _group(self, place: dict[str, str], line: Line, text: Text) -> None:
+        last = int(line.sizes[-1])
+        wanted = [*(size for size in self.options.sizes if size < last), last]
+        sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
+        found = rows(line, text, sizes)
+        self.rows += [place | row for row in found]
+        bend = find_knee(line, text) if line.curve else None
+        if bend:
+            self.knees.append(place | bend)
+        if line.curve:
+            self.curves.append(place | _drawn(line.curve, text))
+        if place["group"] == WHOLE and self.options.model and found:
+            ratios = {row["vocab_size"]: row["compression_ratio"] for row in found}
+            self.costs += [
+                place | row | {"compression_ratio": ratios[row["vocab_size"]]}
+                for row in costs(self.options.model, line, found)
+            ]
+
+    def _texts(self, corpus: str, names: Sequence[str]) -> Iterator[tuple[str, Text]]:
+        """The groups of a corpus, the whole last, of which there are counts."""
+        for group in [*self.plan.surveys[corpus].groups, WHOLE]:
+            sums = self._state(names[0], corpus, group, "compression")
+            words = self._state(names[0], corpus, group, "fertility")
+            if isinstance(sums, Failure) or isinstance(words, Failure):
+                continue
+            one = len(words.units) == 1
+            unit = UNIT_NAMES[next(iter(words.units))][0] if one else ""
+            yield (
+                group,
+                Text(sums.documents, sums.columns["bytes"], words.sums.columns["words"] if one else None, unit),
+            )
+
+    def _counts(self, name: str, corpus: str, group: str) -> TokenCounts | Failure:
+        state: TokenCounts | Failure = self._state(name, corpus, group, CURVE)
+        return state
+
+    def _state(self, name: str, corpus: str, group: str, family: str) -> Any | Failure:
+        return self.evaluation.group_state((name, corpus, group, family), self.plan.surveys[corpus].groups)
+
+    def results(self) -> dict[str, Any]:
+        """All of it."""
+        model = self.options.model
+        found: dict[str, Any] = {
+            "sizes": list(self.options.sizes),
+            "points": self.options.points,
+            "lines": self.lines,
+            "rows": self.rows,
+            "knees": self.knees,
+            "curves": self.curves,
+        }
+        if model is not None:
+            largest = max((each["largest"] for each in self.lines), default=1)
+            found |= {
+                "model": describe_model(model),
+                "costs": self.costs,
+                "advice": {corpus: each for corpus in self.plan.measured if (each := self._advice(corpus))},
+                "law": law(model),
+                "extensions": {"vocab_size": largest, "rows": extensions(model, largest)},
+            }
+        return found
+
+    def _advice(self, corpus: str) -> dict[str, Any] | None:
+        table = [row for row in self.costs if row["corpus"] == corpus]
+        return advice(table, self._worst(corpus)) if table else None
+
+    def _worst(self, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
+        """By line and size, the group with the fewest bytes per token.
+
+        In a parallel corpus all groups say the same, so each group's tokens are set against the mean of bytes: the
+        script's bytes per character do not count then.
+        """
+        parallel = self.plan.corpora[corpus].parallel
+        groups: dict[tuple[str, int], dict[str, float]] = {}
+        of_text = {}
+        for row in self.rows:
+            if row["corpus"] == corpus and row["group"] != WHOLE:
+                groups.setdefault((row["line"], row["vocab_size"]), {})[row["group"]] = row["compression_ratio"]
+                of_text[row["group"]] = row["tokens"] * row["compression_ratio"]
+        mean = float(np.mean(list(of_text.values()))) if of_text else 0.0
+        if parallel:
+            groups = {
+                key: {group: ratio * mean / of_text[group] for group, ratio in each.items()}
+                for key, each in groups.items()
+            }
+        return {key: min(each.items(), key=lambda item: item[1]) for key, each in groups.items()}
+
+
+def _drawn(curve: Curve, text: Text) -> dict[str, Any]:
+    """The curve of every size: bytes, words, tokens without merges, and what each merge saves, compressed."""
+    saved = -np.diff(curve.tokens)
+    return {
+        "bytes": int(text.n_bytes.sum()),
+        "words": None if text.words is None else int(text.words.sum()),
+        "unit": text.unit,
+        "base": curve.order.base,
+        "units": int(curve.tokens[0]),
+        "saved": base64.b64encode(zlib.compress(saved.astype("<i8").tobytes(), 6)).decode(),
+    }

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tokbench.protocol import BackendSpec as BackendSpec
     from tokbench.protocol import ClaimsLossless as ClaimsLossless
     from tokbench.protocol import Encoded as Encoded
+    from tokbench.protocol import HasMerges as HasMerges
     from tokbench.protocol import HasSpecialTokens as HasSpecialTokens
     from tokbench.protocol import Offsets as Offsets
     from tokbench.protocol import Options as Options
@@ -54,6 +55,7 @@ _HOMES = {
     "CorpusSpec": "corpus.source",
     "Document": "corpus.source",
     "Encoded": "protocol",
+    "HasMerges": "protocol",
     "HasSpecialTokens": "protocol",
     "InputError": "errors",
     "LocalPath": "paths",

@@ -25,6 +25,8 @@ The contract, in sentences:
     TypeError, ValueError or AttributeError: never with an answer, a panic or a crash.
 12. A pickled copy, and what ``load`` makes of a saved file given as ``path``, give the same ids.
 13. A text of a megabyte with no place to split it is encoded in seconds, not in hours.
+14. The bytes of the parts of each of ``merges``, joined, are those of an id that is not special, and every part is a
+    unit that no merge makes, or was made before.
 
 :mod:`tokbench.testing` checks every sentence for any backend.
 """
@@ -51,6 +53,7 @@ __all__ = [
     "EncodesWithOffsets",
     "Exports",
     "HasDummyPrefix",
+    "HasMerges",
     "HasNotes",
     "HasSpecialTokens",
     "HasTokenBytes",
@@ -183,6 +186,29 @@ class HasSpecialTokens(Protocol):
     @property
     def special_ids(self) -> Mapping[str, int]:
         """Names and ids; ordinary text gives none of them, so an unknown token that text may give is not there."""
+
+
+@runtime_checkable
+class HasMerges(Protocol):
+    """Capability: tells its merges, in order of rank, as BPE has them.
+
+    What a text becomes with the first ``k`` of them is what the same tokenizer with no others makes of it: from the
+    ids of the whole vocabulary follow those of every smaller one. Whether merges are in such an order may take
+    seconds to find out; of a vocabulary in which they are not, ``merges`` raises an error that is an AttributeError.
+
+    >>> class Letters:
+    ...     merges = ((104, 105), (128, 33))  # hi, hi!
+    >>> isinstance(Letters(), HasMerges)
+    True
+    """
+
+    @property
+    def merges(self) -> Sequence[tuple[int, ...]]:
+        """The ids of the parts of each merge: two, or more for a token that a chunk is looked up in whole.
+
+        The merge makes the lowest id with the bytes of all parts, special ids left out. The parts of a token that no
+        merge builds are what the merges before it leave of its bytes.
+        """
 
 
 @runtime_checkable

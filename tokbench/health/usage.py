@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final, Protocol, runtime_checkable
+from itertools import chain
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.protocol import HasTokenBytes, Tokenizer
+from tokbench.protocol import HasSpecialTokens, HasTokenBytes, Tokenizer
 
-__all__ = ["ACTIVE", "SURVIVAL", "HasMerges", "Usage", "formed_counts", "merge_table", "usage_classes"]
+__all__ = ["ACTIVE", "SURVIVAL", "MergeTable", "Usage", "formed_counts", "merge_table", "usage_classes"]
 
 ACTIVE: Final = 5e-6
 """An id is active from this share of all tokens on: five in a million."""
@@ -20,13 +20,18 @@ SURVIVAL: Final = 0.1
 """An id that is emitted in a smaller share of the times it is built is scaffold."""
 
 
-@runtime_checkable
-class HasMerges(Protocol):
-    """Capability: tells its merges, as BPE has them."""
+class MergeTable(NamedTuple):
+    """The merges of a tokenizer in flat arrays, in order of rank.
 
-    @property
-    def merges(self) -> Sequence[tuple[int, int]]:
-        """Pairs (left id, right id) in order of rank; the bytes of both are those of the id that is made."""
+    Attributes:
+        made: int64[m], the id that each merge makes.
+        parts: int64[p], the ids of the parts of all merges, one after the other.
+        offsets: int64[m + 1]; merge ``k`` has ``parts[offsets[k]:offsets[k + 1]]``.
+    """
+
+    made: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    offsets: NDArray[np.int64]
 
 
 class Usage(StrEnum):
@@ -45,39 +50,46 @@ class Usage(StrEnum):
     UNSEEN = "unseen"
 
 
-def merge_table(tokenizer: Tokenizer) -> NDArray[np.int32] | None:
-    """int32[m, 3], left, right and made id of each merge in order of rank; ``None`` where they are not told.
+def merge_table(tokenizer: Tokenizer) -> MergeTable | None:
+    """The merges with the ids that they make; ``None`` where they are not told, or not in order of rank.
 
     >>> import tokbench
     >>> merge_table(tokbench.load("utf8_bytes")) is None
     True
     """
-    if not isinstance(tokenizer, HasMerges) or not isinstance(tokenizer, HasTokenBytes):
+    if not isinstance(tokenizer, HasTokenBytes):
         return None
+    merges = getattr(tokenizer, "merges", None)  # which may raise, and then there are none
+    if merges is None:
+        return None
+    special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
     data = [tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
-    ids = {token: i for i, token in reversed(list(enumerate(data)))}
-    rows = [(left, right, ids[data[left] + data[right]]) for left, right in tokenizer.merges]
-    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+    ids = {data[i]: i for i in reversed(range(len(data))) if i not in special}
+    made = [ids[b"".join([data[part] for part in parts])] for parts in merges]
+    offsets = np.cumsum([0, *map(len, merges)], dtype=np.int64)
+    return MergeTable(np.array(made, np.int64), np.array(list(chain.from_iterable(merges)), np.int64), offsets)
 
 
-def formed_counts(emitted: NDArray[np.int64], merges: NDArray[np.int32]) -> NDArray[np.int64]:
+def formed_counts(emitted: NDArray[np.int64], merges: MergeTable) -> NDArray[np.int64]:
     """How often each id was built, to be emitted or to be merged further.
 
-    Every id that was built by a merge took one of its left and one of its right half. Taken from the last merge
+    Every id that was built by a merge took one of each of its parts. Taken from the last merge
     to the first, each id's count is complete when its turn comes.
 
     Args:
         emitted: int64[v], how often each id is in the encoded text.
-        merges: int32[m, 3], as :func:`merge_table` gives them.
+        merges: as :func:`merge_table` gives them.
 
-    >>> merges = np.array([[0, 1, 2], [2, 0, 3]], dtype=np.int32)  # ab, aba
+    >>> merges = MergeTable(np.array([2, 3]), np.array([0, 1, 2, 0]), np.array([0, 2, 4]))  # ab, aba
     >>> formed_counts(np.array([1, 0, 0, 4]), merges).tolist()
     [9, 4, 4, 4]
     """
     formed: list[int] = emitted.tolist()
-    for left, right, made in merges[::-1].tolist():
-        formed[left] += formed[made]
-        formed[right] += formed[made]
+    parts, offsets = merges.parts.tolist(), merges.offsets.tolist()
+    for rank, made in reversed(list(enumerate(merges.made.tolist()))):
+        count = formed[made]
+        for part in parts[offsets[rank] : offsets[rank + 1]]:
+            formed[part] += count
     return np.array(formed, dtype=np.int64)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tokbench.health.usage import HasMerges, Usage, formed_counts, merge_table, usage_classes
+from tokbench.health.usage import MergeTable, Usage, formed_counts, merge_table, usage_classes
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.view import View
 from tokbench.metrics.vocabulary import Frequencies, Vocabulary, VocabularyOptions
-from tokbench.protocol import Options
+from tokbench.protocol import HasMerges, Options
 
 __all__ = ["SPEC"]
 
@@ -24,7 +23,7 @@ class UsageState(NamedTuple):
     """Frequencies of ids, and the merges that build them, if they are told."""
 
     frequencies: Frequencies
-    merges: NDArray[np.int32] | None
+    merges: MergeTable | None
 
 
 class UsageClasses:
@@ -32,7 +31,7 @@ class UsageClasses:
 
     def __init__(self, _: Options) -> None:
         self._frequencies = Vocabulary(VocabularyOptions())
-        self._merges: dict[str, NDArray[np.int32] | None] = {}
+        self._merges: dict[str, MergeTable | None] = {}
 
     def map(self, view: View) -> UsageState:
         """The frequencies of one shard."""
@@ -52,7 +51,12 @@ class UsageClasses:
             reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
             return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
         size, documents = state.frequencies.vocab_size, state.frequencies.documents
-        return {f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()}
+        found: dict[str, Measured | NotApplicable] = {
+            f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()
+        }
+        if state.merges is None:
+            found[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
+        return found
 
     def raw(self, state: UsageState) -> Any:
         """How many ids there are of each class."""

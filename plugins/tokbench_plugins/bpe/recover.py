@@ -5,30 +5,65 @@ when the token was made, all merges before it had been done, on these very bytes
 token's bytes with the merges of lower rank: what is left are its two halves.
 
 Where more than two parts are left no merge can build the token. Published vocabularies have a few: whole
-words put in by hand, which a chunk is looked up in before it is merged.
+words put in by hand, which a chunk is looked up in before it is merged. With fewer merges, before the token
+is there, such a chunk becomes just these parts.
+
+Vocabularies that start from characters, and those that list their merges, are gone through in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from tokbench_plugins.bpe.encode import merge_ids
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair
 
-__all__ = ["Recovered", "recover"]
+__all__ = ["Candidate", "Recovered", "WholeChunk", "candidates_of_ranks", "recover", "recover_from"]
+
+
+class Candidate(NamedTuple):
+    """A token that may be made of others.
+
+    Attributes:
+        made: its id.
+        units: the ids that its text begins as: those of its bytes, or of its characters.
+        pair: the two ids that it is merged from; ``None`` where any two will do that have its bytes together, and
+            ``()`` where it is never merged.
+    """
+
+    made: int
+    units: Sequence[int]
+    pair: Pair | tuple[()] | None = None
+
+
+class WholeChunk(NamedTuple):
+    """A token that no merge builds.
+
+    Attributes:
+        made: its id.
+        parts: what the merges of lower rank leave of its bytes.
+        rank: how many merges these are.
+        pair: as it was given.
+    """
+
+    made: int
+    parts: tuple[int, ...]
+    rank: int
+    pair: Pair | tuple[()] | None = None
 
 
 class Recovered(NamedTuple):
-    """What bare ranks imply.
+    """What an order of tokens implies.
 
     Attributes:
-        merges: (left id, right id, made id); the made ids rise.
-        whole_chunks: ids of more than one byte that no merge builds, rising.
+        merges: (left id, right id, made id) in order of rank.
+        whole_chunks: tokens of more than one unit that no merge builds, in order of rank.
     """
 
     merges: list[Merge]
-    whole_chunks: list[int]
+    whole_chunks: list[WholeChunk]
 
 
 def recover(ranks: Mapping[bytes, int]) -> Recovered:
@@ -45,26 +80,97 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
         ValueError: a single byte is missing, an id is negative or there twice, or a token is empty.
 
     >>> ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b"abc": 257, b"xyz": 258}
-    >>> recover(ranks)
-    Recovered(merges=[(97, 98, 256), (256, 99, 257)], whole_chunks=[258])
+    >>> merges, whole_chunks = recover(ranks)
+    >>> merges, whole_chunks[0].made, whole_chunks[0].parts
+    ([(97, 98, 256), (256, 99, 257)], 258, (120, 121, 122))
     """
     _check(ranks)
-    byte_ids = [ranks[bytes([byte])] for byte in range(FIRST_MERGE)]
-    rank_of: dict[Pair, int] = {}
-    made: list[int] = []
-    merges: list[Merge] = []
-    whole_chunks: list[int] = []
+    return recover_from(candidates_of_ranks(ranks))
+
+
+def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
+    """The tokens of more than one byte, in order of id.
+
+    Raises:
+        KeyError: a token has a byte that is no token itself.
+    """
+    id_of = {token[0]: token_id for token, token_id in ranks.items() if len(token) == 1}
     for token, token_id in sorted(ranks.items(), key=lambda item: item[1]):
-        if len(token) == 1:
-            continue
-        match merge_ids([byte_ids[byte] for byte in token], rank_of, made):
-            case [left, right]:
-                rank_of[left, right] = len(made)
-                made.append(token_id)
-                merges.append((left, right, token_id))
-            case _:
-                whole_chunks.append(token_id)
-    return Recovered(merges, whole_chunks)
+        if len(token) > 1:
+            yield Candidate(token_id, [id_of[byte] for byte in token])
+
+
+def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:
+    """The merges of tokens that are given in order of rank.
+
+    Args:
+        candidates: the tokens of more than one unit. One may come more than once, with other pairs; what makes it
+            is the pair that lower merges leave of it.
+        late: whether a token may be made after tokens of higher rank, as engines do when these give them its
+            halves. Its merge then stands behind the one that gives the second half.
+
+    Raises:
+        ValueError: a late merge would take away what the one before it would have merged next to it: there is no
+            order in which all merges are done.
+
+    >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
+    [(0, 1, 3), (3, 2, 4)]
+    >>> recover_from([Candidate(3, [0, 1, 2]), Candidate(4, [0, 1])], late=True).merges
+    [(0, 1, 4), (4, 2, 3)]
+    """
+    recovery = _Recovery(late=late)
+    for candidate in candidates:
+        recovery.add(candidate)
+    return Recovered(recovery.merges, recovery.left_over)
+
+
+class _Recovery:
+    def __init__(self, *, late: bool) -> None:
+        self.merges: list[Merge] = []
+        self.left_over: list[WholeChunk] = []
+        self._late = late
+        self._rank_of: dict[Pair, int] = {}
+        self._made: list[int] = []
+        self._waiting: dict[Pair, list[int]] = {}  # by two neighbours among the parts: places in left_over
+        self._parts: dict[int, list[int]] = {}  # by place in left_over: what is left of it by now
+
+    def add(self, candidate: Candidate) -> None:
+        token_id, units, pair = candidate
+        parts = merge_ids(list(units), self._rank_of, self._made)
+        if len(parts) == 1:
+            return  # made already
+        if _is_merged(parts, pair):
+            self._merge(parts[0], parts[1], token_id)
+            return
+        if self._late and pair != ():
+            self._wait(len(self.left_over), parts)
+        self.left_over.append(WholeChunk(token_id, tuple(parts), len(self._made), pair))
+
+    def _wait(self, place: int, parts: list[int]) -> None:
+        self._parts[place] = parts
+        for neighbours in pairwise(parts):
+            self._waiting.setdefault(neighbours, []).append(place)
+
+    def _merge(self, left: int, right: int, token_id: int) -> None:
+        self._rank_of[left, right] = len(self._made)
+        self._made.append(token_id)
+        self.merges.append((left, right, token_id))
+        for place in sorted(set(self._waiting.pop((left, right), ()))):
+            made, _, _, pair = self.left_over[place]
+            before = self._parts[place]
+            parts = merge_ids(list(before), {(left, right): 0}, [token_id])
+            if len(parts) == len(before) or len(parts) == 1:
+                continue  # other merges have taken these neighbours
+            if not _is_merged(parts, pair):
+                self._wait(place, parts)
+            elif parts[1] == left:
+                raise ValueError(f"id {made} is made of ids that come after it, and takes from what they are made of")
+            elif (parts[0], parts[1]) not in self._rank_of:
+                self._merge(parts[0], parts[1], made)
+
+
+def _is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
+    return len(parts) == 2 and (pair is None or pair == tuple(parts))  # noqa: PLR2004 - a left and a right half
 
 
 def _check(ranks: Mapping[bytes, int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -13,6 +14,7 @@ from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.encode import Encoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
+from tokbench_plugins.bpe.order import Merges, merges_of_vocabulary
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
@@ -24,7 +26,7 @@ _WORTH_BULK: Final = 1_000_000  # characters encoded in all; below, another engi
 class BPETokenizer:
     r"""Byte-level BPE: every text can be encoded, and decodes to itself.
 
-    Capabilities: batches both ways, bytes of an id, special tokens, saving. Lone surrogates, which are no
+    Capabilities: batches both ways, bytes of an id, special tokens, merges, saving. Lone surrogates, which are no
     Unicode text, are encoded as U+FFFD.
 
     Args:
@@ -143,14 +145,17 @@ class BPETokenizer:
         """For pickle: what it was made from; the caches stay behind."""
         return _restored, (self.vocabulary, self.pattern, self.special_tokens, self.engine, self.training)
 
-    @property
-    def merges(self) -> tuple[Pair, ...]:
-        """Pairs (left id, right id) in order of rank.
+    @cached_property
+    def merges(self) -> Merges:
+        """The parts of each merge in order of rank: (left id, right id), or more for a whole chunk.
 
         In a trained vocabulary entry ``r`` makes id ``256 + r``, and the first ``v - 256`` of them are
         exactly what training to ``v`` ids gives. ``vocabulary.merges`` has the made ids too.
+
+        Raises:
+            NoMergesError: they are not in order of rank.
         """
-        return tuple((left, right) for left, right, _ in self.vocabulary.merges)
+        return merges_of_vocabulary(self.vocabulary)
 
     @property
     def pattern(self) -> str | None:
@@ -252,7 +257,8 @@ class BPETokenizer:
         """
         if not self.vocabulary.is_trained:
             raise BackendError("only a vocabulary that was trained here is saved in this format; export it")
-        write_artefact(path, self.merges, self.pattern, self.special_tokens, self.training)
+        pairs = [(left, right) for left, right, _ in self.vocabulary.merges]
+        write_artefact(path, pairs, self.pattern, self.special_tokens, self.training)
 
     @property
     def exports(self) -> Mapping[str, str]:

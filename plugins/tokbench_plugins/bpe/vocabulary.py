@@ -112,7 +112,7 @@ class Vocabulary:
         for token, token_id in ranks.items():
             tokens[token_id] = token
         byte_ids = tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
-        return cls(tuple(tokens), byte_ids, tuple(merges), frozenset(whole_chunks))
+        return cls(tuple(tokens), byte_ids, tuple(merges), frozenset(chunk.made for chunk in whole_chunks))
 
     @property
     def is_trained(self) -> bool:

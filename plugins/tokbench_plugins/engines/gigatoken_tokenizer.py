@@ -62,7 +62,6 @@ class GigatokenTokenizer(EngineTokenizer):
 
         engine = Engine("gigatoken", encode, native.decode, encode_many, notes=(_NOTE,))
         super().__init__(engine, vocabulary, (GigatokenTokenizer, (vocabulary,)))
-        self._vocabulary = vocabulary
 
     def save(self, path: Path, /) -> None:
         """Write a ``tokenizer.json``, which has the split, too.

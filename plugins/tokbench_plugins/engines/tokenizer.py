@@ -9,6 +9,7 @@ from typing import Any
 
 from tokbench import BackendError, Encoded
 from tokbench_plugins.arrays import from_lists
+from tokbench_plugins.bpe.order import Merges
 from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 from tokbench_plugins.ids import check_id, check_ids, check_span
@@ -61,6 +62,7 @@ class EngineTokenizer:
     ) -> None:
         self._engine = engine
         self._encode = engine.encode
+        self._vocabulary = vocabulary
         self._tokens = vocabulary.tokens
         self._origin = origin
         self.vocab_size = len(self._tokens)
@@ -149,6 +151,15 @@ class EngineTokenizer:
         """
         check_id(token_id, self.vocab_size)
         return self._tokens[token_id]
+
+    @property
+    def merges(self) -> Merges:
+        """The parts of each merge in order of rank.
+
+        Raises:
+            NoMergesError: they are not in order of rank.
+        """
+        return self._vocabulary.merges
 
 
 def calling(name: str, call: Callable[[], Any]) -> Any:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from tokbench import BackendError
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
+from tokbench_plugins.bpe.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.patterns import pattern_name
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.engines.encodings import ENCODINGS, EncodingName, ranks_of_encoding
@@ -88,6 +89,15 @@ class EngineVocabulary:
             return Vocabulary.from_ranks(self.ranks)
         except ValueError as error:
             raise BackendError(f"the ranks are not those of a byte-level vocabulary: {error}") from error
+
+    @cached_property
+    def merges(self) -> Merges:
+        """The parts of each merge in order of rank.
+
+        Raises:
+            NoMergesError: they are not in order of rank.
+        """
+        return merges_of_vocabulary(self.merged) if self.merged is not None else merges_of_ranks(self.ranks or {})
 
     @cached_property
     def tokens(self) -> tuple[bytes, ...]:

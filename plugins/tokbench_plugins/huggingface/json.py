@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["model_kind", "ordinary", "special_names", "steps", "without_special"]
+__all__ = ["halves", "model_kind", "ordinary", "product", "special_names", "steps", "without_special"]
 
 _FAR_BEYOND = "\uffff"  # a noncharacter: no text has it
 _LONGEST_WORD = 100  # what WordPiece takes for the longest word where the file does not say
@@ -111,7 +111,7 @@ def _given_by_model(content: Mapping[str, Any]) -> set[str]:
     if model_kind(content) != "BPE" or model.get("ignore_merges"):
         return set(model["vocab"])
     return {token for token in model["vocab"] if len(token) == 1} | {
-        _product(model, merge) for merge in model["merges"]
+        product(model, merge) for merge in model["merges"]
     }
 
 
@@ -124,16 +124,17 @@ def _renamed(model: Mapping[str, Any], hidden: set[str]) -> dict[str, Any]:
         changed["unk_token"] = names.get(model["unk_token"], model["unk_token"])
     if "merges" in model:
         changed["merges"] = [
-            merge for merge in model["merges"] if not hidden.intersection((*_halves(merge), _product(model, merge)))
+            merge for merge in model["merges"] if not hidden.intersection((*halves(merge), product(model, merge)))
         ]
     return changed
 
 
-def _halves(merge: str | list[str]) -> list[str]:
+def halves(merge: str | list[str]) -> list[str]:
     """Both halves of a merge, which until 2024 was one string."""
     return merge.split(" ") if isinstance(merge, str) else merge
 
 
-def _product(model: Mapping[str, Any], merge: str | list[str]) -> str:
-    left, right = _halves(merge)
+def product(model: Mapping[str, Any], merge: str | list[str]) -> str:
+    """The token that a merge makes."""
+    left, right = halves(merge)
     return left + right.removeprefix(model.get("continuing_subword_prefix") or "")

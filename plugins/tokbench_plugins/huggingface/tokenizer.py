@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -13,12 +14,14 @@ from tokenizers import Encoding, Tokenizer
 
 from tokbench import Encoded, Offsets, write_atomically
 from tokbench_plugins.arrays import from_lists
+from tokbench_plugins.bpe.order import Merges
 from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
+from tokbench_plugins.huggingface.merges import has_merges, merges_of_content
 from tokbench_plugins.ids import check_id, check_ids, check_span
 
-__all__ = ["HuggingFaceBytes", "HuggingFaceTokenizer", "make_tokenizer"]
+__all__ = ["HuggingFaceBPE", "HuggingFaceBytes", "HuggingFaceTokenizer", "make_tokenizer"]
 
 _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads its variable
 
@@ -179,15 +182,32 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         return Offsets(ids, list(accumulate(len(self.token_bytes(token_id)) for token_id in ids)))
 
 
+class HuggingFaceBPE(HuggingFaceBytes):
+    """The same, where the model merges tokens whose bytes are those of their parts."""
+
+    @cached_property
+    def merges(self) -> Merges:
+        """The parts of each merge in order of rank.
+
+        Raises:
+            NoMergesError: they are not in order of rank.
+        """
+        content, _ = ordinary(_content(self._source))
+        return merges_of_content(without_special(content) or content, self.token_bytes)
+
+
 def make_tokenizer(source: str, notes: tuple[str, ...] = ()) -> HuggingFaceTokenizer:
-    """The tokenizer of a ``tokenizer.json``, with ``token_bytes`` where its decoder allows them.
+    """The tokenizer of a ``tokenizer.json``, with ``token_bytes`` and ``merges`` where it has them.
 
     Raises:
         ValueError: see :class:`HuggingFaceTokenizer`.
     """
     try:
-        rule = byte_rule(_content(source))
-        return HuggingFaceTokenizer(source, notes) if rule is None else HuggingFaceBytes(source, notes, rule)
+        content = _content(source)
+        rule = byte_rule(content)
+        if rule is None:
+            return HuggingFaceTokenizer(source, notes)
+        return (HuggingFaceBPE if has_merges(content) else HuggingFaceBytes)(source, notes, rule)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"a damaged tokenizer.json: {error!r}") from error
 

@@ -58,9 +58,9 @@ def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
             from tokbench_plugins.mistral.tekken import TekkenTokenizer
 
             return TekkenTokenizer(data)
-        from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
+        from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
-        return SentencePieceTokenizer(data)
+        return make_tokenizer(data)
     except ValueError as error:
         raise tokbench.BackendError(f"{path}: {error}") from error
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from tokbench import BackendError, Encoded
+from tokbench_plugins.bpe.order import Merges
 from tokbench_plugins.ids import check_id, check_ids
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
@@ -98,6 +100,16 @@ class TekkenTokenizer:
         """
         check_id(token_id, self.vocab_size)
         return self._ordinary.token_bytes(token_id - self._first) if token_id >= self._first else b""
+
+    @cached_property
+    def merges(self) -> Merges:
+        """The parts of each merge, recovered from the ranks.
+
+        Raises:
+            NoMergesError: they are not in order of rank.
+        """
+        first = self._first
+        return tuple(tuple(first + part for part in parts) for parts in self._ordinary.merges)
 
 
 def _special_ids(content: dict[str, Any], count: int) -> dict[str, int]:

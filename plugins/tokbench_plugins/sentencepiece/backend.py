@@ -24,10 +24,10 @@ class LoadOptions(tokbench.Options):
 
 def _load(options: LoadOptions) -> SentencePieceTokenizer:
     from tokbench_plugins.files import read_file
-    from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
+    from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
     try:
-        return SentencePieceTokenizer(read_file(options.path))
+        return make_tokenizer(read_file(options.path))
     except ValueError as error:
         raise tokbench.BackendError(f"{options.path}: {error}") from error
 

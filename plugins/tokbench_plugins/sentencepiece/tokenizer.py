@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from sentencepiece import SentencePieceProcessor
 
 from tokbench import Encoded, Offsets, write_atomically
 from tokbench_plugins.arrays import from_buffers
+from tokbench_plugins.bpe.order import Merges
 from tokbench_plugins.ids import check_id
+from tokbench_plugins.sentencepiece.merges import merges_of_pieces
+from tokbench_plugins.sentencepiece.proto import Kind, kind_of, read_pieces
 
-__all__ = ["SentencePieceTokenizer"]
+__all__ = ["SentencePieceBPE", "SentencePieceTokenizer", "make_tokenizer"]
 
 _SPACE = "\u2581"
 
@@ -140,6 +144,32 @@ class SentencePieceTokenizer:
             OSError: the file cannot be written.
         """
         write_atomically(path, self._processor.serialized_model_proto())
+
+
+class SentencePieceBPE(SentencePieceTokenizer):
+    """The same, of the kind that merges pieces."""
+
+    @cached_property
+    def merges(self) -> Merges:
+        """The parts of each merge in order of rank, which is that of the scores.
+
+        Raises:
+            NoMergesError: merges are not done in this order.
+        """
+        return merges_of_pieces(read_pieces(self._processor.serialized_model_proto()))
+
+
+def make_tokenizer(model: bytes, notes: tuple[str, ...] = ()) -> SentencePieceTokenizer:
+    """The tokenizer of a model, with ``merges`` where it has some.
+
+    Raises:
+        ValueError: ``model`` is not a SentencePiece model.
+    """
+    try:
+        merges = kind_of(model) is Kind.BPE
+    except (LookupError, ValueError):
+        merges = False  # the library says what is wrong with it
+    return (SentencePieceBPE if merges else SentencePieceTokenizer)(model, notes)
 
 
 def _valid(text: str) -> str:

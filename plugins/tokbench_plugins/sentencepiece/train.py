@@ -11,7 +11,7 @@ from sentencepiece import SentencePieceTrainer
 
 from tokbench import BackendError
 from tokbench_plugins.sentencepiece.options import TrainOptions
-from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
+from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer, make_tokenizer
 
 __all__ = ["train"]
 
@@ -112,7 +112,7 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> S
             reason = "; ".join(lines.notes) or "the training text is empty"
             raise BackendError(f"sentencepiece has no line to train on: {reason}") from error
         raise BackendError(f"sentencepiece does not train: {_readable(str(error))}") from error
-    return SentencePieceTokenizer(model.getvalue(), lines.notes)
+    return make_tokenizer(model.getvalue(), lines.notes)
 
 
 def _readable(message: str) -> str:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from tokbench import BackendError, Encoded
 from tokbench_plugins.arrays import from_buffers, from_lists
+from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.splintr.merges import merges_of_bytes, merges_of_characters
 
 __all__ = ["SplintrTokenizer"]
 
@@ -168,6 +170,18 @@ class SplintrTokenizer:
         except ValueError:
             return b""
         return data.replace(_ESCAPED_SPACE, b" ") if self._escapes_spaces else data
+
+    @cached_property
+    def merges(self) -> Merges:
+        """The parts of each merge, recovered from the order of the ids.
+
+        Raises:
+            NoMergesError: they are not in order of rank.
+        """
+        tokens = [self.token_bytes(token_id) for token_id in range(self.vocab_size)]
+        if self._byte_level and not self._escapes_spaces:
+            return merges_of_bytes(tokens, set(self._special.values()))
+        return merges_of_characters(tokens)
 
     @cached_property
     def _escapes_spaces(self) -> bool:

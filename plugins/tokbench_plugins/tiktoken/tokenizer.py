@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import tiktoken
@@ -11,6 +12,7 @@ from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
 from tokbench_plugins.arrays import from_buffers, from_lists
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
+from tokbench_plugins.bpe.order import Merges, merges_of_ranks
 from tokbench_plugins.ids import check_id
 
 __all__ = ["TiktokenTokenizer", "get_encoding", "is_lossless", "make_encoding"]
@@ -99,8 +101,24 @@ class TiktokenTokenizer:
         Raises:
             OSError: the file cannot be written.
         """
+        write_ranks(path, self._ranks())
+
+    def _ranks(self) -> dict[bytes, int]:
         ids = (i for i in range(self.vocab_size) if not self._encoding.is_special_token(i))
-        write_ranks(path, {token: i for i in ids if (token := self.token_bytes(i))})
+        return {token: i for i in ids if (token := self.token_bytes(i))}
+
+    @cached_property
+    def merges(self) -> Merges:
+        """The parts of each merge, recovered from the ranks.
+
+        Raises:
+            NoMergesError: they are not in order of rank.
+
+        >>> ranks = {bytes([b]): b for b in range(256)} | {b"ab": 256, b"abc": 257}
+        >>> TiktokenTokenizer(make_encoding("tiny", ranks, "gpt4", {})).merges
+        ((97, 98), (256, 99))
+        """
+        return merges_of_ranks(self._ranks())
 
 
 def _is_panic(error: BaseException) -> bool:

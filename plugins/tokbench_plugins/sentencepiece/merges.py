@@ -1,0 +1,50 @@
+"""The merges of SentencePiece's BPE models: two neighbours are merged that together are a piece, highest score first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tokbench_plugins.bpe.order import Merges, NoMergesError, in_order
+from tokbench_plugins.bpe.recover import Candidate
+from tokbench_plugins.sentencepiece.proto import Piece, PieceType
+
+__all__ = ["merges_of_pieces"]
+
+
+def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
+    """The parts of each merge, in order of rank.
+
+    Bytes and single characters are units. A symbol that the user defined is found in the text before anything is
+    merged: no piece that has one in it is made.
+
+    Raises:
+        NoMergesError: there is no order in which all merges are done; or a piece has a character that is none; or scores are
+            equal, and the place in the text decides; or pieces are unused, which are made and taken apart again.
+    """
+    unused = sum(piece.type is PieceType.UNUSED for piece in pieces)
+    if unused:
+        raise NoMergesError(f"merges are not told: {unused} pieces are unused, which are made and taken apart again")
+    return in_order(_candidates(pieces), lambda _: False)
+
+
+def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
+    id_of = {piece.text: i for i, piece in enumerate(pieces) if _is_unit(piece)}
+    defined = [re.escape(piece.text) for piece in pieces if piece.type is PieceType.USER_DEFINED]
+    defined_in = re.compile("|".join(defined) or "(?!)").search
+    merged = (i for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL and len(piece.text) > 1)
+    last = None
+    for i in sorted(merged, key=lambda i: -pieces[i].score):
+        text, score, _ = pieces[i]
+        if defined_in(text):
+            continue
+        if score == last:
+            raise NoMergesError(f"merges are out of order: piece {text!r} has the score of another, {score:g}")
+        if missing := [char for char in text if char not in id_of]:
+            raise NoMergesError(f"merges are not told: piece {text!r} has {missing[0]!r} in it, which is no piece")
+        last = score
+        yield Candidate(i, [id_of[char] for char in text])
+
+
+def _is_unit(piece: Piece) -> bool:
+    return piece.type is PieceType.NORMAL and len(piece.text) == 1

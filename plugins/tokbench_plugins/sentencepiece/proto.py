@@ -1,0 +1,102 @@
+"""What a SentencePiece model file says of its pieces, read without protobuf.
+
+The file is a ``ModelProto`` of ``sentencepiece_model.proto``: field 1 is a piece (1 its text, 2 its score, 3 its type),
+field 2 the trainer's settings, of which field 3 is the kind of model. Protobuf's encoding: each field begins with
+8 * number + wire type (0 varint, 1 eight bytes, 2 a length and so many bytes, 5 four bytes).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+__all__ = ["Kind", "Piece", "PieceType", "kind_of", "read_pieces"]
+
+_PIECE: Final = 1
+_TRAINER: Final = 2
+_TRAINER_KIND: Final = 3
+
+_VARINT: Final = 0
+_LENGTH: Final = 2
+_FIXED: Final = {1: 8, 5: 4}
+
+
+class Kind(IntEnum):
+    """The kinds of models."""
+
+    UNIGRAM = 1
+    BPE = 2
+    WORD = 3
+    CHAR = 4
+
+
+class PieceType(IntEnum):
+    """The types of pieces."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+class Piece(NamedTuple):
+    """One piece; the id is its place in the list."""
+
+    text: str
+    score: float
+    type: PieceType
+
+
+def kind_of(model: bytes) -> Kind:
+    """The kind of a model.
+
+    Raises:
+        LookupError, ValueError: it is damaged.
+
+    >>> kind_of(bytes([18, 2, 24, 2]))
+    <Kind.BPE: 2>
+    """
+    trainer = dict(_fields(model)).get(_TRAINER, b"")
+    return Kind(dict(_fields(trainer)).get(_TRAINER_KIND, Kind.UNIGRAM))
+
+
+def read_pieces(model: bytes) -> list[Piece]:
+    """The pieces of a model that the library has read, by id.
+
+    >>> read_pieces(bytes([10, 8, 10, 1, 97, 21, 0, 0, 0, 191]))
+    [Piece(text='a', score=-0.5, type=<PieceType.NORMAL: 1>)]
+    """
+    return [_piece(value) for number, value in _fields(model) if number == _PIECE]
+
+
+def _piece(data: bytes) -> Piece:
+    fields = dict(_fields(data))
+    (score,) = struct.unpack("<f", fields.get(2, bytes(4)))
+    return Piece(fields[1].decode(), score, PieceType(fields.get(3, PieceType.NORMAL)))
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
+    """The number of each field, and an integer or bytes."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == _VARINT:
+            value, at = _varint(data, at)
+            yield number, value
+            continue
+        size, at = _varint(data, at) if wire == _LENGTH else (_FIXED[wire], at)
+        yield number, data[at : at + size]
+        at += size
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while data[at] & 0x80:
+        value |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+    return value | data[at] << shift, at + 1

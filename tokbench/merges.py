@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.errors import ContractError
-from tokbench.health.usage import HasMerges
-from tokbench.protocol import HasSpecialTokens, HasTokenBytes, Tokenizer
+from tokbench.errors import ContractError, TokbenchError
+from tokbench.protocol import HasMerges, HasSpecialTokens, HasTokenBytes, Tokenizer
 
 __all__ = ["MergeOrder", "merge_order"]
 
@@ -131,14 +131,19 @@ def merge_order(tokenizer: Tokenizer) -> MergeOrder:
     Traceback (most recent call last):
     tokbench.errors.ContractError: its vocabulary is not built by merges in order of rank
     """
-    if not isinstance(tokenizer, HasMerges) or not isinstance(tokenizer, HasTokenBytes):
-        raise ContractError("its vocabulary is not built by merges in order of rank")
+    if not isinstance(tokenizer, HasTokenBytes):
+        raise ContractError("it does not say which bytes its ids stand for")
+    try:
+        merges = cast("HasMerges", tokenizer).merges
+    except AttributeError as error:
+        told = isinstance(error, TokbenchError)  # it has merges, and they are not in order
+        raise ContractError(str(error) if told else "its vocabulary is not built by merges in order of rank") from error
     special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
     data = [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
     # Of ids with the same bytes the lowest: the others are added tokens, which no merge makes.
     ids = {token: i for i, token in reversed(list(enumerate(data))) if token}
     rows: list[tuple[int, ...]] = []
-    for rank, parts in enumerate(tokenizer.merges):
+    for rank, parts in enumerate(merges):
         token = b"".join([data[part] for part in parts])
         if token not in ids:
             raise ContractError(f"merge {rank} of {tuple(parts)} makes {token!r}, which is no token")

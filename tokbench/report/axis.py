@@ -26,12 +26,15 @@ class Axis:
     end: float
     log: bool = False
 
-    def at(self, value: float) -> float:
-        """The place of a value, to a tenth; one beyond an end is put there."""
+    def exactly(self, value: float) -> float:
+        """The place of a value."""
         low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
         value = math.log(max(value, self.low / 10)) if self.log else value
-        place = self.start + (value - low) / (high - low) * (self.end - self.start)
-        return round(min(max(place, min(self.start, self.end)), max(self.start, self.end)), 1)
+        return self.start + (value - low) / (high - low) * (self.end - self.start)
+
+    def at(self, value: float) -> float:
+        """The place of a value, to a tenth; one beyond an end is put there."""
+        return round(min(max(self.exactly(value), min(self.start, self.end)), max(self.start, self.end)), 1)
 
     def ticks(self) -> list[Tick]:
         """Some lines of the grid."""

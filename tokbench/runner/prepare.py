@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import time
 from collections.abc import Iterator
@@ -37,8 +38,17 @@ class Facts(NamedTuple):
     def of(cls, tokenizer: Tokenizer, registry: Registry) -> Facts:
         """The facts of a tokenizer."""
         values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
-        lacks = frozenset(each.id for each in values if each.needs and not isinstance(tokenizer, each.needs))
+        lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
         return cls(tokenizer.vocab_size, list(tokenizer.notes) if isinstance(tokenizer, HasNotes) else [], lacks)
+
+
+def _has(tokenizer: Tokenizer, capability: type) -> bool:
+    """Whether it has the members of a capability; unlike ``isinstance``, which in Python 3.11 computes them all.
+
+    Merges may take seconds to be found.
+    """
+    members = (name for name in dir(capability) if not name.startswith("_"))
+    return all(inspect.getattr_static(tokenizer, name, None) is not None for name in members)
 
 
 @dataclass

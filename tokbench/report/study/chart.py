@@ -175,16 +175,16 @@ def _short(size: int) -> str:
 
 def _path(x_axis: Axis, y_axis: Axis, trace: Trace) -> str:
     """Every size that the picture can tell apart; what a straight line says as well is left out."""
-    x = x_axis.start + (np.log(trace.sizes) - math.log(x_axis.low)) / math.log(x_axis.high / x_axis.low) * (
-        x_axis.end - x_axis.start
-    )
-    y = y_axis.start + (trace.ratio - y_axis.low) / (y_axis.high - y_axis.low) * (y_axis.end - y_axis.start)
+    sizes, ratio = trace.sizes, trace.ratio
     if trace.kind == "curve":
-        column = np.flatnonzero(np.diff(np.round(2 * x), append=np.inf))
-        points = np.column_stack([x[np.append(0, column)], y[np.append(0, column)]])
+        # Two sizes a pixel: the curve is known at each, and they follow one another.
+        halves = 2 * round(abs(x_axis.at(float(sizes[-1])) - x_axis.at(float(sizes[0])))) + 2
+        places = np.unique(np.geomspace(sizes[0], sizes[-1], halves).round().astype(np.int64)) - sizes[0]
+        sizes, ratio = sizes[places], ratio[places]
+    x = [x_axis.exactly(size) for size in sizes.tolist()]
+    points = np.column_stack([x, [y_axis.exactly(each) for each in ratio.tolist()]])
+    if trace.kind == "curve":
         points = points[_kept(points)]
-    else:
-        points = np.column_stack([x, y])
     return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points.tolist())
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tokbench.report.csv import field
-from tokbench.report.study.data import Sizes
+from tokbench.report.study.data import Sizes, Trace
 from tokbench.reporter import ReporterSpec
 from tokbench.results import WHOLE, Results
 
@@ -50,15 +50,23 @@ def _rows(sizes: Sizes, line: dict[str, Any], corpus: str, group: str) -> Iterat
         yield from chosen
         return
     known = {row["vocab_size"]: row for row in chosen}
-    for size, tokens, ratio in zip(trace.sizes.tolist(), trace.tokens.tolist(), trace.ratio.tolist(), strict=True):
-        fertility = tokens / trace.words if trace.words else None
+    for k, (size, tokens, ratio) in enumerate(zip(*(_list(trace, name) for name in _OF_TRACE), strict=True)):
         yield known.get(size) or {
             "vocab_size": size,
             "tokens": tokens,
             "compression_ratio": ratio,
-            "fertility": fertility,
+            "fertility": tokens / trace.words if trace.words else None,
             "unit": chosen[0]["unit"],
+            "entropy": None if trace.entropy is None else float(trace.entropy[k]),
         }
+
+
+_OF_TRACE = ("sizes", "tokens", "ratio")
+
+
+def _list(trace: Trace, name: str) -> list[Any]:
+    values: list[Any] = getattr(trace, name).tolist()
+    return values
 
 
 SPEC = ReporterSpec(

@@ -27,6 +27,7 @@ class Trace:
         sizes: int64[s], rising.
         tokens: int64[s].
         n_bytes, words: of the text; ``words`` is ``None`` where they have no common unit.
+        entropy: float64[s], bits, if the run kept all of it.
     """
 
     line: str
@@ -35,6 +36,7 @@ class Trace:
     tokens: NDArray[np.int64]
     n_bytes: float
     words: float | None = None
+    entropy: NDArray[np.float64] | None = None
 
     @cached_property
     def ratio(self) -> NDArray[np.float64]:
@@ -53,6 +55,7 @@ class Sizes:
             self._rows.setdefault((row["line"], row["corpus"], row["group"]), []).append(row)
         self._curves = {(c["line"], c["corpus"], c["group"]): c for c in self.found.get("curves", [])}
         self._knees = {(k["line"], k["corpus"], k["group"]): k for k in self.found.get("knees", [])}
+        self._traces: dict[tuple[str, str, str], Trace | None] = {}
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
     def groups(self, corpus: str) -> list[str]:
@@ -70,12 +73,17 @@ class Sizes:
     def trace(self, line: dict[str, Any], corpus: str, group: str) -> Trace | None:
         """A line on one group, at every size that is known; ``None`` if it was not measured there."""
         key = (line["line"], corpus, group)
+        if key not in self._traces:
+            self._traces[key] = self._trace(line, key)
+        return self._traces[key]
+
+    def _trace(self, line: dict[str, Any], key: tuple[str, str, str]) -> Trace | None:
         curve = self._curves.get(key)
         if curve is not None:
-            saved = np.frombuffer(zlib.decompress(base64.b64decode(curve["saved"])), dtype="<i8")
-            tokens = curve["units"] - np.concatenate([[0], np.cumsum(saved)])
+            tokens = curve["units"] - np.concatenate([[0], np.cumsum(_unpacked(curve["saved"], "<i8"))])
             sizes = curve["base"] + np.arange(len(tokens))
-            return Trace(line["line"], "curve", sizes, tokens, curve["bytes"], curve["words"])
+            entropy = _unpacked(curve["entropy"], "<f8") if "entropy" in curve else None
+            return Trace(line["line"], "curve", sizes, tokens, curve["bytes"], curve["words"], entropy)
         rows = self.rows(*key)
         if not rows:
             return None
@@ -90,3 +98,7 @@ class Sizes:
             trace = self.trace(line, corpus, group)
             if trace is not None:
                 yield trace
+
+
+def _unpacked(text: str, kind: str) -> NDArray[Any]:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=kind)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tokbench.report.study.view import Corpus, study_view
+from tokbench.report.study.data import Sizes
+from tokbench.report.study.view import by_size, columns_of
 from tokbench.report.text import markdown, table
 from tokbench.results import Results
 
@@ -11,27 +12,29 @@ __all__ = ["study_section"]
 
 def study_section(results: Results) -> str:
     """The section, or ``""`` if the run had no study."""
-    study = study_view(results)
-    if study is None:
+    sizes = Sizes(results)
+    if not sizes.lines:
         return ""
     head = "Bytes per token when each vocabulary is cut to a size: exact, from one encoding at its own size."
     parts = [f"## Vocabulary size\n\n{head} Special tokens are not counted.\n"]
-    parts += [_corpus(corpus) for corpus in study.corpora]
-    reasons = [f"- {markdown(line['line'])}: {markdown(line['reason'])}" for line in study.lines if line["reason"]]
+    parts += [_corpus(sizes, corpus) for corpus in sizes.corpora]
+    reasons = [f"- {markdown(line['line'])}: {markdown(line['reason'])}" for line in sizes.lines if line["reason"]]
     if reasons:
         parts.append("Known only at sizes of their own:\n\n" + "\n".join(reasons) + "\n")
     return "\n".join(parts)
 
 
-def _corpus(corpus: Corpus) -> str:
-    head = ["line", "knee", *(f"{size:,}" for size in corpus.columns), "own size"]
+def _corpus(sizes: Sizes, corpus: str) -> str:
+    columns = columns_of(sizes, corpus)
+    head = ["line", "knee", *(f"{size:,}" for size in columns), "own size"]
     rows = [
         [
-            markdown(line),
-            f"{knee['size']:,}" if knee else "none",
-            *("none" if value is None else f"{value:.3f}" for value in [*values, own]),
+            markdown(row.line),
+            f"{row.knee['size']:,}" if row.knee else "none",
+            *("none" if value is None else f"{value:.3f}" for value in [*row.values, row.own]),
         ]
-        for line, knee, values, own in corpus.table
+        for row in by_size(sizes, corpus, columns)
     ]
-    advice = f"\n{markdown(corpus.advice)}\n" if corpus.advice else ""
-    return f"### {markdown(corpus.name)}\n\n{table(head, rows, range(1, len(head)))}{advice}"
+    sentence = sizes.found.get("advice", {}).get(corpus, {}).get("sentence")
+    advice = f"\n{markdown(sentence)}\n" if sentence else ""
+    return f"### {markdown(corpus)}\n\n{table(head, rows, range(1, len(head)))}{advice}"

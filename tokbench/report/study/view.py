@@ -10,10 +10,19 @@ from tokbench.report.study.chart import LARGE, SMALL, Chart, draw
 from tokbench.report.study.data import Sizes, Trace
 from tokbench.results import WHOLE, Results
 
-__all__ = ["Corpus", "SizeTable", "Study", "study_view"]
+__all__ = ["BySize", "Corpus", "SizeTable", "Study", "by_size", "columns_of", "study_view"]
 
 _MOST_LINES = 16
 """So many vocabularies have a picture of their groups each; with more the page would be pictures alone."""
+
+
+class BySize(NamedTuple):
+    """One line at some sizes: where it bends, bytes per token at each (``None`` if unknown), and at its own size."""
+
+    line: str
+    knee: dict[str, Any] | None
+    values: Sequence[float | None]
+    own: float | None
 
 
 class SizeTable(NamedTuple):
@@ -43,8 +52,7 @@ class Corpus:
         by_line: a small picture of each line, with all groups.
         groups: names and styles of the groups in ``by_line``.
         sizes: the table of each size at which two lines or more are known; equal sizes, that is.
-        table: lines down and sizes across, on the whole corpus: name, knee, a number (or ``None``) for each size, and
-            the number at its own size.
+        table: lines down and sizes across, on the whole corpus.
         columns: the sizes of ``table``.
         costs: the rows of costs.
         advice: the sentence that recommends a size; ``""`` without a model.
@@ -56,7 +64,7 @@ class Corpus:
     by_line: Sequence[Chart]
     groups: Sequence[tuple[str, int, int]]
     sizes: Sequence[SizeTable]
-    table: Sequence[tuple[str, dict[str, Any] | None, Sequence[float | None], float | None]]
+    table: Sequence[BySize]
     columns: Sequence[int]
     costs: Sequence[Mapping[str, Any]]
     advice: str
@@ -106,7 +114,7 @@ def _corpus(sizes: Sizes, corpus: str, styles: Mapping[str, int]) -> Corpus:
     each_group = (draw(g, list(sizes.traces(corpus, g)), SMALL, styles, span=span) for g in groups)
     places = {group: number for number, group in enumerate(groups)}
     each_line = (_of_line(sizes, line, corpus, places, span) for line in sizes.lines[:_MOST_LINES])
-    columns = _columns(sizes, corpus, WHOLE)
+    columns = columns_of(sizes, corpus)
     return Corpus(
         name=corpus,
         whole=whole,
@@ -114,15 +122,7 @@ def _corpus(sizes: Sizes, corpus: str, styles: Mapping[str, int]) -> Corpus:
         by_line=[chart for chart in each_line if chart] if len(groups) > 1 else [],
         groups=[(group, number % 8, number // 8) for group, number in places.items()],
         sizes=[table for size in columns if (table := _at_size(sizes, corpus, [*groups, WHOLE], size))],
-        table=[
-            (
-                line["line"],
-                sizes.knee(line["line"], corpus, WHOLE),
-                _ratios(sizes, line["line"], corpus, columns),
-                _ratios(sizes, line["line"], corpus, [line["largest"]])[0],
-            )
-            for line in sizes.lines
-        ],
+        table=by_size(sizes, corpus, columns),
         columns=columns,
         costs=[row for row in sizes.found.get("costs", []) if row["corpus"] == corpus],
         advice=advice.get("sentence", ""),
@@ -141,11 +141,23 @@ def _of_line(
     return draw(line["line"], traces, SMALL, places, span=span)
 
 
-def _columns(sizes: Sizes, corpus: str, group: str) -> list[int]:
-    """The sizes at which two lines or more are known, and those of the study."""
-    known = [row["vocab_size"] for line in sizes.lines for row in sizes.rows(line["line"], corpus, group)]
-    asked = set(sizes.found["sizes"])
-    return sorted({size for size in known if size in asked})
+def columns_of(sizes: Sizes, corpus: str) -> list[int]:
+    """The sizes of the study that are known of a line at least."""
+    known = {row["vocab_size"] for line in sizes.lines for row in sizes.rows(line["line"], corpus, WHOLE)}
+    return sorted(known.intersection(sizes.found["sizes"]))
+
+
+def by_size(sizes: Sizes, corpus: str, columns: Sequence[int]) -> list[BySize]:
+    """The table of lines and sizes, on the whole corpus."""
+    return [
+        BySize(
+            line["line"],
+            sizes.knee(line["line"], corpus, WHOLE),
+            _ratios(sizes, line["line"], corpus, columns),
+            _ratios(sizes, line["line"], corpus, [line["largest"]])[0],
+        )
+        for line in sizes.lines
+    ]
 
 
 def _ratios(sizes: Sizes, line: str, corpus: str, columns: Sequence[int], group: str = WHOLE) -> list[float | None]:

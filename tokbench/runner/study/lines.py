@@ -12,7 +12,6 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.curve import Curve, tokens_of_each
 from tokbench.merges import MergeOrder
 from tokbench.metrics.curve import TokenCounts
-from tokbench.metrics.vocabulary import renyi_entropy
 
 __all__ = ["GRID", "Line", "cut", "grid", "ladder"]
 
@@ -27,14 +26,12 @@ class Line:
     Attributes:
         sizes: int64[s], rising.
         tokens: float64[s, BUCKETS], the tokens of each jackknife group of documents.
-        entropy: float64[s], Shannon entropy of the unigram distribution, bits.
         curve: the curve of every size, if the vocabulary can be cut; else
         rungs: for each size how often each id occurs.
     """
 
     sizes: NDArray[np.int64]
     tokens: NDArray[np.float64]
-    entropy: NDArray[np.float64]
     curve: Curve | None = None
     rungs: tuple[NDArray[np.int64], ...] = ()
 
@@ -64,8 +61,7 @@ def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int6
         weights = tokens_of_each(order, size - order.base)
         for text, state in enumerate(states):
             tokens[text, k] = state.per_bucket(weights)
-    ranks = sizes - order.base
-    return [Line(sizes, each, curve.entropy[ranks], curve) for each, curve in zip(tokens, curves, strict=True)]
+    return [Line(sizes, each, curve) for each, curve in zip(tokens, curves, strict=True)]
 
 
 def ladder(rungs: Sequence[tuple[int, TokenCounts]]) -> Line:
@@ -73,5 +69,4 @@ def ladder(rungs: Sequence[tuple[int, TokenCounts]]) -> Line:
     rungs = sorted(rungs, key=lambda rung: rung[0])
     counts = tuple(state.total() for _, state in rungs)
     ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in rungs]
-    entropy = [renyi_entropy(each[each > 0], 1.0) if each.any() else 0.0 for each in counts]
-    return Line(np.array([size for size, _ in rungs]), np.array(ones), np.array(entropy), rungs=counts)
+    return Line(np.array([size for size, _ in rungs]), np.array(ones), rungs=counts)

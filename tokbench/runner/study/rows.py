@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tokbench.metrics.contract import Measured, NotApplicable
 from tokbench.metrics.sums import Sums, student_t
+from tokbench.metrics.vocabulary import renyi_entropy
 from tokbench.runner.study.lines import Line
 from tokbench.study.knee import knee
 
@@ -43,14 +44,15 @@ def rows(line: Line, text: Text, sizes: list[int]) -> list[dict[str, Any]]:
         ratio = sums.ratio("bytes", "tokens")
         if isinstance(ratio, NotApplicable):
             continue
+        counts = line.counts(k)
         row: dict[str, Any] = {
             "vocab_size": size,
             "tokens": int(tokens.sum()),
             "compression_ratio": ratio.value,
             "ci_low": ratio.ci_low,
             "ci_high": ratio.ci_high,
-            "entropy": float(line.entropy[k]),
-            "used": int(np.count_nonzero(line.counts(k))),
+            "entropy": renyi_entropy(counts[counts > 0], 1.0),
+            "used": int(np.count_nonzero(counts)),
             "gain": None,
             "fertility": None,
             "fertility_low": None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.corpus.words import UNIT_NAMES
 from tokbench.curve import Curve
@@ -75,26 +76,30 @@ class _Study:
             "spaces": max(built[each.name].spaces for each in members),
             "spaces_from": first.spaces_from,
         })  # fmt: skip
-        for corpus in self.plan.measured:
-            self._corpus(name, corpus, members, built)
+        texts = {
+            (corpus, group): text
+            for corpus in self.plan.measured
+            for group, text in self._texts(corpus, [each.name for each in members])
+        }
+        for (corpus, group), line in self._cut(texts, members, built).items():
+            self._group({"line": name, "corpus": corpus, "group": group}, line, texts[corpus, group])
 
-    def _corpus(self, name: str, corpus: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
-        texts = dict(self._texts(corpus, [each.name for each in members]))
-        states: dict[str, list[TokenCounts]] = {}
-        for group in texts:
-            counts = [self._counts(each.name, corpus, group) for each in members]
+    def _cut(
+        self, places: Iterable[tuple[str, str]], members: Sequence[Prepared], built: Mapping[str, Built]
+    ) -> dict[tuple[str, str], Line]:
+        """The line on each corpus and group on which all members have been counted."""
+        states: dict[tuple[str, str], list[TokenCounts]] = {}
+        for place in places:
+            counts = [self._counts(each.name, *place) for each in members]
             found = [each for each in counts if not isinstance(each, Failure)]
             if len(found) == len(members):
-                states[group] = found
+                states[place] = found
         order = built[members[0].name].order
         if order is not None:
             sizes = grid(order, self.options.sizes)
-            lines = dict(zip(states, cut(order, [each[0] for each in states.values()], sizes), strict=True))
-        else:
-            rungs = [built[each.name].size for each in members]
-            lines = {group: ladder(list(zip(rungs, each, strict=True))) for group, each in states.items()}
-        for group, line in lines.items():
-            self._group({"line": name, "corpus": corpus, "group": group}, line, texts[group])
+            return dict(zip(states, cut(order, [each[0] for each in states.values()], sizes), strict=True))
+        rungs = [built[each.name].size for each in members]
+        return {place: ladder(list(zip(rungs, each, strict=True))) for place, each in states.items()}
 
     def _group(self, place: dict[str, str], line: Line, text: Text) -> None:
         last = int(line.sizes[-1])
@@ -106,7 +111,7 @@ class _Study:
         if bend:
             self.knees.append(place | bend)
         if line.curve:
-            self.curves.append(place | _drawn(line.curve, text))
+            self.curves.append(place | _drawn(line.curve, text, every=self.options.points == "all"))
         if place["group"] == WHOLE and self.options.model and found:
             ratios = {row["vocab_size"]: row["compression_ratio"] for row in found}
             self.costs += [
@@ -183,14 +188,19 @@ class _Study:
         return {key: min(each.items(), key=lambda item: item[1]) for key, each in groups.items()}
 
 
-def _drawn(curve: Curve, text: Text) -> dict[str, Any]:
-    """The curve of every size: bytes, words, tokens without merges, and what each merge saves, compressed."""
-    saved = -np.diff(curve.tokens)
-    return {
+def _drawn(curve: Curve, text: Text, *, every: bool) -> dict[str, Any]:
+    """The curve of every size: bytes, words, tokens without merges, what each merge saves, and maybe all entropies."""
+    drawn = {
         "bytes": int(text.n_bytes.sum()),
         "words": None if text.words is None else int(text.words.sum()),
         "unit": text.unit,
         "base": curve.order.base,
         "units": int(curve.tokens[0]),
-        "saved": base64.b64encode(zlib.compress(saved.astype("<i8").tobytes(), 6)).decode(),
+        "saved": _packed(-np.diff(curve.tokens), "<i8"),
     }
+    return drawn | ({"entropy": _packed(curve.entropy, "<f8")} if every else {})
+
+
+def _packed(values: NDArray[Any], kind: str) -> str:
+    """An array as base64 of zlib."""
+    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()

@@ -110,9 +110,7 @@ def _given_by_model(content: Mapping[str, Any]) -> set[str]:
     model = content["model"]
     if model_kind(content) != "BPE" or model.get("ignore_merges"):
         return set(model["vocab"])
-    return {token for token in model["vocab"] if len(token) == 1} | {
-        product(model, merge) for merge in model["merges"]
-    }
+    return {token for token in model["vocab"] if len(token) == 1} | {product(model, merge) for merge in model["merges"]}
 
 
 def _renamed(model: Mapping[str, Any], hidden: set[str]) -> dict[str, Any]:

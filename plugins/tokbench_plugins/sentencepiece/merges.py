@@ -1,4 +1,4 @@
-"""The merges of SentencePiece's BPE models: two neighbours are merged that together are a piece, highest score first."""
+"""The merges of SentencePiece's BPE models: neighbours that together are a piece become it, highest score first."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
     merged: no piece that has one in it is made.
 
     Raises:
-        NoMergesError: there is no order in which all merges are done; or a piece has a character that is none; or scores are
-            equal, and the place in the text decides; or pieces are unused, which are made and taken apart again.
+        NoMergesError: there is no order in which all merges are done; or a piece has a character that is none; or
+            scores are equal, and the place in the text decides; or pieces are unused, made and taken apart again.
     """
     unused = sum(piece.type is PieceType.UNUSED for piece in pieces)
     if unused:

@@ -210,15 +210,6 @@ def test_models_in_splintr_are_the_models(data, pud):
     assert tokbench.load("splintr", vocabulary="mistral_v1").merges == model.merges
 
 
-@pytest.mark.parametrize("name", ["codellama", "llama2"])
-def test_ids_that_are_not_in_order_of_rank(name):
-    """With four spaces as one merge of low rank, the last of them would not go to the word."""
-    tokenizer = tokbench.load("splintr", vocabulary=name)
-    assert [tokenizer.token_bytes(i) for i in tokenizer.encode("    return")] == [b"    ", b" return"]
-    with pytest.raises(tokbench.BackendError, match="runs of spaces"):
-        tokenizer.merges  # noqa: B018
-
-
 @pytest.mark.slow
 def test_tekken(pud):
     name = "tekken_240911"

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from tokbench import BackendError, Encoded
 from tokbench_plugins.arrays import from_buffers, from_lists
-from tokbench_plugins.bpe.order import Merges, NoMergesError
+from tokbench_plugins.bpe.order import Merges
 from tokbench_plugins.splintr.merges import merges_of_bytes, merges_of_characters
 
 __all__ = ["SplintrTokenizer"]
 
 _BYTES_PER_ID = 4
-_SCORED = frozenset({"codellama", "llama2"})
 _ESCAPED_SPACE = "▁".encode()
 
 
@@ -179,11 +178,6 @@ class SplintrTokenizer:
         Raises:
             NoMergesError: they are not in order of rank.
         """
-        if self._name in _SCORED:
-            raise NoMergesError(
-                f"merges are not told: the runs of spaces in {self._name} have ranks that do not follow their ids, "
-                "and splintr does not tell its ranks; load the model's own file with the backend sentencepiece"
-            )
         tokens = [self.token_bytes(token_id) for token_id in range(self.vocab_size)]
         if self._byte_level and not self._escapes_spaces:
             return merges_of_bytes(tokens, set(self._special.values()))

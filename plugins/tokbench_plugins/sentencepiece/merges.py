@@ -24,7 +24,8 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
 
     Raises:
         NoMergesError: there is no order in which all merges are done; or a piece has a character that is none; or
-            scores are equal (but of runs), and the place in the text decides; or pieces are unused, made and taken apart again.
+            scores are equal (but of runs), and the place in the text decides; or pieces are unused, which are made
+            and taken apart again.
     """
     unused = sum(piece.type is PieceType.UNUSED for piece in pieces)
     if unused:

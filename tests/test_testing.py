@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import broken_backends as broken
+import broken_lives as lives
 import pytest
 from click.testing import CliRunner
 
@@ -18,19 +19,19 @@ from tokbench.testing.job import Job
 from tokbench.testing.rules import RULES
 from tokbench.testing.run import Session
 
-LIMITS = {broken.Hangs: 15, broken.NeverEnds: 15}
+ALL = broken.BROKEN + lives.BROKEN
+LIMITS = {broken.Hangs: 15, lives.NeverEnds: 15}
 CASES = [
-    pytest.param(*case, id=case[0].__name__, marks=[pytest.mark.slow] if case[0] in LIMITS else [])
-    for case in broken.BROKEN
+    pytest.param(*case, id=case[0].__name__, marks=[pytest.mark.slow] if case[0] in LIMITS else []) for case in ALL
 ]
 
 
 def spec_of(kind):
-    return broken.spec(kind, trained=kind in broken.TRAIN)
+    return lives.spec(kind, trained=kind in lives.TRAIN)
 
 
 def job(kind):
-    return Job(spec_of(kind), {}, train=int(kind in broken.TRAIN), examples=0)
+    return Job(spec_of(kind), {}, train=int(kind in lives.TRAIN), examples=0)
 
 
 @pytest.mark.slow
@@ -49,18 +50,18 @@ def test_a_broken_backend_is_caught(kind, rule, shown):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "rule", "shown"), CASES)
 def test_and_by_no_other_rule(kind, rule, shown):
-    report = check_backend(spec_of(kind), train=int(kind in broken.TRAIN), examples=0, time_limit=LIMITS.get(kind, 60))
+    report = check_backend(spec_of(kind), train=int(kind in lives.TRAIN), examples=0, time_limit=LIMITS.get(kind, 60))
     assert [outcome.rule for outcome in report.failed] == [rule], str(report)
     assert not report.ok
     assert len(report.outcomes) == len(RULES)
 
 
 def test_every_rule_has_a_broken_backend():
-    assert {rule for _, rule, _ in broken.BROKEN} == set(RULES)
+    assert {rule for _, rule, _ in ALL} == set(RULES)
 
 
 def test_the_sentences_are_those_of_the_protocol():
-    assert list(SENTENCES) == list(range(1, 14))
+    assert list(SENTENCES) == list(range(1, 15))
     flat = " ".join(protocol.__doc__.replace("``", "`").split())
     for number, sentence in SENTENCES.items():
         assert f" {number}. {sentence} " in flat
@@ -105,11 +106,11 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
 @pytest.mark.parametrize(
     ("kind", "error", "message"),
     [
-        (broken.NotHere, tokbench.BackendUnavailable, "no network here"),
-        (broken.Damaged, tokbench.BackendError, "the file is damaged"),
-        (broken.LoadPanics, tokbench.BackendError, "raised Panic: out of memory"),
-        (broken.LoadCrashes, tokbench.BackendError, "does not load: the process was killed by SIGSEGV"),
-        (broken.NoTokenizer, tokbench.BackendError, "made NoTokenizer, which lacks encode, decode or vocab_size"),
+        (lives.NotHere, tokbench.BackendUnavailable, "no network here"),
+        (lives.Damaged, tokbench.BackendError, "the file is damaged"),
+        (lives.LoadPanics, tokbench.BackendError, "raised Panic: out of memory"),
+        (lives.LoadCrashes, tokbench.BackendError, "does not load: the process was killed by SIGSEGV"),
+        (lives.NoTokenizer, tokbench.BackendError, "made NoTokenizer, which lacks encode, decode or vocab_size"),
     ],
 )
 def test_what_does_not_load(kind, error, message):
@@ -158,8 +159,8 @@ def test_a_failing_test_names_the_sentence_and_the_input(tmp_path):
 def test_an_unavailable_backend_is_skipped(tmp_path):
     code, output = run_pytest(
         tmp_path,
-        f"import sys; sys.path.append({str(broken.HERE)!r})\nimport broken_backends, tokbench.testing\n"
-        "test_mine = tokbench.testing.conformance(broken_backends.spec(broken_backends.NotHere))\n",
+        f"import sys; sys.path.append({str(broken.HERE)!r})\nimport broken_lives, tokbench.testing\n"
+        "test_mine = tokbench.testing.conformance(broken_lives.spec(broken_lives.NotHere))\n",
     )
     assert code == 0, output
     assert f"{len(RULES)} skipped" in output

@@ -1,4 +1,4 @@
-"""The merges of SentencePiece's BPE models: two neighbours are merged that together are a piece, highest score first."""
+"""The merges of SentencePiece's BPE models: neighbours that together are a piece become it, highest score first."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
     Bytes and single characters are units. A symbol that the user defined is found in the text before anything is
     merged: no piece that has one in it is made.
 
+    Runs of spaces share the lowest score in the models of Llama and Mistral; the shorter ones come first here. Where
+    only some of them are kept, a longer run is told as one of these and single spaces, and the library might join the
+    rest again: at those few sizes, the highest, counts may be too high for texts with long runs.
+
     Raises:
-        NoMergesError: there is no order in which all merges are done; or a piece has a character that is none; or scores are
-            equal, and the place in the text decides; or pieces are unused, which are made and taken apart again.
+        NoMergesError: there is no order in which all merges are done; or a piece has a character that is none; or
+            scores are equal (but of runs), and the place in the text decides; or pieces are unused, which are made
+            and taken apart again.
     """
     unused = sum(piece.type is PieceType.UNUSED for piece in pieces)
     if unused:
@@ -34,11 +39,11 @@ def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
     defined_in = re.compile("|".join(defined) or "(?!)").search
     merged = (i for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL and len(piece.text) > 1)
     last = None
-    for i in sorted(merged, key=lambda i: -pieces[i].score):
+    for i in sorted(merged, key=lambda i: (-pieces[i].score, len(pieces[i].text))):
         text, score, _ = pieces[i]
         if defined_in(text):
             continue
-        if score == last:
+        if score == last and len(set(text)) > 1:
             raise NoMergesError(f"merges are out of order: piece {text!r} has the score of another, {score:g}")
         if missing := [char for char in text if char not in id_of]:
             raise NoMergesError(f"merges are not told: piece {text!r} has {missing[0]!r} in it, which is no piece")

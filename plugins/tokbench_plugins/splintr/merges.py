@@ -17,6 +17,7 @@ from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 __all__ = ["merges_of_bytes", "merges_of_characters"]
 
 _BYTES: Final = 256
+_LOWEST: Final = -1e9  # the score of runs of spaces in the models of Llama and Mistral
 _NO_TEXT: Final = 0x80  # the first byte that is no character, so that only one id stands for it
 
 
@@ -60,4 +61,4 @@ def merges_of_characters(tokens: Sequence[bytes]) -> Merges:
             return PieceType.NORMAL
         return PieceType.USER_DEFINED if texts[token_id] else PieceType.CONTROL
 
-    return merges_of_pieces([Piece(text, -i, kind(i)) for i, text in enumerate(texts)])
+    return merges_of_pieces([Piece(text, -i if text.strip(" ") else _LOWEST, kind(i)) for i, text in enumerate(texts)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, refusals, special, threads
+from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, merges, refusals, special, threads
 from tokbench.testing.subject import Subject
 
 __all__ = ["RULES", "Rule"]
@@ -38,6 +38,7 @@ RULES: Final = {
     "decode_batch": Rule(4, batches.decode_batch),
     "lossless": Rule(9, decoding.lossless),
     "token_bytes": Rule(5, bytes_.token_bytes),
+    "merges": Rule(14, merges.merges),
     "offsets": Rule(6, bytes_.offsets),
     "ids_out_of_range": Rule(11, refusals.ids_out_of_range),
     "wrong_types": Rule(11, refusals.wrong_types),

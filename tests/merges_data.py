@@ -1,0 +1,131 @@
+"""Vocabularies that are really cut down, each in a library that knows nothing of tokbench's merges."""
+
+import base64
+import json
+
+import regex
+import tiktoken
+import tokenizers
+from sentencepiece import SentencePieceProcessor, sentencepiece_model_pb2
+
+from tokbench_plugins.bpe import PATTERNS
+
+_QWEN = PATTERNS["gpt4"].replace(r"\p{N}{1,3}", r"\p{N}")
+_HAN = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]"
+_ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_KIMI = "|".join(
+    [
+        r"\p{Han}+",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_HAN[0]}*{_HAN[1]}+{_ENDING}",
+        rf"[^\r\n\p{{L}}\p{{N}}]?{_HAN[0]}+{_HAN[1]}*{_ENDING}",
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ]
+)
+_DEEPSEEK_WORDS = (
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_DEEPSEEK = (r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", _DEEPSEEK_WORDS)
+_TEKKEN = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+SPLITS = {
+    "deepseek_v3": _DEEPSEEK,
+    "glm4": (PATTERNS["gpt4"],),
+    "kimi_k2": (_KIMI,),
+    "llama3": (PATTERNS["gpt4"],),
+    "mistral_v3": (_TEKKEN,),
+    "olmo2": (PATTERNS["gpt4"],),
+    "qwen3": (_QWEN,),
+    "whisper_v3": (PATTERNS["gpt2"],),
+}
+"""By vocabulary of splintr, the expressions that its makers split text with, one after the other."""
+
+
+def chunks(text, splits):
+    """What is left of a text after all splits: what an expression matches, and what lies between."""
+    parts = [text]
+    for each in splits:
+        found = regex.compile(f"(?V1)({each})")
+        parts = [piece for part in parts for piece in cut(part, found)]
+    return parts
+
+
+def cut(text, found):
+    at = 0
+    for match in found.finditer(text):
+        yield from filter(None, (text[at : match.start()], match[0]))
+        at = match.end()
+    if at < len(text):
+        yield text[at:]
+
+
+def through_tiktoken(ranks, splits, texts):
+    """How many tokens tiktoken makes of texts that are split already; each chunk is encoded once."""
+    encoding = tiktoken.Encoding("cut", pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
+    known = {}
+    total = 0
+    for text in texts:
+        for chunk in chunks(text, splits):
+            if chunk not in known:
+                known[chunk] = len(encoding.encode_ordinary(chunk))
+            total += known[chunk]
+    return total
+
+
+def cut_ranks(tokenizer, splits):
+    """The same vocabulary in tiktoken, but for some ids."""
+    special = set(tokenizer.special_ids.values())
+
+    def count(dropped, texts):
+        ranks = {}
+        for i in range(tokenizer.vocab_size):
+            if i not in special and i not in dropped and (data := tokenizer.token_bytes(i)):
+                ranks.setdefault(data, i)
+        return through_tiktoken(ranks, splits, texts)
+
+    return count
+
+
+def cut_model(path):
+    """The same SentencePiece model, but for some pieces."""
+    model = sentencepiece_model_pb2.ModelProto.FromString(path.read_bytes())
+
+    def count(dropped, texts):
+        smaller = sentencepiece_model_pb2.ModelProto.FromString(path.read_bytes())
+        del smaller.pieces[:]
+        smaller.pieces.extend(piece for i, piece in enumerate(model.pieces) if i not in dropped)
+        processor = SentencePieceProcessor(model_proto=smaller.SerializeToString())
+        return sum(map(len, processor.encode(texts)))
+
+    return count
+
+
+def cut_json(path):
+    """The same ``tokenizer.json``, but for some tokens and the merges that make or use them."""
+
+    def count(dropped, texts):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        model = content["model"]
+        model["vocab"] = {token: i for token, i in model["vocab"].items() if i not in dropped}
+        pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
+        model["merges"] = [pair for pair in pairs if {*pair, "".join(pair)} <= model["vocab"].keys()]
+        tokenizer = tokenizers.Tokenizer.from_str(json.dumps(content))
+        return sum(len(each.ids) for each in tokenizer.encode_batch(texts, add_special_tokens=False))
+
+    return count
+
+
+def cut_tekken(path):
+    """The same Tekken file, but for some ids, of which the first thousand are special."""
+    content = json.loads(path.read_bytes())
+    first = content["config"]["default_num_special_tokens"]
+    tokens = content["vocab"][: content["config"]["default_vocab_size"] - first]
+
+    def count(dropped, texts):
+        ranks = {base64.b64decode(t["token_bytes"]): t["rank"] for t in tokens if first + t["rank"] not in dropped}
+        return through_tiktoken(ranks, (content["config"]["pattern"],), texts)
+
+    return count

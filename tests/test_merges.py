@@ -1,0 +1,223 @@
+"""Merges that backends tell: what follows from them for smaller vocabularies is what such vocabularies give."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import sentencepiece
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
+from merges_data import SPLITS, cut_json, cut_model, cut_ranks, cut_tekken
+
+import tokbench
+from tokbench.batch import encode_batch
+from tokbench.health.usage import merge_table
+from tokbench.registry import load_registry
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer
+from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.mistral.backend import vocabularies
+from tokbench_plugins.sentencepiece.proto import PieceType, read_pieces
+from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
+
+BYTES = {bytes([byte]): byte for byte in range(256)}
+
+
+def token_counts(tokenizer, texts, sizes):
+    """How many tokens texts have with the first merges only, from their ids with all of them."""
+    made, parts, offsets = merge_table(tokenizer)
+    counts = np.bincount(encode_batch(tokenizer, texts).ids, minlength=tokenizer.vocab_size).astype(np.int64)
+    found = {len(made): int(counts.sum())}
+    for rank in reversed(range(len(made))):
+        taken = counts[made[rank]]
+        counts[made[rank]] = 0
+        np.add.at(counts, parts[offsets[rank] : offsets[rank + 1]], taken)
+        if rank in sizes:
+            found[rank] = int(counts.sum())
+    return {size: found[size] for size in sizes}
+
+
+def equals_cut(tokenizer, count, texts, sizes):
+    made = merge_table(tokenizer).made
+    sizes = sorted({*(size for size in sizes if size < len(made)), len(made)})
+    assert token_counts(tokenizer, texts, sizes) == {size: count(set(made[size:].tolist()), texts) for size in sizes}
+
+
+def random_ranks(seed, words):
+    """Bytes, and tokens of up to five letters with ids in any order: many that no merge builds, or only later ones."""
+    rng = random.Random(seed)
+    tokens = {"".join(rng.choices("abc", k=rng.randint(2, 5))).encode() for _ in range(words)}
+    return BYTES | {token: 256 + k for k, token in enumerate(rng.sample(sorted(tokens), len(tokens)))}
+
+
+@given(st.integers(0, 10**6), st.integers(1, 9), st.lists(st.text("abc ", max_size=30), min_size=1, max_size=8))
+def test_any_ranks_at_every_size(seed, words, texts):
+    """Told merges are exact at every size, whatever the order of ids; where no order would be, they are not told."""
+    ranks = random_ranks(seed, words)
+    tokenizer = TiktokenTokenizer(make_encoding("random", ranks, "gpt2", {}))
+    if not hasattr(tokenizer, "merges"):
+        return
+    equals_cut(tokenizer, cut_ranks(tokenizer, (PATTERNS["gpt2"],)), texts, range(len(tokenizer.merges)))
+
+
+def test_most_random_ranks_are_told():
+    told = [
+        hasattr(TiktokenTokenizer(make_encoding("random", random_ranks(seed, 6), "gpt2", {})), "merges")
+        for seed in range(200)
+    ]
+    assert 150 < sum(told) < 200
+
+
+def test_whole_chunks_have_the_parts_that_lower_merges_leave():
+    ranks = BYTES | {b"bc": 256, b"xyz": 257, b"xyz!": 258, b"ab": 259, b"abc": 260, b"\xff\xfe\xfd": 261}
+    tokenizer = TiktokenTokenizer(make_encoding("whole", ranks, "gpt2", {}))
+    assert tokenizer.merges == ((98, 99), (120, 121, 122), (120, 121, 122, 33), (97, 98), (97, 256))
+    assert BPETokenizer.from_ranks(ranks, "gpt2").merges == tokenizer.merges
+    assert isinstance(tokenizer, tokbench.HasMerges)
+
+
+def test_a_late_merge_stands_behind_its_halves():
+    ranks = BYTES | {b"abc": 256, b"ab": 257, b"abcab": 258}
+    tokenizer = TiktokenTokenizer(make_encoding("late", ranks, "gpt2", {}))
+    assert tokenizer.merges == ((97, 98), (257, 99), (256, 257))
+    assert merge_table(tokenizer).made.tolist() == [257, 256, 258]
+
+
+def test_merges_without_an_order_are_not_told():
+    """'aba' takes the 'a' that the merge before it would have merged with the next 'b'."""
+    ranks = BYTES | {b"aba": 256, b"ab": 257}
+    tokenizer = TiktokenTokenizer(make_encoding("clash", ranks, "gpt2", {}))
+    with pytest.raises(tokbench.BackendError, match="merges are out of order: id 256 is made of ids that come after"):
+        tokenizer.merges  # noqa: B018
+    assert not hasattr(tokenizer, "merges")
+    assert merge_table(tokenizer) is None
+
+
+def test_two_ids_with_the_same_bytes():
+    vocabulary = Vocabulary.trained([(97, 98), (98, 99), (256, 99), (97, 257)])
+    assert BPETokenizer.from_vocabulary(vocabulary).merges == ((97, 98), (98, 99), (256, 99))
+
+
+@pytest.mark.parametrize("options", [{}, {"user_defined_symbols": ["th", "\u2581a"], "byte_fallback": True}])
+def test_sentencepiece_at_every_size(tmp_path, options):
+    texts = ["the other brother bathes there, then they gather another feather", "a th  ath é"] * 3
+    spec = load_registry().backends.get("sentencepiece")
+    options = spec.train_options(model_type="bpe", hard_vocab_limit=False, **options)
+    tokenizer = spec.train(texts, 330 if options.byte_fallback else 60, options, lambda done, total: None)
+    path = tmp_path / "cut.model"
+    tokenizer.save(path)
+    assert len(tokenizer.merges) > 20
+    equals_cut(tokenizer, cut_model(path), [*texts, "tthh ö athe"], range(len(tokenizer.merges)))
+
+
+def test_other_kinds_of_sentencepiece_have_none(tmp_path):
+    spec = load_registry().backends.get("sentencepiece")
+    options = spec.train_options(model_type="unigram", hard_vocab_limit=False)
+    tokenizer = spec.train(["the other brother bathes there"] * 9, 30, options, lambda done, total: None)
+    assert not isinstance(tokenizer, tokbench.HasMerges)
+
+
+def test_pieces_are_those_of_the_library(data):
+    path = data / "spm" / "mistral_v3.model"
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    pieces = read_pieces(path.read_bytes())
+    assert [piece.text for piece in pieces] == [processor.id_to_piece(i) for i in range(len(processor))]
+    assert [piece.score for piece in pieces] == [processor.get_score(i) for i in range(len(processor))]
+    assert [piece.type is PieceType.BYTE for piece in pieces] == [processor.is_byte(i) for i in range(len(processor))]
+
+
+def hugging_face(folder, merges, **model):
+    tokens = [*"abc ", *dict.fromkeys("".join(pair) for pair in merges), *model.pop("more", ())]
+    vocab = {token: i for i, token in enumerate(tokens)}
+    model = {"type": "BPE", "vocab": vocab, "merges": [list(pair) for pair in merges], **model}
+    splitter = {"type": "Split", "pattern": {"String": " "}, "behavior": "Isolated", "invert": False}
+    path = folder / "tokenizer.json"
+    content = {"version": "1.0", "added_tokens": [], "pre_tokenizer": splitter, "decoder": {"type": "Fuse"}}
+    path.write_text(json.dumps({**content, "model": model}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("merges", "model"),
+    [
+        ([("a", "b"), ("ab", "c"), ("c", "a")], {}),
+        ([("b", "c"), ("a", "b"), ("a", "bc"), ("ab", "c"), ("abc", "a")], {}),  # two pairs for one token
+        ([("ab", "c"), ("a", "b"), ("abc", "b")], {}),  # the first merge waits for the second
+        ([("a", "b"), ("c", "a"), ("ab", "ca")], {"ignore_merges": True, "more": ["bca", "cb"]}),
+    ],
+)
+def test_hugging_face_at_every_size(tmp_path, merges, model):
+    path = hugging_face(tmp_path, merges, **model)
+    tokenizer = tokbench.load("huggingface", path=str(path))
+    rng = random.Random(1)
+    texts = ["".join(rng.choices("abc ", k=rng.randint(1, 9))) for _ in range(300)] + ["bca", "cb", "abca abcb"]
+    equals_cut(tokenizer, cut_json(path), texts, range(len(tokenizer.merges)))
+
+
+def test_marks_on_tokens_are_no_bytes_of_the_parts(tmp_path):
+    path = hugging_face(tmp_path, [("a", "b")], end_of_word_suffix="</w>")
+    assert not isinstance(tokbench.load("huggingface", path=str(path)), tokbench.HasMerges)
+
+
+@pytest.fixture(scope="module")
+def pud(data):
+    return [
+        line
+        for path in sorted((data / "pud").glob("*.txt"))
+        for line in path.read_text(encoding="utf-8").splitlines()[::8]
+    ]
+
+
+SIZES = (0, 1000, 10_000, 25_000, 50_000, 100_000, 127_000, 150_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "pattern"), [("gpt2", "gpt2"), ("cl100k_base", "gpt4"), ("o200k_base", "o200k")])
+def test_published_encodings(data, monkeypatch, pud, name, pattern):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
+    tokenizer = tokbench.load("tiktoken", encoding=name)
+    assert [len(parts) for parts in tokenizer.merges] == [2] * (len(tiktoken.get_encoding(name)._mergeable_ranks) - 256)
+    equals_cut(tokenizer, cut_ranks(tokenizer, (PATTERNS[pattern],)), pud, SIZES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mistral_v1", "mistral_v3"])
+def test_published_models(data, pud, name):
+    path = data / "spm" / f"{name}.model"
+    equals_cut(tokbench.load("sentencepiece", path=str(path)), cut_model(path), pud, (0, 500, 5000, 15_000, 25_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["huggingface", "transformers"])
+@pytest.mark.parametrize("name", ["gpt-neox-20b", "roberta-base"])
+def test_published_pipelines(data, pud, backend, name):
+    path = data / "hf" / f"{name}.tokenizer.json"
+    equals_cut(tokbench.load(backend, path=str(path)), cut_json(path), pud, (0, 1000, 20_000, 40_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPLITS)
+def test_vocabularies_of_splintr(pud, name):
+    tokenizer = tokbench.load("splintr", vocabulary=name)
+    equals_cut(tokenizer, cut_ranks(tokenizer, SPLITS[name]), pud, SIZES)
+
+
+@pytest.mark.slow
+def test_models_in_splintr_are_the_models(data, pud):
+    """Merges recovered from the order of ids are those of the scores."""
+    model = tokbench.load("sentencepiece", path=str(data / "spm" / "mistral_v1.model"))
+    assert tokbench.load("splintr", vocabulary="mistral_v1").merges == model.merges
+
+
+@pytest.mark.slow
+def test_tekken(pud):
+    name = "tekken_240911"
+    equals_cut(tokbench.load("mistral", vocabulary=name), cut_tekken(vocabularies()[name]), pud, SIZES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["bpe_openai", "tokbench_bpe", "wordchipper"])
+def test_engines_tell_the_same(backend):
+    merges = tokbench.load(backend, encoding="cl100k_base").merges
+    assert merges == tokbench.load("splintr", vocabulary="cl100k_base").merges

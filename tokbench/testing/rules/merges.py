@@ -1,0 +1,47 @@
+"""The rule about merges: each makes an id out of what is there before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tokbench.protocol import HasMerges, HasSpecialTokens, HasTokenBytes
+from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.shown import shown
+from tokbench.testing.subject import Subject
+
+__all__ = ["merges"]
+
+_FEWEST: Final = 2
+
+
+def merges(subject: Subject) -> str:
+    """Every merge has the bytes of an id that is not special, and its parts are units or made before."""
+    tokenizer = subject.tokenizer
+    if not isinstance(tokenizer, HasTokenBytes):
+        raise NotApplicable("it has no token_bytes")
+    if not isinstance(tokenizer, HasMerges) or not hasattr(tokenizer, "merges"):
+        raise NotApplicable("it has no merges, or none that come in order of rank")
+    told = tokenizer.merges
+    special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
+    data = [subject.answer("token_bytes", i, expected="bytes") for i in range(subject.vocab_size)]
+    ids = {data[i]: i for i in reversed(range(len(data))) if i not in special}
+    made = [_made(subject, rank, parts, data, ids) for rank, parts in enumerate(told)]
+    first = {token_id: rank for rank, token_id in reversed(list(enumerate(made)))}
+    for rank, parts in enumerate(told):
+        if first[made[rank]] != rank:
+            raise Broken(f"merges[{rank}]", f"an id that merges[{first[made[rank]]}] does not make already", parts)
+        for part in parts:
+            if first.get(part, -1) >= rank:
+                raise Broken(f"merges[{rank}]", f"parts made before, and id {part} is by merges[{first[part]}]", parts)
+    return f"{len(made):,} merges"
+
+
+def _made(subject: Subject, rank: int, parts: Any, data: Sequence[bytes], ids: dict[bytes, int]) -> int:
+    """The id that a merge makes."""
+    if not isinstance(parts, tuple) or len(parts) < _FEWEST or not subject.are_ids(parts):
+        raise Broken(f"merges[{rank}]", "a tuple of two ids or more", parts)
+    whole = b"".join(data[part] for part in parts)
+    if whole not in ids:
+        raise Broken(f"merges[{rank}]", f"parts whose bytes are those of an id; none has {shown(whole)}", parts)
+    return ids[whole]

@@ -13,7 +13,8 @@ from merges_data import SPLITS, cut_json, cut_model, cut_ranks, cut_tekken
 
 import tokbench
 from tokbench.batch import encode_batch
-from tokbench.health.usage import merge_table
+from tokbench.curve import Curve
+from tokbench.merges import merge_order
 from tokbench.registry import load_registry
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
@@ -26,20 +27,13 @@ BYTES = {bytes([byte]): byte for byte in range(256)}
 
 def token_counts(tokenizer, texts, sizes):
     """How many tokens texts have with the first merges only, from their ids with all of them."""
-    made, parts, offsets = merge_table(tokenizer)
-    counts = np.bincount(encode_batch(tokenizer, texts).ids, minlength=tokenizer.vocab_size).astype(np.int64)
-    found = {len(made): int(counts.sum())}
-    for rank in reversed(range(len(made))):
-        taken = counts[made[rank]]
-        counts[made[rank]] = 0
-        np.add.at(counts, parts[offsets[rank] : offsets[rank + 1]], taken)
-        if rank in sizes:
-            found[rank] = int(counts.sum())
-    return {size: found[size] for size in sizes}
+    counts = np.bincount(encode_batch(tokenizer, texts).ids, minlength=tokenizer.vocab_size)
+    tokens = Curve(merge_order(tokenizer), counts).tokens
+    return {size: int(tokens[size]) for size in sizes}
 
 
 def equals_cut(tokenizer, count, texts, sizes):
-    made = merge_table(tokenizer).made
+    made = merge_order(tokenizer).made
     sizes = sorted({*(size for size in sizes if size < len(made)), len(made)})
     assert token_counts(tokenizer, texts, sizes) == {size: count(set(made[size:].tolist()), texts) for size in sizes}
 
@@ -81,7 +75,7 @@ def test_a_late_merge_stands_behind_its_halves():
     ranks = BYTES | {b"abc": 256, b"ab": 257, b"abcab": 258}
     tokenizer = TiktokenTokenizer(make_encoding("late", ranks, "gpt2", {}))
     assert tokenizer.merges == ((97, 98), (257, 99), (256, 257))
-    assert merge_table(tokenizer).made.tolist() == [257, 256, 258]
+    assert merge_order(tokenizer).made.tolist() == [257, 256, 258]
 
 
 def test_merges_without_an_order_are_not_told():
@@ -91,7 +85,8 @@ def test_merges_without_an_order_are_not_told():
     with pytest.raises(tokbench.BackendError, match="merges are out of order: id 256 is made of ids that come after"):
         tokenizer.merges  # noqa: B018
     assert not hasattr(tokenizer, "merges")
-    assert merge_table(tokenizer) is None
+    with pytest.raises(tokbench.TokbenchError, match="merges are out of order: id 256"):
+        merge_order(tokenizer)
 
 
 def test_two_ids_with_the_same_bytes():

@@ -9,7 +9,8 @@ from test_metrics import metric, values, view
 import tokbench
 from tokbench.batch import encode_batch
 from tokbench.health.corpus import corpus_use
-from tokbench.health.usage import formed_counts, merge_table, usage_classes
+from tokbench.health.usage import built_counts, usage_classes
+from tokbench.merges import merge_order
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
@@ -34,7 +35,7 @@ def built_on_the_way(tokenizer, text):
 def test_what_is_built_equals_the_merges_that_are_done(text):
     tokenizer = BPETokenizer(MERGES, engine="python")
     emitted = np.bincount(tokenizer.encode(text), minlength=tokenizer.vocab_size).astype(np.int64)
-    formed = formed_counts(emitted, merge_table(tokenizer))
+    formed = built_counts(tokenizer, emitted)
     assert formed.tolist() == built_on_the_way(tokenizer, text).tolist()
 
 
@@ -49,8 +50,8 @@ def test_every_id_is_of_one_class(pairs, told):
 
 def test_the_made_ids_of_merges_are_found_by_their_bytes():
     tokenizer = BPETokenizer.from_ranks({bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}, "gpt2")
-    made, parts, offsets = merge_table(tokenizer)
-    assert (made.tolist(), parts.tolist(), offsets.tolist()) == ([300, 301], [151, 150, 300, 222], [0, 2, 4])
+    order = merge_order(tokenizer)
+    assert (order.made.tolist(), order.parts.tolist()) == ([300, 301], [151, 150, 300, 222])
 
 
 def test_the_family_by_hand():
@@ -94,7 +95,7 @@ def test_gpt2_on_pud(data, monkeypatch):
     texts = (data / "pud" / "en.txt").read_text(encoding="utf-8").splitlines()
     use = corpus_use(tokenizer, texts)
     emitted = np.bincount(encode_batch(tokenizer, texts).ids, minlength=tokenizer.vocab_size).astype(np.int64)
-    formed = formed_counts(emitted, merge_table(tokenizer))
+    formed = built_counts(tokenizer, emitted)
     assert (formed >= emitted).all()
     # Every byte of the text was taken up once.
     assert sum(formed[vocabulary_id] for vocabulary_id in tokenizer.vocabulary.byte_ids) == sum(

@@ -10,7 +10,7 @@ import numpy as np
 
 from tokbench.batch import check_encoded, encode_batch
 from tokbench.health.examine import Token
-from tokbench.health.usage import Usage, formed_counts, merge_table, usage_classes
+from tokbench.health.usage import Usage, built_counts, usage_classes
 from tokbench.protocol import HasTokenBytes, Tokenizer
 
 __all__ = ["CorpusUse", "corpus_use"]
@@ -51,8 +51,7 @@ def corpus_use(tokenizer: Tokenizer, texts: Sequence[str]) -> CorpusUse:
         encoded = encode_batch(tokenizer, texts[start : start + _BATCH])
         check_encoded(encoded, len(texts[start : start + _BATCH]), tokenizer.vocab_size)
         emitted += np.bincount(encoded.ids, minlength=tokenizer.vocab_size)
-    merges = merge_table(tokenizer)
-    formed = None if merges is None else formed_counts(emitted, merges)
+    formed = built_counts(tokenizer, emitted)
     classes = usage_classes(emitted, formed)
     candidates: list[Token] = []
     if formed is not None and isinstance(tokenizer, HasTokenBytes):

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.protocol import HasSpecialTokens, HasTokenBytes, Tokenizer
+from tokbench.curve import Curve
+from tokbench.errors import ContractError
+from tokbench.merges import merge_order
+from tokbench.protocol import Tokenizer
 
-__all__ = ["ACTIVE", "SURVIVAL", "MergeTable", "Usage", "formed_counts", "merge_table", "usage_classes"]
+__all__ = ["ACTIVE", "SURVIVAL", "Usage", "built_counts", "usage_classes"]
 
 ACTIVE: Final = 5e-6
 """An id is active from this share of all tokens on: five in a million."""
 
 SURVIVAL: Final = 0.1
 """An id that is emitted in a smaller share of the times it is built is scaffold."""
-
-
-class MergeTable(NamedTuple):
-    """The merges of a tokenizer in flat arrays, in order of rank.
-
-    Attributes:
-        made: int64[m], the id that each merge makes.
-        parts: int64[p], the ids of the parts of all merges, one after the other.
-        offsets: int64[m + 1]; merge ``k`` has ``parts[offsets[k]:offsets[k + 1]]``.
-    """
-
-    made: NDArray[np.int64]
-    parts: NDArray[np.int64]
-    offsets: NDArray[np.int64]
 
 
 class Usage(StrEnum):
@@ -50,47 +38,21 @@ class Usage(StrEnum):
     UNSEEN = "unseen"
 
 
-def merge_table(tokenizer: Tokenizer) -> MergeTable | None:
-    """The merges with the ids that they make; ``None`` where they are not told, or not in order of rank.
-
-    >>> import tokbench
-    >>> merge_table(tokbench.load("utf8_bytes")) is None
-    True
-    """
-    if not isinstance(tokenizer, HasTokenBytes):
-        return None
-    merges = getattr(tokenizer, "merges", None)  # which may raise, and then there are none
-    if merges is None:
-        return None
-    special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
-    data = [tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
-    ids = {data[i]: i for i in reversed(range(len(data))) if i not in special}
-    made = [ids[b"".join([data[part] for part in parts])] for parts in merges]
-    offsets = np.cumsum([0, *map(len, merges)], dtype=np.int64)
-    return MergeTable(np.array(made, np.int64), np.array(list(chain.from_iterable(merges)), np.int64), offsets)
-
-
-def formed_counts(emitted: NDArray[np.int64], merges: MergeTable) -> NDArray[np.int64]:
-    """How often each id was built, to be emitted or to be merged further.
-
-    Every id that was built by a merge took one of each of its parts. Taken from the last merge
-    to the first, each id's count is complete when its turn comes.
+def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """How often each id was built, to be emitted or to be merged further; ``None`` where merges are not told.
 
     Args:
+        tokenizer: whose ids they are.
         emitted: int64[v], how often each id is in the encoded text.
-        merges: as :func:`merge_table` gives them.
 
-    >>> merges = MergeTable(np.array([2, 3]), np.array([0, 1, 2, 0]), np.array([0, 2, 4]))  # ab, aba
-    >>> formed_counts(np.array([1, 0, 0, 4]), merges).tolist()
-    [9, 4, 4, 4]
+    >>> import tokbench
+    >>> built_counts(tokbench.load("utf8_bytes"), np.ones(256, dtype=np.int64)) is None
+    True
     """
-    formed: list[int] = emitted.tolist()
-    parts, offsets = merges.parts.tolist(), merges.offsets.tolist()
-    for rank, made in reversed(list(enumerate(merges.made.tolist()))):
-        count = formed[made]
-        for part in parts[offsets[rank] : offsets[rank + 1]]:
-            formed[part] += count
-    return np.array(formed, dtype=np.int64)
+    try:
+        return Curve(merge_order(tokenizer), emitted).built
+    except ContractError:
+        return None
 
 
 def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) -> dict[Usage, NDArray[np.int64]]:

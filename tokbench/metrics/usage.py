@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tokbench.health.usage import MergeTable, Usage, formed_counts, merge_table, usage_classes
+from tokbench.curve import Curve
+from tokbench.errors import ContractError
+from tokbench.health.usage import Usage, usage_classes
+from tokbench.merges import MergeOrder, merge_order
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.view import View
 from tokbench.metrics.vocabulary import Frequencies, Vocabulary, VocabularyOptions
@@ -20,10 +24,10 @@ _LARGEST: Final = 1 << 24
 
 
 class UsageState(NamedTuple):
-    """Frequencies of ids, and the merges that build them, if they are told."""
+    """How often ids are emitted, and how often they are built; ``None`` where merges are not told."""
 
-    frequencies: Frequencies
-    merges: MergeTable | None
+    emitted: Frequencies
+    built: Frequencies | None
 
 
 class UsageClasses:
@@ -31,18 +35,31 @@ class UsageClasses:
 
     def __init__(self, _: Options) -> None:
         self._frequencies = Vocabulary(VocabularyOptions())
-        self._merges: dict[str, MergeTable | None] = {}
+        self._orders: dict[str, MergeOrder | None] = {}
 
     def map(self, view: View) -> UsageState:
-        """The frequencies of one shard."""
+        """The frequencies of one shard; what is built adds up over shards like what is emitted."""
+        emitted = self._frequencies.map(view)
+        order = self._order(view)
+        if order is None:
+            return UsageState(emitted, None)
+        built = Curve(order, _dense(emitted)).built
+        ids = np.flatnonzero(built)
+        return UsageState(emitted, emitted._replace(ids=ids, counts=built[ids]))
+
+    def _order(self, view: View) -> MergeOrder | None:
         name = view.subject.name
-        if name not in self._merges:
-            self._merges[name] = merge_table(view.tokenizer)
-        return UsageState(self._frequencies.map(view), self._merges[name])
+        if name not in self._orders:
+            try:
+                self._orders[name] = merge_order(view.tokenizer) if view.tokenizer.vocab_size <= _LARGEST else None
+            except ContractError:
+                self._orders[name] = None
+        return self._orders[name]
 
     def merge(self, one: UsageState, other: UsageState) -> UsageState:
         """The frequencies of both."""
-        return UsageState(self._frequencies.merge(one.frequencies, other.frequencies), one.merges)
+        built = self._frequencies.merge(one.built, other.built) if one.built and other.built else None
+        return UsageState(self._frequencies.merge(one.emitted, other.emitted), built)
 
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
         """The share of each class."""
@@ -50,11 +67,11 @@ class UsageClasses:
         if counts is None:
             reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
             return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
-        size, documents = state.frequencies.vocab_size, state.frequencies.documents
+        size, documents = state.emitted.vocab_size, state.emitted.documents
         found: dict[str, Measured | NotApplicable] = {
             f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()
         }
-        if state.merges is None:
+        if state.built is None:
             found[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
         return found
 
@@ -62,20 +79,24 @@ class UsageClasses:
         """How many ids there are of each class."""
         counts = _classes(state) or {}
         return {
-            "documents": state.frequencies.documents,
-            "vocab_size": state.frequencies.vocab_size,
+            "documents": state.emitted.documents,
+            "vocab_size": state.emitted.vocab_size,
             "ids": {usage.value: count for usage, count in counts.items()},
         }
 
 
 def _classes(state: UsageState) -> dict[Usage, int] | None:
-    frequencies, merges = state
-    if frequencies.vocab_size > _LARGEST:
+    if state.emitted.vocab_size > _LARGEST:
         return None
-    emitted = np.zeros(frequencies.vocab_size, dtype=np.int64)
-    emitted[frequencies.ids] = frequencies.counts
-    formed = None if merges is None else formed_counts(emitted, merges)
-    return {usage: len(ids) for usage, ids in usage_classes(emitted, formed).items()}
+    built = None if state.built is None else _dense(state.built)
+    return {usage: len(ids) for usage, ids in usage_classes(_dense(state.emitted), built).items()}
+
+
+def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
+    """int64[vocab_size], the count of each id."""
+    counts = np.zeros(frequencies.vocab_size, dtype=np.int64)
+    counts[frequencies.ids] = frequencies.counts
+    return counts
 
 
 _VALUES: Final = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 import time
 from collections.abc import Iterator
@@ -43,12 +42,12 @@ class Facts(NamedTuple):
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
-    """Whether it has the members of a capability; unlike ``isinstance``, which in Python 3.11 computes them all.
+    """Whether it has the members of a capability; unlike ``isinstance``, without computing what its class has.
 
-    Merges may take seconds to be found.
+    In Python 3.11 that would be done, and merges may take seconds to be found.
     """
     members = (name for name in dir(capability) if not name.startswith("_"))
-    return all(inspect.getattr_static(tokenizer, name, None) is not None for name in members)
+    return all(hasattr(type(tokenizer), name) or hasattr(tokenizer, name) for name in members)
 
 
 @dataclass

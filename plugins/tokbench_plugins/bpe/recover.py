@@ -131,6 +131,7 @@ class _Recovery:
         self._late = late
         self._rank_of: dict[Pair, int] = {}
         self._made: list[int] = []
+        self._built: set[int] = set()
         self._waiting: dict[Pair, list[int]] = {}  # by two neighbours among the parts: places in left_over
         self._parts: dict[int, list[int]] = {}  # by place in left_over: what is left of it by now
 
@@ -154,9 +155,12 @@ class _Recovery:
     def _merge(self, left: int, right: int, token_id: int) -> None:
         self._rank_of[left, right] = len(self._made)
         self._made.append(token_id)
+        self._built.add(token_id)
         self.merges.append((left, right, token_id))
         for place in sorted(set(self._waiting.pop((left, right), ()))):
             made, _, _, pair = self.left_over[place]
+            if made in self._built:
+                continue  # from two other halves, which are there before these wherever its bytes are
             before = self._parts[place]
             parts = merge_ids(list(before), {(left, right): 0}, [token_id])
             if len(parts) == len(before) or len(parts) == 1:
@@ -165,7 +169,7 @@ class _Recovery:
                 self._wait(place, parts)
             elif parts[1] == left:
                 raise ValueError(f"id {made} is made of ids that come after it, and takes from what they are made of")
-            elif (parts[0], parts[1]) not in self._rank_of:
+            else:
                 self._merge(parts[0], parts[1], made)
 
 

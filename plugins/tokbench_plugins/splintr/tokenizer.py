@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -66,16 +66,24 @@ class SplintrTokenizer:
         spaces = sorted((token for token in self._special if token.isspace()), key=len, reverse=True)
         self._spaces = re.compile(f"({'|'.join(map(re.escape, spaces))})") if spaces else None
         self.vocab_size: int = splintr.base_vocab_size(vocabulary)
-        self.special_ids: Mapping[str, int] = {
-            token: token_id
-            for token, token_id in self._special.items()
-            if token_id < self.vocab_size and not token.isspace()
-        }
         self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle: the name is all."""
         return SplintrTokenizer, (self._name,)
+
+    @cached_property
+    def special_ids(self) -> Mapping[str, int]:
+        """Those that splintr names; in a byte-level vocabulary also what is before the first byte (Tekken)."""
+        named = {
+            token: token_id
+            for token, token_id in self._special.items()
+            if token_id < self.vocab_size and not token.isspace()
+        }
+        known = set(named.values())
+        tokens = ((i, self.token_bytes(i)) for i in range(self.vocab_size) if i not in known)
+        before = takewhile(lambda each: len(each[1]) != 1, tokens if self._byte_level else ())
+        return named | {token.decode(): token_id for token_id, token in before if token}
 
     def encode(self, text: str, /) -> list[int]:
         """The ids of ordinary text."""

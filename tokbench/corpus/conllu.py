@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from pydantic import Field
 
 from tokbench.corpus.files import FileGroup, grouped_files, numbered_lines
-from tokbench.corpus.gold import Gold, Misaligned, align
+from tokbench.corpus.gold import AlignmentError, Gold, align
 from tokbench.corpus.source import Document
 from tokbench.errors import InputError, Problem
 from tokbench.paths import LocalPath
@@ -133,7 +133,7 @@ class _Sentence:
         """The surface tokens where they lie in the text."""
         try:
             spans = align(self.text, self.forms)
-        except Misaligned as error:
+        except AlignmentError as error:
             line = self.lines[min(error.index, len(self.lines) - 1)]
             message = f"the forms do not spell the line '# text = …': {error}; correct one or the other"
             self.refuse(line, message)

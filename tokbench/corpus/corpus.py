@@ -107,7 +107,9 @@ class Corpus:
                 keys.setdefault(document.group, []).append(document.key)
         self._check(found.documents, evaluated, trained, keys)
         if len(marked) > 1:
-            msg = f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
+            msg = (
+                f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
+            )
             raise InputError(msg)
         found.sha256 = digest.hexdigest()
         found.groups = {group: len(marks) for group, marks in evaluated.items()}

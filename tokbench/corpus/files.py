@@ -13,7 +13,16 @@ from pydantic import AfterValidator
 from tokbench.corpus.compressed import opened, plain_name
 from tokbench.errors import InputError, Problem, did_you_mean
 
-__all__ = ["Cut", "FileGroup", "file_names", "grouped_files", "numbered_lines", "paragraphs", "read_documents", "require_files"]
+__all__ = [
+    "Cut",
+    "FileGroup",
+    "file_names",
+    "grouped_files",
+    "numbered_lines",
+    "paragraphs",
+    "read_documents",
+    "require_files",
+]
 
 Cut = Literal["file", "line", "paragraph"]
 
@@ -66,7 +75,7 @@ def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
                 yield number, text
         return
     with opened(path) as file:
-        text = _decoded(path, file.read(), 0)
+        text = _decoded(str(path), file.read(), 0)
     yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
 
 
@@ -74,16 +83,16 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a text file, line ends included, and their numbers from 1.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8; then with the offset of the first bad byte.
+        InputError: the file cannot be read, or is not UTF-8; then with the line, and the offset of the first bad byte.
     """
     offset = 0
     with opened(path) as file:
         for number, line in enumerate(file, 1):
-            yield number, _decoded(path, line, offset)
+            yield number, _decoded(f"{path}:{number}", line, offset)
             offset += len(line)
 
 
-def _decoded(path: Path, data: bytes, offset: int) -> str:
+def _decoded(where: str, data: bytes, offset: int) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -91,7 +100,7 @@ def _decoded(path: Path, data: bytes, offset: int) -> str:
             f"not UTF-8: byte 0x{data[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
             "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
         )
-        raise InputError([Problem(str(path), msg)]) from error
+        raise InputError([Problem(where, msg)]) from error
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-__all__ = ["Gold", "Misaligned", "align", "gold_segments"]
+__all__ = ["AlignmentError", "Gold", "align", "gold_segments"]
 
 
 class Gold(NamedTuple):
@@ -24,7 +24,7 @@ class Gold(NamedTuple):
     morphemes: tuple[int, ...] | None = None
 
 
-class Misaligned(Exception):
+class AlignmentError(Exception):
     """Forms that are not what the text says.
 
     Attributes:
@@ -40,7 +40,7 @@ def align(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
     """Where each form lies in a text that consists of them, in their order, and of white space between.
 
     Raises:
-        Misaligned: it does not.
+        AlignmentError: it does not.
 
     >>> align("We don't, né?", ["We", "do", "n't", ",", "né", "?"])
     [(0, 2), (3, 5), (5, 8), (8, 9), (10, 12), (12, 13)]
@@ -50,13 +50,13 @@ def align(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
         start = _skip_space(text, position)
         if not form or not text.startswith(form, start):
             msg = f"{form!r} is not what follows in the text at character {start + 1}: {text[start : start + 20]!r}"
-            raise Misaligned(index, msg)
+            raise AlignmentError(index, msg)
         position = start + len(form)
         spans.append((start, position))
     rest = _skip_space(text, position)
     if rest < len(text):
         msg = f"the text goes on after the last of them with {text[rest : rest + 20]!r}"
-        raise Misaligned(len(forms), msg)
+        raise AlignmentError(len(forms), msg)
     return spans
 
 
@@ -72,7 +72,7 @@ def gold_segments(text: str, segments: Sequence[str] | Sequence[Sequence[str]]) 
     In a plain list a word ends where white space follows. A word without letter or digit is punctuation.
 
     Raises:
-        Misaligned: the text does not consist of them.
+        AlignmentError: the text does not consist of them.
 
     >>> gold_segments("unkind words!", ["un", "kind", "word", "s", "!"])
     Gold(words=((0, 6), (7, 13)), punctuation=(False, False), morphemes=(2, 11, 12))
@@ -80,7 +80,8 @@ def gold_segments(text: str, segments: Sequence[str] | Sequence[Sequence[str]]) 
     Gold(words=((0, 6), (7, 12), (12, 13)), punctuation=(False, False, True), morphemes=(2, 11))
     """
     nested = not all(isinstance(each, str) for each in segments)
-    spans = align(text, [piece for each in segments for piece in (each if nested else [each])])
+    pieces = [piece for each in segments for piece in ([each] if isinstance(each, str) else each)]
+    spans = align(text, pieces)
     if nested:
         lasts = list(accumulate(len(each) for each in segments))
     else:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, model_validator
 
 from tokbench.corpus.rows import RowOptions, row_document
 from tokbench.corpus.source import Document
-from tokbench.errors import InputError, one_line
+from tokbench.errors import InputError, did_you_mean, one_line
 from tokbench.paths import LocalPath
 
 __all__ = ["DatasetsOptions", "DatasetsSource"]
+
+_SAVED: Final = ("dataset_info.json", "dataset_dict.json")
+"""What save_to_disk leaves in a folder, for one split or for several."""
 
 
 class DatasetsOptions(RowOptions):
@@ -26,7 +29,9 @@ class DatasetsOptions(RowOptions):
     config: str | None = Field(default=None, description="the dataset's configuration, where it has several")
     split: str = Field(default="train", description="the split to read")
     revision: str | None = Field(default=None, description="with name: a branch, a tag or a commit; main by default")
-    limit: int | None = Field(default=None, ge=1, description="how many documents to take, from the first; default: all")
+    limit: int | None = Field(
+        default=None, ge=1, description="how many documents to take, from the first; default: all"
+    )
     group: str = Field(default="{split}", description="group name from {name}, {config}, {split} or any column")
 
     @model_validator(mode="after")
@@ -61,6 +66,8 @@ class DatasetsSource:
         for number in itertools.count(1):
             try:
                 row = next(rows, None)
+            except InputError:
+                raise
             except Exception as error:
                 raise InputError(self._unreadable(error)) from error
             if row is None:
@@ -72,14 +79,18 @@ class DatasetsSource:
         import datasets
 
         options = self._options
-        if options.path is not None and {"dataset_info.json", "dataset_dict.json"} & {p.name for p in options.path.iterdir()}:
+        if options.path is not None and any((options.path / name).exists() for name in _SAVED):
             found = datasets.load_from_disk(str(options.path))
-            rows = found[options.split] if isinstance(found, datasets.DatasetDict) else found
+            splits = found if isinstance(found, datasets.DatasetDict) else {options.split: found}
+            if options.split not in splits:
+                msg = f"{str(options.path)!r} has no split {options.split!r}; {did_you_mean(options.split, splits)}"
+                raise InputError(msg)
+            rows = splits[options.split]
         else:
+            where = str(options.path or options.name)
             rows = datasets.load_dataset(
-                str(options.path or options.name), options.config,
-                split=options.split, revision=options.revision, streaming=True,
-            )  # fmt: skip
+                where, options.config, split=options.split, revision=options.revision, streaming=True
+            )
         yield from itertools.islice(rows, options.limit)
 
     def _unreadable(self, error: Exception) -> str:

@@ -32,7 +32,7 @@ class ParquetSource:
 
     def __init__(self, options: ParquetOptions) -> None:
         try:
-            import pyarrow  # noqa: F401
+            import pyarrow.parquet  # noqa: F401
         except ImportError as error:
             msg = "the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'"
             raise InputError(msg) from error

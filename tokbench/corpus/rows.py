@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from pydantic import Field
 
-from tokbench.corpus.gold import Gold, Misaligned, gold_segments
+from tokbench.corpus.gold import AlignmentError, Gold, gold_segments
 from tokbench.corpus.source import Document
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.protocol import Options
@@ -47,7 +47,8 @@ def row_document(
     Args:
         row: its fields.
         options: which is what.
-        template, names: the group's template, and what it may hold beside the row's own fields.
+        template: the group's.
+        names: what the template may hold beside the row's own fields.
         number: of the row, from 1: its key where none is named.
         place: its origin without the number, such as a file; errors name ``place:number``.
 
@@ -82,11 +83,15 @@ def _gold(text: str, segments: Any, name: str, where: str) -> Gold:
         isinstance(each, list) and each and all(isinstance(piece, str) and piece for piece in each) for each in words
     )
     if words is None or not (flat or nested):
-        _refuse(where, f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]')
+        _refuse(
+            where, f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'
+        )
     try:
         return gold_segments(text, words)
-    except Misaligned as error:
-        _refuse(where, f"field {name!r} does not spell the text: {error}; write the morphemes as they stand in the text")
+    except AlignmentError as error:
+        _refuse(
+            where, f"field {name!r} does not spell the text: {error}; write the morphemes as they stand in the text"
+        )
 
 
 def _refuse(where: str, message: str) -> NoReturn:

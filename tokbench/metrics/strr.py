@@ -32,9 +32,9 @@ def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64]) -> NDArray[n
     # One more at either side: nothing before the first token, and no token where a document's end is swallowed.
     padded = np.concatenate([[0], ends, [shard.byte_offsets[-1] + 1]])
     starts, stops = np.maximum(padded[token], first), padded[token + 1]
-    covered = (stops >= words.ends) & (stops <= last)
+    covered: NDArray[np.bool_] = (stops >= words.ends) & (stops <= last)
     ink = shard.ink_before
-    alone = (ink[words.starts] == ink[starts]) & (ink[np.minimum(stops, last)] == ink[words.ends])
+    alone: NDArray[np.bool_] = (ink[words.starts] == ink[starts]) & (ink[np.minimum(stops, last)] == ink[words.ends])
     return covered & alone
 
 

@@ -37,7 +37,7 @@ class Utf8:
         documents = np.repeat(np.flatnonzero(counted), view.tokens[counted])
         data = np.frombuffer("".join(shard.texts).encode("utf-8"), dtype=np.uint8)
         # Whether a position is inside a character: the byte there continues one.
-        inside = np.append((data & 0xC0) == 0x80, False)  # noqa: FBT003, PLR2004 - 10xxxxxx
+        inside = np.append((data & 0xC0) == 0x80, False)  # noqa: PLR2004 - 10xxxxxx
         starts = np.maximum(np.concatenate([[0], ends[:-1]])[: len(ends)], shard.byte_offsets[documents])
         partial = inside[starts] | inside[ends]
         # Of the boundaries inside one character the first counts.
@@ -73,7 +73,9 @@ class Utf8:
         return state.raw()
 
 
-_COUNTED: Final = "Counted are the documents that come back exactly, where the bytes of the tokens are those of the text."
+_COUNTED: Final = (
+    "Counted are the documents that come back exactly, where the bytes of the tokens are those of the text."
+)
 
 SPEC: Final = MetricSpec(
     name="utf8",

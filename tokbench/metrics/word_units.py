@@ -27,8 +27,7 @@ class WordOptions(Options):
     unit: Unit | None = Field(
         default=None,
         description=(
-            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character or grapheme; "
-            "default: by language"
+            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character or grapheme; default: by language"
         ),
     )
     units: dict[str, Unit] = Field(default_factory=dict, description="the same for single groups, by name")

@@ -24,6 +24,7 @@ _PATTERNS: Final[dict[Unit, str]] = {
 # The last code points that take one, two and three bytes in UTF-8.
 _LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
 
+
 class Words(NamedTuple):
     """Where words lie in a shard whose documents' UTF-8 bytes are laid end to end.
 

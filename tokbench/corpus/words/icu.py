@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["icu_spans", "icu_works"]
+__all__ = ["icu_spans", "icu_version", "icu_works"]
+
+_LAST_OF_ONE_UNIT: Final = 0xFFFF
+"""The last code point that is one code unit in UTF-16."""
 
 
 @cache
@@ -18,6 +22,15 @@ def icu_works() -> bool:
     except ImportError:  # not there, or built against an ICU that is gone
         return False
     return True
+
+
+def icu_version() -> str:
+    """The version of ICU, with which its dictionaries change; ``""`` if it is not there."""
+    if not icu_works():
+        return ""
+    import icu
+
+    return str(icu.ICU_VERSION)
 
 
 def icu_spans(text: str) -> NDArray[np.int64]:
@@ -38,5 +51,5 @@ def icu_spans(text: str) -> NDArray[np.int64]:
     units = np.array(spans, dtype=np.int64).reshape(-1, 2)
     codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     # ICU counts UTF-16 code units: two for each code point beyond U+FFFF.
-    begins = np.concatenate([[0], np.cumsum(1 + (codes > 0xFFFF))])
+    begins = np.concatenate([[0], np.cumsum(1 + (codes > _LAST_OF_ONE_UNIT))])
     return np.searchsorted(begins, units)

@@ -1,0 +1,54 @@
+"""Gold words of ten languages: fertility equals tokens over surface words of the tables that come with the data."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tokbench
+from tokbench.corpus.conllu import ConlluOptions, ConlluSource
+from tokbench.results import WHOLE
+
+CONFIG = Path(__file__).parent.parent / "configs" / "words.yaml"
+ENCODINGS = ("gpt2", "cl100k", "o200k")
+LANGUAGES = "ar de en es fi ko ru th tr zh".split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_gold_words_equal_the_published_tables(data, language):
+    documents = list(ConlluSource(ConlluOptions(path=data / f"pud/{language}.conllu.gz")).documents())
+    rows = (data / f"pud/{language}.words.tsv").read_text(encoding="utf-8").splitlines()
+    assert [[d.text[a:b] for a, b in d.gold.words] for d in documents] == [row.split("\t") for row in rows]
+    assert [d.text for d in documents] == (data / f"pud/{language}.txt").read_text(encoding="utf-8").splitlines()
+    header, *counts = (row.split("\t") for row in (data / f"pud/{language}.counts.tsv").read_text().splitlines())
+    nonpunct = header.index("n_surface_nonpunct")
+    assert [d.gold.punctuation.count(False) for d in documents] == [int(row[nonpunct]) for row in counts]
+    assert [d.key for d in documents] == [row[0] for row in counts]
+
+
+@pytest.mark.slow
+def test_fertility_is_tokens_over_gold_words(data):
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
+    tokens = {}
+    for row in (data / "MANIFEST.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in row.split("|")]
+        if row.startswith("| open |"):
+            tokens.update({(encoding, cells[2]): int(n) for encoding, n in zip(ENCODINGS, cells[-4:-1], strict=True)})
+    words = {
+        language: len((data / f"pud/{language}.words.tsv").read_text(encoding="utf-8").replace("\n", "\t").split("\t"))
+        - 1
+        for language in LANGUAGES
+    }
+    results = tokbench.run(CONFIG)
+    assert not results.failed
+    cells = {(c.tokenizer, c.group): c for c in results.cells if c.metric == "fertility"}
+    assert {key: cell.value for key, cell in cells.items() if key[1] != WHOLE} == {
+        (encoding, language): count / words[language] for (encoding, language), count in tokens.items()
+    }
+    assert len(tokens) == 30
+    assert {cell.unit for cell in cells.values()} == {"tokens/word (gold)"}
+    # All groups are counted in one unit, so that the corpus has a value too.
+    for encoding in ENCODINGS:
+        total = sum(tokens[encoding, language] for language in LANGUAGES)
+        assert cells[encoding, WHOLE].value == total / sum(words.values())

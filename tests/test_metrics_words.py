@@ -2,6 +2,7 @@
 
 import functools
 import json
+from itertools import pairwise
 
 import pytest
 import regex
@@ -81,6 +82,16 @@ def test_strr_needs_places():
 
     silent = values("strr", look(b"A", tokenizer=Silent()))["strr"]
     assert silent == NotApplicable("no document's tokens could be laid onto its bytes")
+
+
+def test_the_unknown_token_keeps_nothing():
+    # 'z' is unknown to it, 'a' and 'b' are not.
+    assert values("strr", look(b"a z b", tokenizer=Lossy()))["strr"].value == 2 / 3
+    golds = [gold("ab", "a", "b"), gold("az", "a", "z")]
+    found = values("morphology", look(b"ab", b"az", tokenizer=Lossy(), golds=golds))
+    assert found["word_boundary_recall"] == Measured(1.0, 1)
+    found = values("morphology", look(b"az", tokenizer=Lossy(), golds=golds[1:]))
+    assert found["word_boundary_f1"].reason.endswith("onto its bytes, or each has an unknown token")
 
 
 def test_characters_tokens_and_clusters():
@@ -184,7 +195,7 @@ def brute(text, ends, gold_words):
         a, b = len(text[:first].encode()), len(text[:last].encode())
         whole += any(s <= a and b <= e and all(white[s:a] + white[b:e]) for s, e in zip(starts, ends, strict=True))
     places = [len(text[:k].encode()) for k in range(len(text) + 1)]
-    split = sum(any(a < end < b for end in ends) for a, b in zip(places, places[1:], strict=False))
+    split = sum(any(a < end < b for end in ends) for a, b in pairwise(places))
     partial = sum(s not in places or e not in places for s, e in zip(starts, ends, strict=True))
 
     def rank(position):

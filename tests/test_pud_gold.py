@@ -7,10 +7,13 @@ import pytest
 
 import tokbench
 from tokbench.corpus.conllu import ConlluOptions, ConlluSource
+from tokbench.corpus.shards import shards
+from tokbench.corpus.words.icu import icu_works
 from tokbench.results import WHOLE
 
 CONFIG = Path(__file__).parent.parent / "configs" / "words.yaml"
 ENCODINGS = ("gpt2", "cl100k", "o200k")
+UNITS = ("gold_nonpunct", "icu", "character")
 LANGUAGES = "ar de en es fi ko ru th tr zh".split()
 
 
@@ -24,6 +27,17 @@ def test_gold_words_equal_the_published_tables(data, language):
     nonpunct = header.index("n_surface_nonpunct")
     assert [d.gold.punctuation.count(False) for d in documents] == [int(row[nonpunct]) for row in counts]
     assert [d.key for d in documents] == [row[0] for row in counts]
+
+
+@pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
+@pytest.mark.parametrize("language", ["th", "zh"])
+def test_the_words_of_icu_are_mostly_gold(data, language):
+    documents = ConlluSource(ConlluOptions(path=data / f"pud/{language}.conllu.gz")).documents()
+    [shard] = shards("pud", documents, by_key=True)
+    gold, icu, characters = ({*zip(*map(tuple, shard.words(unit)[:2]), strict=True)} for unit in UNITS)
+    # Dictionaries and treebanks differ in what a word is, in a quarter of them or so.
+    assert len(gold & icu) > 0.7 * max(len(gold), 0.95 * len(icu))
+    assert len(gold & characters) < 0.5 * len(gold)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from tokbench.corpus.words import GoldWords
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import View
-from tokbench.metrics.word_units import NO_GOLD, NOT_ALIGNED, per_document, token_ends
+from tokbench.metrics.word_units import NO_GOLD, NOT_ALIGNED, per_document, token_ends, unknown_tokens
 from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, Options
 
 __all__ = ["SPEC"]
@@ -90,9 +90,13 @@ class Morphology:
     def __init__(self, _: Options) -> None: ...
 
     def map(self, view: View) -> Boundaries:
-        """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
+        """The sums of one shard, over the documents whose tokens are known and could be laid onto their bytes."""
         shard, gold = view.shard, view.shard.gold
         ends, aligned = token_ends(view)
+        # Where the unknown token swallows a phrase it has the best of boundaries.
+        documents = np.repeat(np.arange(len(shard)), view.tokens)
+        known = per_document(shard, documents[unknown_tokens(view)]) == 0
+        ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
         nothing = np.zeros(len(shard), dtype=np.int64)
         words = morphemes = Found(nothing, nothing, nothing)
         if gold:
@@ -112,7 +116,7 @@ class Morphology:
 
     def _values(self, state: Boundaries, kind: str) -> dict[str, Measured | NotApplicable]:
         sums, aligned = state.sums, int(state.sums.columns["aligned"].sum())
-        reason = "" if aligned else NOT_ALIGNED
+        reason = "" if aligned else f"{NOT_ALIGNED}, or each has an unknown token"
         if kind == "morpheme" and not state.morphemes:
             reason = _NO_MORPHEMES
         if not state.words:
@@ -133,7 +137,8 @@ class Morphology:
 
 
 _ALIGNED: Final = (
-    "Documents that do not come back exactly count only where the tokenizer says itself where its tokens lie."
+    "Documents with an unknown token do not count; those that do not come back exactly count only where the tokenizer "
+    "says itself where its tokens lie."
 )
 _WORDS: Final = (
     "Gold words are those of the corpus, punctuation included. White space takes no room: a token that carries the "

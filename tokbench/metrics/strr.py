@@ -13,26 +13,27 @@ from tokbench.corpus.words import Words
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import View
-from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, words_of
+from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, unknown_tokens, words_of
 from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["SPEC"]
 
 
-def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """bool[w], the words that lie in one token with nothing else but white space.
 
     Args:
         shard: the documents.
         words: some words of them.
         ends: where tokens end, of every document that has a word among these.
+        unknown: for each token, whether it stands for what the tokenizer does not know.
     """
     first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
     token = np.searchsorted(ends, words.starts, side="right")
     # One more at either side: nothing before the first token, and no token where a document's end is swallowed.
     padded = np.concatenate([[0], ends, [shard.byte_offsets[-1] + 1]])
     starts, stops = np.maximum(padded[token], first), padded[token + 1]
-    covered: NDArray[np.bool_] = (stops >= words.ends) & (stops <= last)
+    covered: NDArray[np.bool_] = (stops >= words.ends) & (stops <= last) & ~np.append(unknown, True)[token]
     ink = shard.ink_before
     alone: NDArray[np.bool_] = (ink[words.starts] == ink[starts]) & (ink[np.minimum(stops, last)] == ink[words.ends])
     return covered & alone
@@ -50,9 +51,10 @@ class SingleTokens:
         unit, words, lacking = words_of(self._options, shard)
         ends, aligned = token_ends(view)
         words = Words(*(each[aligned[words.documents]] for each in words))
+        whole = kept_whole(shard, words, ends, unknown_tokens(view)[np.repeat(aligned, view.tokens)])
         sums = Sums.of(
             shard,
-            whole=per_document(shard, words.documents[kept_whole(shard, words, ends)]),
+            whole=per_document(shard, words.documents[whole]),
             words=per_document(shard, words.documents),
             aligned=aligned.astype(np.int64),
         )
@@ -86,8 +88,8 @@ SPEC: Final = MetricSpec(
                 "Single token retention rate: share of words that are one token, found in running text by byte "
                 "positions, never by encoding a word alone. The token may hold white space beside the word (the "
                 "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
-                "whole. Words as in fertility. Documents that do not come back exactly count only where the "
-                "tokenizer says itself where its tokens lie."
+                "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not come back "
+                "exactly count only where the tokenizer says itself where its tokens lie."
             ),
             needs=(HasTokenBytes, EncodesWithOffsets),
         ),

@@ -13,9 +13,18 @@ from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_u
 from tokbench.metrics.contract import Measured, NotApplicable
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import TokenEnds, View
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, Options
+from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, HasUnknown, Options
 
-__all__ = ["NOT_ALIGNED", "NO_GOLD", "UnitSums", "WordOptions", "per_document", "token_ends", "words_of"]
+__all__ = [
+    "NOT_ALIGNED",
+    "NO_GOLD",
+    "UnitSums",
+    "WordOptions",
+    "per_document",
+    "token_ends",
+    "unknown_tokens",
+    "words_of",
+]
 
 NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
 NOT_ALIGNED = "no document's tokens could be laid onto its bytes"
@@ -92,6 +101,13 @@ def token_ends(view: View) -> TokenEnds:
     if isinstance(view.tokenizer, HasTokenBytes | EncodesWithOffsets):
         return view.token_ends
     return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(view.shard), dtype=np.bool_))
+
+
+def unknown_tokens(view: View) -> NDArray[np.bool_]:
+    """bool[n], the tokens of a shard that stand for what the tokenizer does not know."""
+    unknown = view.tokenizer.unk_id if isinstance(view.tokenizer, HasUnknown) else None
+    ids = view.encoded.ids
+    return np.zeros(len(ids), dtype=np.bool_) if unknown is None else ids == unknown
 
 
 def per_document(shard: Shard, documents: NDArray[np.int64]) -> NDArray[np.int64]:

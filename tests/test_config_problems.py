@@ -47,7 +47,7 @@ report: {formats: [pdf]}
         "run.yaml:14:6: backend 'utf8_bytes' cannot be trained; remove 'train'",
         "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
         "run.yaml:15:41: unknown corpus 'zz'; known: a, b, c, d",
-        "run.yaml:15:74: units.th: input should be 'uax29', 'whitespace' or 'character', but is \"syllable\"",
+        "run.yaml:15:74: units.th: input should be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'gold' or 'gold_nonpunct', but is",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
         "run.yaml:17:20: unknown report format 'pdf'; known: csv, html, md",
     ]

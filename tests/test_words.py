@@ -1,11 +1,22 @@
 """Words: units and where they lie."""
 
+import subprocess
+import sys
+
 import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.corpus.words import default_unit, find_words
+import tokbench
+from tokbench.corpus.gold import Gold, align
+from tokbench.corpus.shards import shards
+from tokbench.corpus.source import Document
+from tokbench.corpus.words import default_unit, find_words, units, usable_unit
+from tokbench.corpus.words.icu import icu_works
+
+needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
+FOUND = ["uax29", "whitespace", "character", "grapheme", pytest.param("icu", marks=needs_icu)]
 
 
 def spell(texts, unit):
@@ -31,9 +42,80 @@ def test_korean_stays_on_spaces():
     assert spell(["안녕 하세요."], "whitespace") == ["안녕", "하세요."]
 
 
-@pytest.mark.parametrize("code", ["th", "lo", "km", "my", "bo", "zh", "ja", "zho-CN", "zh_Hant", "tha", "yue"])
-def test_unspaced_scripts_are_counted_in_characters(code):
-    assert default_unit(code) == "character"
+@pytest.mark.parametrize("code", ["th", "lo", "km", "my", "zh", "ja", "zho-CN", "zh_Hant", "tha", "yue"])
+def test_unspaced_scripts_are_counted_by_icu_if_it_is_there(code):
+    assert default_unit(code, icu=True) == "icu"
+    assert default_unit(code, icu=False) == "character"
+
+
+def test_tibetan_has_no_dictionary():
+    assert default_unit("bo", icu=True) == "character"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_icu_falls_back_to_the_unit_by_default(monkeypatch, there):
+    monkeypatch.setattr(units, "icu_works", lambda: there)
+    assert [usable_unit("icu", group) for group in ("th", "fi", "ko")] == (
+        ["icu"] * 3 if there else ["character", "uax29", "whitespace"]
+    )
+    assert usable_unit("uax29", "th") == "uax29"
+
+
+def test_a_broken_icu_is_as_good_as_none():
+    code = "import sys; sys.modules['icu'] = None; from tokbench.corpus.words.icu import icu_works; print(icu_works())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@needs_icu
+def test_icu_finds_words_in_unspaced_scripts():
+    # Beyond U+FFFF ICU counts two for one character.
+    text = "😀 สวัสดีชาวโลก 😀 It's 3.5 km, 你好，世界！"
+    words = ["สวัสดี", "ชาว", "โลก", "It's", "3.5", "km", "你好", "世界"]
+    assert spell([text], "icu") == words
+    assert spell([text, "", text], "icu") == words * 2
+
+
+@needs_icu
+@pytest.mark.parametrize("text", ["ຂ້ອຍກິນເຂົ້າ", "ខ្ញុំស្រឡាញ់ភាសាខ្មែរ", "မြန်မာဘာသာစကား", "私は学生です"])
+def test_icu_has_dictionaries(text):
+    words = spell([text], "icu")
+    assert "".join(words) == text
+    assert 2 <= len(words) < len(spell([text], "character"))
+
+
+def test_grapheme_clusters():
+    assert spell(["ที่นี่ né\u0301 👩\u200d👩\u200d👧🇫🇮\r", "\na"], "grapheme") == [
+        *("ที่", "นี่", "n", "é\u0301", "👩\u200d👩\u200d👧", "🇫🇮", "a"),
+    ]
+
+
+@given(st.lists(st.lists(st.tuples(st.text("aé👍น", min_size=1, max_size=3), st.booleans()), max_size=5), max_size=4))
+def test_gold_words_keep_their_place(documents):
+    texts = [" ".join(form for form, _ in rows) for rows in documents]
+    golds = []
+    for text, rows in zip(texts, documents, strict=True):
+        spans = align(text, [form for form, _ in rows])
+        golds.append(Gold(tuple(spans), tuple(flag for _, flag in rows), tuple(a + 1 for a, b in spans if b > a + 1)))
+    rows = [Document(text, "g", "", "", gold) for text, gold in zip(texts, golds, strict=True)]
+    for shard in shards("c", rows, by_key=False):
+        data = "".join(texts).encode()
+
+        def spelled(words, data=data):
+            return [data[a:b].decode() for a, b in zip(words.starts.tolist(), words.ends.tolist(), strict=True)]
+
+        assert spelled(shard.words("gold")) == [form for each in documents for form, _ in each]
+        assert spelled(shard.words("gold_nonpunct")) == [form for each in documents for form, flag in each if not flag]
+        assert shard.words("gold").documents.tolist() == [k for k, each in enumerate(documents) for _ in each]
+        firsts = [form[0] for each in documents for form, _ in each if len(form) > 1]
+        long = [a for a, b in zip(*shard.words("gold")[:2], strict=True) if len(data[a:b].decode()) > 1]
+        assert [data[a:m].decode() for a, m in zip(long, shard.gold.morphemes, strict=True)] == firsts
+
+
+def test_a_corpus_without_gold_says_so():
+    [shard] = shards("c", [Document("a b", "g", "1", "g:1")], by_key=False)
+    with pytest.raises(tokbench.InputError, match="corpus 'c' has no gold words"):
+        shard.words("gold")
 
 
 @pytest.mark.parametrize("code", ["en", "ar", "java", "javascript", "hostile-emoji", "python", "vi"])
@@ -41,7 +123,8 @@ def test_all_else_is_counted_in_words(code):
     assert default_unit(code) == "uax29"
 
 
-@given(st.lists(st.text(max_size=15), max_size=6), st.sampled_from(["uax29", "whitespace", "character"]))
+@pytest.mark.parametrize("unit", FOUND)
+@given(texts=st.lists(st.text(max_size=15), max_size=6))
 def test_words_lie_inside_their_documents(texts, unit):
     words = find_words(texts, unit)
     offsets = [0]
@@ -53,9 +136,13 @@ def test_words_lie_inside_their_documents(texts, unit):
         assert start >= offsets[document]
         last = end
         word = "".join(texts).encode()[start:end].decode()
-        assert unit == "whitespace" or regex.search(r"[\p{L}\p{N}\p{M}_]", word)
+        if unit in {"uax29", "character"}:
+            assert regex.search(r"[\p{L}\p{N}\p{M}_]", word)
+        else:
+            assert regex.search(r"\S", word)
 
 
-@given(st.text(max_size=30), st.text(max_size=30), st.sampled_from(["uax29", "whitespace", "character"]))
+@pytest.mark.parametrize("unit", FOUND)
+@given(one=st.text(max_size=30), other=st.text(max_size=30))
 def test_documents_do_not_touch(one, other, unit):
     assert spell([one, other], unit) == spell([one], unit) + spell([other], unit)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokbench.atomic import write_atomically as write_atomically
+    from tokbench.corpus.gold import Gold as Gold
     from tokbench.corpus.source import CorpusSpec as CorpusSpec
     from tokbench.corpus.source import Document as Document
     from tokbench.errors import BackendError as BackendError
@@ -56,6 +57,7 @@ _HOMES = {
     "Document": "corpus.source",
     "Encoded": "protocol",
     "HasMerges": "protocol",
+    "Gold": "corpus.gold",
     "HasSpecialTokens": "protocol",
     "InputError": "errors",
     "LocalPath": "paths",

@@ -6,13 +6,14 @@ import hashlib
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.source import Document, Source
-from tokbench.errors import InputError
+from tokbench.errors import InputError, Problem
 
 __all__ = ["Corpus", "Survey", "fingerprint"]
 
@@ -79,13 +80,15 @@ class Corpus:
         """Read everything once.
 
         Raises:
-            InputError: unreadable, empty, an empty part, or parallel groups of different length.
+            InputError: unreadable, empty, an empty part, parallel groups of different length, or gold words in
+                some documents only.
         """
         found = Survey()
         digest = hashlib.sha256()
         evaluated: dict[str, array[int]] = {}
         trained = array("Q")
         keys: dict[str, list[str]] = {}
+        marked: dict[bool, str] = {}
         for document in self.source.documents():
             data = f"{document.group}\0{document.key}\0{document.text}\0".encode()
             digest.update(data)
@@ -99,9 +102,15 @@ class Corpus:
                 evaluated.setdefault(document.group, array("Q")).append(mark)
             if not held:
                 trained.append(mark)
+            marked.setdefault(document.gold is not None, document.origin)
             if self.parallel:
                 keys.setdefault(document.group, []).append(document.key)
         self._check(found.documents, evaluated, trained, keys)
+        if len(marked) > 1:
+            msg = (
+                f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
+            )
+            raise InputError(msg)
         found.sha256 = digest.hexdigest()
         found.groups = {group: len(marks) for group, marks in evaluated.items()}
         found.evaluated = {group: np.array(marks, dtype=np.uint64) for group, marks in evaluated.items()}
@@ -122,10 +131,24 @@ class Corpus:
             msg = f"corpus {self.name!r}: no document fell into the {part} part of holdout: {self.holdout}"
             raise InputError(msg)
         first, *others = keys or [""]
-        for group in others:
-            if keys[group] != keys[first]:
-                msg = (
-                    f"corpus {self.name!r} is not parallel: group {group!r} has {len(keys[group])} documents, "
-                    f"{first!r} has {len(keys[first])}, or their line numbers differ; remove 'parallel: true'"
-                )
-                raise InputError(msg)
+        different = [group for group in others if keys[group] != keys[first]]
+        if different:
+            raise InputError([Problem("", self._not_parallel(first, group, keys)) for group in different])
+
+    def _not_parallel(self, first: str, group: str, keys: dict[str, list[str]]) -> str:
+        """Where a group is no longer the translation of the first, line by line."""
+        pairs = zip_longest(keys[first], keys[group])
+        at = next(k for k, (one, other) in enumerate(pairs) if one != other)
+        one, other = self._origin(first, at), self._origin(group, at)
+        same = f"the first {at:,} documents match; then " if at else ""
+        return (
+            f"corpus {self.name!r} is not parallel: group {group!r} has {len(keys[group]):,} documents, {first!r} has "
+            f"{len(keys[first]):,}; {same}{first!r} has {one}, {group!r} has {other}; give every group the same keys "
+            "(line numbers, where lines are documents: empty lines are left out) or remove 'parallel: true'"
+        )
+
+    def _origin(self, group: str, at: int) -> str:
+        """Where the document of a group with that number stands, and its key."""
+        mine = (document for document in self.source.documents() if document.group == group)
+        document = next(islice(mine, at, None), None)
+        return f"{document.origin} (key {document.key!r})" if document else "no more documents"

@@ -6,11 +6,23 @@ import glob
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from tokbench.errors import InputError, Problem
+from pydantic import AfterValidator
 
-__all__ = ["Cut", "group_name", "paragraphs", "read_documents", "require_files"]
+from tokbench.corpus.compressed import opened, plain_name
+from tokbench.errors import InputError, Problem, did_you_mean
+
+__all__ = [
+    "Cut",
+    "FileGroup",
+    "file_names",
+    "grouped_files",
+    "numbered_lines",
+    "paragraphs",
+    "read_documents",
+    "require_files",
+]
 
 Cut = Literal["file", "line", "paragraph"]
 
@@ -31,37 +43,56 @@ def require_files(pattern: Path) -> list[Path]:
     return files
 
 
+def grouped_files(pattern: Path, template: str, wanted: tuple[str, ...] = ()) -> list[tuple[Path, str]]:
+    """The files that match a pattern, each with its group; of the wanted groups, or of all.
+
+    Raises:
+        InputError: there is no file, or a wanted group has none.
+    """
+    files = [(path, template.format_map(file_names(path))) for path in require_files(pattern)]
+    groups = {group for _, group in files}
+    lacking = [name for name in wanted if name not in groups]
+    if lacking:
+        msg = "no file of {!r} gives the group {!r}; {}"
+        raise InputError([Problem("", msg.format(str(pattern), name, did_you_mean(name, groups))) for name in lacking])
+    return [(path, group) for path, group in files if not wanted or group in wanted]
+
+
 def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
     r"""Documents of a text file with the number of the line they begin at; empty ones are left out.
 
-    A line is what ends in LF or CRLF, without that end; lines are read one by one, so a file may be
-    larger than the memory. Paragraphs are parted by blank lines. A whole file is left as it is, line
-    ends and a byte order mark included.
+    A file that ends in .gz or .zst is unpacked on the way. A line is what ends in LF or CRLF, without that
+    end; lines are read one by one, so a file may be larger than the memory. Paragraphs are parted by blank
+    lines. A whole file is left as it is, line ends and a byte order mark included.
 
     Raises:
         InputError: the file cannot be read, or is not UTF-8; then with the offset of the first bad byte.
     """
-    try:
-        if how == "line":
-            yield from _lines(path)
-        else:
-            text = _decoded(path, path.read_bytes(), 0)
-            yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
-    except OSError as error:
-        raise InputError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    offset = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            text = _decoded(path, line, offset).removesuffix("\n").removesuffix("\r")
-            offset += len(line)
+    if how == "line":
+        for number, line in numbered_lines(path):
+            text = line.removesuffix("\n").removesuffix("\r")
             if text:
                 yield number, text
+        return
+    with opened(path) as file:
+        text = _decoded(str(path), file.read(), 0)
+    yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
 
 
-def _decoded(path: Path, data: bytes, offset: int) -> str:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a text file, line ends included, and their numbers from 1.
+
+    Raises:
+        InputError: the file cannot be read, or is not UTF-8; then with the line, and the offset of the first bad byte.
+    """
+    offset = 0
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            yield number, _decoded(f"{path}:{number}", line, offset)
+            offset += len(line)
+
+
+def _decoded(where: str, data: bytes, offset: int) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -69,7 +100,7 @@ def _decoded(path: Path, data: bytes, offset: int) -> str:
             f"not UTF-8: byte 0x{data[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
             "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
         )
-        raise InputError([Problem(str(path), msg)]) from error
+        raise InputError([Problem(where, msg)]) from error
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
@@ -89,14 +120,24 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
             start = gap.end()
 
 
-def group_name(template: str, path: Path, fields: dict[str, object] | None = None) -> str:
-    """The group of a document from a template such as ``{stem}``.
+def file_names(path: Path) -> dict[str, object]:
+    """What a template may say of a file; the stem and the suffix are without the ending of packed files.
 
-    Raises:
-        KeyError: the template names a field that is not there.
-
-    >>> group_name("{stem}", Path("texts/en.txt"))
-    'en'
+    >>> file_names(Path("pud/en.conllu.gz"))
+    {'stem': 'en', 'name': 'en.conllu.gz', 'suffix': 'conllu', 'parent': 'pud'}
     """
-    names = {"stem": path.stem, "name": path.name, "suffix": path.suffix[1:], "parent": path.parent.name}
-    return template.format_map({**(fields or {}), **names})
+    plain = plain_name(path)
+    return {"stem": plain.stem, "name": path.name, "suffix": plain.suffix[1:], "parent": path.parent.name}
+
+
+def _of_file_names(template: str) -> str:
+    try:
+        template.format_map(file_names(Path("a/b.c")))
+    except (KeyError, ValueError, IndexError) as error:
+        msg = f"{template!r} may hold {{stem}}, {{name}}, {{suffix}} and {{parent}} only"
+        raise ValueError(msg) from error
+    return template
+
+
+FileGroup = Annotated[str, AfterValidator(_of_file_names)]
+"""The group of all documents of a file, from a template such as ``{stem}``."""

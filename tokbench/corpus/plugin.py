@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tokbench.corpus.conllu import ConlluOptions, ConlluSource
+from tokbench.corpus.huggingface import DatasetsOptions, DatasetsSource
 from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
+from tokbench.corpus.parquet import ParquetOptions, ParquetSource
 from tokbench.corpus.sample import SampleOptions, SampleSource
 from tokbench.corpus.source import CorpusSpec
 from tokbench.corpus.stdlib import StdlibOptions, StdlibSource
@@ -16,7 +19,7 @@ __all__ = ["register_corpora"]
 
 @hookimpl
 def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
-    """Bring ``sample``, ``text``, ``jsonl`` and ``python``."""
+    """Bring the sources of this folder."""
     register(
         CorpusSpec(
             name="sample",
@@ -34,6 +37,30 @@ def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
         )
     )
     register(CorpusSpec(name="jsonl", summary="JSON Lines files", open=JsonlSource, options=JsonlOptions))
+    register(
+        CorpusSpec(
+            name="conllu",
+            summary="treebanks in CoNLL-U, a document a sentence, with gold words",
+            open=ConlluSource,
+            options=ConlluOptions,
+        )
+    )
+    register(
+        CorpusSpec(
+            name="parquet",
+            summary="a column of Parquet files, streamed; needs the extra parquet",
+            open=ParquetSource,
+            options=ParquetOptions,
+        )
+    )
+    register(
+        CorpusSpec(
+            name="datasets",
+            summary="a dataset of Hugging Face's library, local or streamed from the hub; needs the extra datasets",
+            open=DatasetsSource,
+            options=DatasetsOptions,
+        )
+    )
     register(
         CorpusSpec(
             name="python",

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.source import Document
-from tokbench.corpus.words import Unit, Words, find_words
+from tokbench.corpus.words import GOLD_UNITS, Unit, Words, byte_widths, find_words, gold_words
+from tokbench.errors import InputError
 
 __all__ = ["BUCKETS", "SHARD_CHARS", "Shard", "shards"]
 
@@ -46,6 +47,7 @@ class Shard:
         n_chars, n_bytes: int64[d], code points and UTF-8 bytes of each document.
         buckets: int64[d], the jackknife group of each document, from its key where keys are shared by
             translations, else from its text.
+        gold: the words that people marked; ``None`` if the corpus has none.
     """
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
@@ -60,6 +62,8 @@ class Shard:
         self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
         self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
         self.buckets = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents)) % BUCKETS
+        golds = [document.gold for document in documents if document.gold is not None]
+        self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
         self._words: dict[Unit, Words] = {}
 
     def __len__(self) -> int:
@@ -82,10 +86,27 @@ class Shard:
         before = np.concatenate([[0], np.cumsum(_white_space()[np.minimum(codes, _LAST_SPACE + 1)], dtype=np.int64)])
         return np.diff(before[np.concatenate([[0], np.cumsum(self.n_chars)])])
 
+    @cached_property
+    def ink_before(self) -> NDArray[np.int64]:
+        """int64[bytes + 1], bytes before each position, documents laid end to end, that are not white space."""
+        codes = np.frombuffer("".join(self.texts).encode("utf-32-le"), dtype="<u4")
+        white = _white_space()[np.minimum(codes, _LAST_SPACE + 1)]
+        return np.concatenate([[0], np.cumsum(np.repeat(~white, byte_widths(codes)), dtype=np.int64)])
+
     def words(self, unit: Unit) -> Words:
-        """The words of the shard, found once."""
+        """The words of the shard, found once.
+
+        Raises:
+            InputError: a unit of gold words, and the corpus has none.
+        """
         if unit not in self._words:
-            self._words[unit] = find_words(self.texts, unit)
+            if unit not in GOLD_UNITS:
+                self._words[unit] = find_words(self.texts, unit)
+            elif self.gold:
+                self._words[unit] = self.gold.unit(unit)
+            else:
+                msg = f"corpus {self.corpus!r} has no gold words"
+                raise InputError(msg)
         return self._words[unit]
 
     def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from tokbench.corpus.gold import Gold
 from tokbench.protocol import Options
 
 __all__ = ["CorpusSpec", "Document", "Source"]
@@ -19,12 +20,14 @@ class Document(NamedTuple):
         group: the language, programming language or other slice it belongs to.
         key: what it is called inside its group; translations of one another share their key.
         origin: where a person finds it, such as ``en.txt:12``.
+        gold: the words that people marked in it; all documents of a corpus have them, or none.
     """
 
     text: str
     group: str
     key: str
     origin: str
+    gold: Gold | None = None
 
 
 class Source(Protocol):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from tokbench.corpus.files import Cut, group_name, read_documents, require_files
+from tokbench.corpus.files import Cut, FileGroup, grouped_files, read_documents
 from tokbench.corpus.source import Document
+from tokbench.errors import InputError, Problem
 from tokbench.paths import LocalPath
 from tokbench.protocol import Options
 
@@ -18,20 +18,11 @@ __all__ = ["TextOptions", "TextSource"]
 class TextOptions(Options):
     """Options of ``source: text``."""
 
-    path: LocalPath = Field(description="a file or a glob pattern")
+    path: LocalPath = Field(description="a file or a glob pattern; .gz and .zst are unpacked")
     document: Cut = Field(default="file", description="what one document is: file, line or paragraph")
-    group: str = Field(default="{stem}", description="group name from {stem}, {name}, {suffix}, {parent}")
+    group: FileGroup = Field(default="{stem}", description="group name from {stem}, {name}, {suffix}, {parent}")
+    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
-
-    @field_validator("group")
-    @classmethod
-    def _known_fields(cls, template: str) -> str:
-        try:
-            group_name(template, Path("a/b.c"))
-        except (KeyError, ValueError, IndexError) as error:
-            msg = f"{template!r} may hold {{stem}}, {{name}}, {{suffix}} and {{parent}} only"
-            raise ValueError(msg) from error
-        return template
 
 
 class TextSource:
@@ -39,13 +30,21 @@ class TextSource:
 
     def __init__(self, options: TextOptions) -> None:
         self._options = options
-        self._files = require_files(options.path)
+        self._files = grouped_files(options.path, options.group, options.groups)
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
         """All documents; see :class:`tokbench.corpus.source.Source`."""
-        for path in self._files:
-            group, name = group_name(self._options.group, path), path.name
+        found: dict[str, bool] = {}
+        for path, group in self._files:
+            name = path.name
+            found.setdefault(group, False)
             for line, text in read_documents(path, self._options.document):
+                found[group] = True
                 key = str(line) if self._options.document != "file" else name
                 yield Document(text, group, key, f"{name}:{line}")
+        empty = [group for group, any_text in found.items() if not any_text]
+        if empty and len(empty) < len(found):
+            files = {group: path for path, group in reversed(self._files)}
+            msg = "holds no text, so there is nothing for group {!r}; remove the file or narrow 'path'"
+            raise InputError([Problem(str(files[group]), msg.format(group)) for group in empty])

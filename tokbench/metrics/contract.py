@@ -151,8 +151,8 @@ class MetricSpec:
         values: the numbers it yields.
         text: makes the text metric from its options.
         bench: makes the bench metric from its options.
-        options: the options class. A field called ``corpora`` names corpora of the run: such names are
-            checked with the rest of the configuration.
+        options: the options class. A field called ``corpora`` names corpora of the run, and the keys of one
+            called ``units`` name groups: such names are checked with the rest of the configuration.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tokbench.hookspecs import hookimpl
-from tokbench.metrics import compression, continued_words, curve, fertility, usage, vocabulary
+from tokbench.metrics import compression, continued_words, curve, fertility, morphology, strr, usage, utf8, vocabulary
 from tokbench.metrics.contract import MetricSpec
 from tokbench.metrics.fidelity import roundtrip
 
@@ -15,5 +15,6 @@ __all__ = ["register_metrics"]
 @hookimpl
 def register_metrics(register: Callable[[MetricSpec], None]) -> None:
     """Bring the families of this folder."""
-    for module in (compression, fertility, continued_words, roundtrip, vocabulary, usage, curve):
+    words = (fertility, continued_words, strr, utf8, morphology)
+    for module in (compression, *words, roundtrip, vocabulary, usage, curve):
         register(module.SPEC)

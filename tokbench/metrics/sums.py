@@ -50,7 +50,7 @@ class Sums:
         """Sum of one quantity over sum of another, with its jackknife interval."""
         total = float(self.columns[below].sum())
         if not total:
-            return NotApplicable(f"there are no {below}")
+            return NotApplicable(f"there are no {below.replace('_', ' ')}")
         value = float(self.columns[above].sum()) / total
         low, high = jackknife(self.columns[above], self.columns[below])
         return Measured(value, self.documents, low, high, unit)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tokbench.corpus.words.icu import icu_version
 from tokbench.guard import Failure, attempt, doing
 from tokbench.metrics.contract import MetricSpec
 from tokbench.progress import Progress
@@ -49,7 +50,7 @@ def describe_machine() -> dict[str, Any]:
         "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "timer_resolution_ns": round(time.get_clock_info("perf_counter").resolution * 1e9),
         "threads": {name: os.environ.get(name, "") for name in _THREADS},
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": {**{name: _version(name) for name in _PACKAGES}, "ICU": icu_version() or "not installed"},
     }
 
 

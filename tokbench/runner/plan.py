@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -238,6 +238,14 @@ class _Planner:
             if name not in self._config.named:
                 self._problem(path, f"unknown corpus {name!r}; {did_you_mean(name, self._config.named)}")
 
+    def _named_groups(self, names: Iterable[str], path: Path) -> None:
+        surveys = self._plan.surveys
+        groups = {group for survey in surveys.values() for group in survey.groups}
+        for name in names:
+            # Where a corpus could not be read, its groups are not known either.
+            if name not in groups and len(surveys) == len(self._config.corpora):
+                self._problem((*path, name), f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
+
     def metrics(self) -> None:
         for entry in self._config.metrics:
             spec = self._try(entry.path, lambda name=entry.name: self._registry.metrics.get(name))  # type: ignore[misc]
@@ -249,6 +257,7 @@ class _Planner:
             options = self._options(spec.options, entry.options, entry.path, ())
             if options is not None:
                 self._named_corpora(getattr(options, "corpora", ()), (*entry.path, "corpora"))
+                self._named_groups(getattr(options, "units", {}), (*entry.path, "units"))
                 self._plan.metrics.append((spec, options))
 
     def study(self) -> None:

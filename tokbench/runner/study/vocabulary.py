@@ -126,7 +126,7 @@ class _Study:
             words = self._state(names[0], corpus, group, "fertility")
             if isinstance(sums, Failure) or isinstance(words, Failure):
                 continue
-            one = len(words.units) == 1
+            one = words.refusal() is None
             unit = UNIT_NAMES[next(iter(words.units))][0] if one else ""
             yield (
                 group,

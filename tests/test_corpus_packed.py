@@ -1,0 +1,105 @@
+"""Packed files, groups of files, and parallel corpora."""
+
+import gzip
+import sys
+
+import pytest
+from conftest import problems
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokbench
+from tokbench.corpus.compressed import opened
+from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
+from tokbench.corpus.text import TextOptions, TextSource
+
+zstandard = pytest.importorskip("zstandard")
+
+PACK = {".gz": gzip.compress, ".zst": zstandard.compress, "": bytes}
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("how", ["file", "line", "paragraph"])
+def test_texts_are_the_same_packed_or_not(tmp_path, suffix, how):
+    data = "één\r\ntwo\n\n\nthree\n".encode()
+    (tmp_path / f"nl.txt{suffix}").write_bytes(PACK[suffix](data))
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "nl.txt").write_bytes(data)
+    found = list(TextSource(TextOptions(path=tmp_path / "nl.*", document=how)).documents())
+    plain = list(TextSource(TextOptions(path=tmp_path / "plain" / "nl.txt", document=how)).documents())
+    assert [(each.text, each.group) for each in found] == [(each.text, each.group) for each in plain]
+    assert found[0].group == "nl"
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_rows_are_the_same_packed_or_not(tmp_path, suffix):
+    (tmp_path / f"a.jsonl{suffix}").write_bytes(PACK[suffix](b'{"text": "x"}\n{"text": "y"}\n'))
+    found = list(JsonlSource(JsonlOptions(path=tmp_path / "a.*")).documents())
+    assert [(each.text, each.group) for each in found] == [("x", "a"), ("y", "a")]
+
+
+@given(st.lists(st.binary(max_size=40), max_size=5), st.integers(0, 60))
+def test_frames_of_zstandard_are_one_file_and_a_part_of_one_is_none(tmp_path_factory, parts, cut):
+    path = tmp_path_factory.mktemp("zst") / "x.zst"
+    frames = [zstandard.compress(part) for part in parts]
+    path.write_bytes(b"".join(frames))
+    with opened(path) as file:
+        assert file.read() == b"".join(parts)
+    whole = {sum(map(len, frames[:k])) for k in range(len(frames) + 1)}
+    cut = min(cut, sum(map(len, frames)))
+    path.write_bytes(b"".join(frames)[:cut])
+    if cut not in whole:
+        with (
+            pytest.raises(tokbench.InputError, match=r"x\.zst: is damaged or cut off .*zstd -t x\.zst"),
+            opened(path) as file,
+        ):
+            file.read()
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+@pytest.mark.parametrize("harm", [lambda data: data[:-9], lambda data: b"none of it"])
+def test_a_damaged_file_is_told(tmp_path, suffix, harm):
+    path = tmp_path / f"a.txt{suffix}"
+    path.write_bytes(harm(PACK[suffix](b"some text\n" * 1000)))
+    with pytest.raises(tokbench.InputError, match=rf"a\.txt{suffix}: is damaged or cut off"):
+        list(TextSource(TextOptions(path=path, document="line")).documents())
+
+
+def test_without_zstandard(tmp_path, monkeypatch):
+    (tmp_path / "a.txt.zst").write_bytes(zstandard.compress(b"x"))
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(tokbench.InputError, match=r"needs: pip install 'tokbench\[zst\]' \(or unpack it: zstd -d\)"):
+        list(TextSource(TextOptions(path=tmp_path / "a.txt.zst")).documents())
+
+
+def test_a_language_without_data_is_told(write_config, tmp_path):
+    (tmp_path / "en.txt").write_text("a\n", encoding="utf-8")
+    (tmp_path / "fi.txt").write_text("\n", encoding="utf-8")
+    [line] = problems(write_config(corpora="  c: {source: text, path: '*.txt', document: line}"))
+    assert "fi.txt: holds no text, so there is nothing for group 'fi'; remove the file or narrow 'path'" in line
+    [line] = problems(write_config(corpora="  c: {source: text, path: '*.txt', groups: [en, sv]}"))
+    assert "*.txt' gives the group 'sv'; known: en, fi" in line
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("A\nB\n", "group 'b' has 2 documents, 'a' has 3; the first 2 documents match; then 'a' has a.txt:3 (key '3'), 'b' has no more documents"),
+        ("A\n\nC\nD\n", "group 'b' has 3 documents, 'a' has 3; the first 1 documents match; then 'a' has a.txt:2 (key '2'), 'b' has b.txt:3 (key '3')"),
+        ("\nB\nC\n", "group 'b' has 2 documents, 'a' has 3; 'a' has a.txt:1 (key '1'), 'b' has b.txt:2 (key '2')"),
+    ],
+)  # fmt: skip
+def test_translations_that_are_not_aligned(write_config, tmp_path, other, says):
+    (tmp_path / "a.txt").write_text("a\nb\nc\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text(other, encoding="utf-8")
+    (tmp_path / "c.txt").write_text("x\n", encoding="utf-8")
+    lines = problems(write_config(corpora="  c: {source: text, path: '?.txt', document: line, parallel: true}"))
+    assert len(lines) == 2, "every group that is not aligned is told"
+    assert f"corpus 'c' is not parallel: {says}; give every group the same keys" in lines[0]
+    assert "group 'c' has 1 documents" in lines[1]
+
+
+def test_a_group_that_is_in_no_corpus(write_config, tmp_path):
+    (tmp_path / "fi.txt").write_text("a\n", encoding="utf-8")
+    lines = problems(write_config(corpora="  c: {source: text, path: fi.txt}", metrics="[{strr: {units: {fii: icu}}}]"))
+    assert lines == ["run.yaml:7:32: no corpus has a group 'fii'; did you mean 'fi'?"]

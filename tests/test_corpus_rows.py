@@ -1,0 +1,160 @@
+"""Sources of rows: ``jsonl``, ``parquet`` and ``datasets``, and gold morphemes in all of them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import tokbench
+from tokbench.corpus.huggingface import DatasetsOptions, DatasetsSource
+from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
+from tokbench.corpus.parquet import ParquetOptions, ParquetSource
+from tokbench.corpus.source import Document
+
+ROWS = [
+    {"id": "x", "text": "unkind words!", "lang": "en", "pieces": [["un", "kind"], ["word", "s"], ["!"]]},
+    {"id": "y", "text": "né", "lang": "fr", "pieces": [["né"]]},
+]
+
+
+def jsonl(tmp_path, *rows):
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return tmp_path / "r.jsonl"
+
+
+def refused(source):
+    with pytest.raises(tokbench.InputError) as caught:
+        list(source.documents())
+    return str(caught.value)
+
+
+def test_segments_are_gold_words_and_morphemes(tmp_path):
+    one, other = JsonlSource(JsonlOptions(path=jsonl(tmp_path, *ROWS), segments="pieces", group="{lang}")).documents()
+    assert one.gold.words == ((0, 6), (7, 12), (12, 13))
+    assert one.gold.punctuation == (False, False, True)
+    assert one.gold.morphemes == (2, 11)
+    assert (other.gold.words, other.gold.morphemes) == (((0, 2),), ())
+
+
+@pytest.mark.parametrize(
+    ("segments", "says"),
+    [
+        (["un", "kynd"], "does not spell the text: 'kynd' is not what follows in the text at character 3: 'kind'; write the morphemes as they stand in the text"),
+        (["un"], "does not spell the text: the text goes on after the last of them with 'kind'"),
+        (["un", ["kind"]], 'must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'),
+        ("un-kind", "must be a list of strings"),
+        ([["un", "kind"], []], "must be a list of strings"),
+        ([1, 2], "must be a list of strings"),
+    ],
+)  # fmt: skip
+def test_segments_that_are_wrong(tmp_path, segments, says):
+    path = jsonl(tmp_path, ROWS[1] | {"s": ["né"]}, {"text": "unkind", "s": segments})
+    message = refused(JsonlSource(JsonlOptions(path=path, segments="s")))
+    assert message.startswith(f"{path}:2: field 's' {says}")
+
+
+def test_a_field_that_is_not_there(tmp_path):
+    path = jsonl(tmp_path, {"body": "x"})
+    assert refused(JsonlSource(JsonlOptions(path=path))) == f"{path}:1: has no field 'text'; it has body"
+    message = refused(JsonlSource(JsonlOptions(path=path, text="body", group="{boddy}")))
+    assert message.endswith("no group from '{boddy}': 'boddy'; did you mean 'body'?")
+
+
+def test_gold_in_some_documents_only_is_refused(write_config, tmp_path):
+    from tokbench.corpus.corpus import Corpus
+    from tokbench.corpus.gold import gold_segments
+
+    class Half:
+        licence = ""
+
+        def documents(self):
+            yield Document("a b", "g", "1", "g:1", gold_segments("a b", ["a", "b"]))
+            yield Document("c d", "g", "2", "g:2")
+
+    with pytest.raises(tokbench.InputError, match="'c' has gold words in g:1, but none in g:2; all or none must"):
+        Corpus("c", Half()).survey()
+
+
+def parquet(tmp_path, rows):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    write_table(pa.Table.from_pylist(rows), tmp_path / "r.parquet", row_group_size=100)
+    return tmp_path / "r.parquet"
+
+
+def test_parquet_gives_what_jsonl_gives(tmp_path):
+    rows = [row | {"id": f"{row['id']}{k}", "unused": [k]} for k in range(700) for row in ROWS]
+    options = {"key": "id", "segments": "pieces", "group": "{lang}-{stem}"}
+    found = list(ParquetSource(ParquetOptions(path=parquet(tmp_path, rows), **options)).documents())
+    same = list(JsonlSource(JsonlOptions(path=jsonl(tmp_path, *rows), **options)).documents())
+    assert len(found) == 1400
+    assert [each._replace(origin="") for each in found] == [each._replace(origin="") for each in same]
+    assert found[1399].origin == "r.parquet:1400"
+
+
+def test_parquet_that_is_wrong(tmp_path):
+    path = parquet(tmp_path, [{"text": "a"}, {"text": None}])
+    assert refused(ParquetSource(ParquetOptions(path=path))) == f"{path}:2: field 'text' is not a string"
+    message = refused(ParquetSource(ParquetOptions(path=path, text="txt")))
+    assert message == f"{path}: has no column 'txt'; did you mean 'text'?"
+    path.write_bytes(b"not parquet")
+    assert refused(ParquetSource(ParquetOptions(path=path))).startswith(f"{path}: is no Parquet file that can be read")
+
+
+@pytest.mark.parametrize(("module", "kind"), [("pyarrow", "parquet"), ("datasets", "datasets")])
+def test_a_library_that_is_not_there(write_config, tmp_path, monkeypatch, module, kind):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(tokbench.InputError, match=rf"needs .*: pip install 'tokbench\[{kind}\]'"):
+        tokbench.run(write_config(corpora=f"  c: {{source: {kind}, path: .}}"))
+
+
+@pytest.fixture
+def saved(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+    split = datasets.Dataset.from_list(ROWS)
+    datasets.DatasetDict({"train": split, "dev": split.select([1])}).save_to_disk(tmp_path / "dict")
+    split.save_to_disk(tmp_path / "one")
+    (tmp_path / "files").mkdir()
+    jsonl(tmp_path / "files", *ROWS).rename(tmp_path / "files" / "train.jsonl")
+    return tmp_path
+
+
+def rows_of(**options):
+    return list(DatasetsSource(DatasetsOptions(**options)).documents())
+
+
+@pytest.mark.parametrize("folder", ["one", "dict", "files"])
+def test_a_dataset_in_a_folder(saved, folder):
+    found = rows_of(path=saved / folder, key="id", group="{lang}-{split}", segments="pieces")
+    assert [(each.text, each.group, each.key, each.origin) for each in found] == [
+        ("unkind words!", "en-train", "x", f"{folder}:1"),
+        ("né", "fr-train", "y", f"{folder}:2"),
+    ]
+    assert found[0].gold.morphemes == (2, 11)
+    assert [each.text for each in rows_of(path=saved / folder, limit=1)] == ["unkind words!"]
+
+
+def test_a_dataset_that_is_not_as_asked(saved):
+    assert [each.text for each in rows_of(path=saved / "dict", split="dev")] == ["né"]
+    with pytest.raises(tokbench.InputError, match="has no split 'test'; known: dev, train"):
+        rows_of(path=saved / "dict", split="test")
+    with pytest.raises(tokbench.InputError, match=r"split 'test', cannot be read: ValueError: Bad split: test"):
+        rows_of(path=saved / "files", split="test")
+    with pytest.raises(tokbench.InputError, match="is no folder; relative paths start at"):
+        rows_of(path=saved / "none")
+    with pytest.raises(ValueError, match="give either path"):
+        DatasetsOptions(path=saved / "one", name="some/thing")
+
+
+def test_the_hub_without_network(write_config, tmp_path):
+    pytest.importorskip("datasets")
+    config = write_config(corpora="  c: {source: datasets, name: some/thing}")
+    code = f"import tokbench\ntry:\n    tokbench.run({str(config)!r})\nexcept tokbench.InputError as error:\n    print(error)"
+    # The library reads the variable when it is imported.
+    environment = {"PATH": "/usr/bin:/bin", "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert "the dataset 'some/thing' on the hub, split 'train', cannot be read: " in done.stdout
+    assert "without network save it elsewhere with save_to_disk and give its 'path'" in done.stdout

@@ -1,0 +1,93 @@
+"""Gold segmentation: the words, and perhaps the morphemes, that people marked in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+__all__ = ["AlignmentError", "Gold", "align", "gold_segments"]
+
+
+class Gold(NamedTuple):
+    """What people marked in one text; positions are in code points.
+
+    Attributes:
+        words: ``(start, end)`` of each word, in order and without overlap.
+        punctuation: for each word, whether it is punctuation.
+        morphemes: where inside words a morpheme ends and another begins, rising; ``None`` where nobody
+            marked them.
+    """
+
+    words: tuple[tuple[int, int], ...]
+    punctuation: tuple[bool, ...]
+    morphemes: tuple[int, ...] | None = None
+
+
+class AlignmentError(Exception):
+    """Forms that are not what the text says.
+
+    Attributes:
+        index: the first form that is not there; as many as there are forms if text is left.
+    """
+
+    def __init__(self, index: int, message: str) -> None:
+        self.index = index
+        super().__init__(message)
+
+
+def align(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
+    """Where each form lies in a text that consists of them, in their order, and of white space between.
+
+    Raises:
+        AlignmentError: it does not.
+
+    >>> align("We don't, né?", ["We", "do", "n't", ",", "né", "?"])
+    [(0, 2), (3, 5), (5, 8), (8, 9), (10, 12), (12, 13)]
+    """
+    spans, position = [], 0
+    for index, form in enumerate(forms):
+        start = _skip_space(text, position)
+        if not form or not text.startswith(form, start):
+            msg = f"{form!r} is not what follows in the text at character {start + 1}: {text[start : start + 20]!r}"
+            raise AlignmentError(index, msg)
+        position = start + len(form)
+        spans.append((start, position))
+    rest = _skip_space(text, position)
+    if rest < len(text):
+        msg = f"the text goes on after the last of them with {text[rest : rest + 20]!r}"
+        raise AlignmentError(len(forms), msg)
+    return spans
+
+
+def _skip_space(text: str, position: int) -> int:
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return position
+
+
+def gold_segments(text: str, segments: Sequence[str] | Sequence[Sequence[str]]) -> Gold:
+    """Gold from the morphemes of a text as it is written: a list of them, or a list for each word.
+
+    In a plain list a word ends where white space follows. A word without letter or digit is punctuation.
+
+    Raises:
+        AlignmentError: the text does not consist of them.
+
+    >>> gold_segments("unkind words!", ["un", "kind", "word", "s", "!"])
+    Gold(words=((0, 6), (7, 13)), punctuation=(False, False), morphemes=(2, 11, 12))
+    >>> gold_segments("unkind words!", [["un", "kind"], ["word", "s"], ["!"]])
+    Gold(words=((0, 6), (7, 12), (12, 13)), punctuation=(False, False, True), morphemes=(2, 11))
+    """
+    nested = not all(isinstance(each, str) for each in segments)
+    pieces = [piece for each in segments for piece in ([each] if isinstance(each, str) else each)]
+    spans = align(text, pieces)
+    if nested:
+        lasts = list(accumulate(len(each) for each in segments))
+    else:
+        lasts = [k for k, (_, end) in enumerate(spans, 1) if k == len(spans) or spans[k][0] > end]
+    words = [(spans[first][0], spans[last - 1][1]) for first, last in pairwise([0, *lasts]) if first < last]
+    outer = {end for _, end in words}
+    inside = [end for (_, end), (start, _) in pairwise(spans) if end == start and end not in outer]
+    punctuation = tuple(not any(map(str.isalnum, text[start:end])) for start, end in words)
+    return Gold(tuple(words), punctuation, tuple(inside))

@@ -1,0 +1,66 @@
+"""The source ``parquet``: a column of Parquet files, read row group by row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field
+
+from tokbench.corpus.files import file_names, require_files
+from tokbench.corpus.rows import RowOptions, row_document, row_fields
+from tokbench.corpus.source import Document
+from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.paths import LocalPath
+
+__all__ = ["ParquetOptions", "ParquetSource"]
+
+_ROWS: Final = 1024
+"""Rows that are in memory at once."""
+
+
+class ParquetOptions(RowOptions):
+    """Options of ``source: parquet``."""
+
+    path: LocalPath = Field(description="a file or a glob pattern")
+    group: str = Field(default="{stem}", description="group name from {stem} or any column, such as {lang}")
+
+
+class ParquetSource:
+    """Documents of Parquet files; of the columns only those that are named are read."""
+
+    def __init__(self, options: ParquetOptions) -> None:
+        try:
+            import pyarrow.parquet  # noqa: F401
+        except ImportError as error:
+            msg = "the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'"
+            raise InputError(msg) from error
+        self._options = options
+        self._files = require_files(options.path)
+        self.licence = options.licence
+
+    def documents(self) -> Iterator[Document]:
+        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        for path in self._files:
+            yield from self._file(path)
+
+    def _file(self, path: Path) -> Iterator[Document]:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+
+        options, names, number = self._options, file_names(path), 0
+        columns = [name for name in row_fields(options, options.group) if name not in names]
+        try:
+            with ParquetFile(path) as file:
+                for name in columns:
+                    if name not in file.schema_arrow.names:
+                        msg = f"has no column {name!r}; {did_you_mean(name, file.schema_arrow.names)}"
+                        raise InputError([Problem(str(path), msg)])
+                for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield row_document(row, options, options.group, names, number, str(path))
+        except (ArrowException, OSError) as error:
+            msg = f"is no Parquet file that can be read ({' '.join(str(error).split())}); write it anew"
+            raise InputError([Problem(str(path), msg)]) from error

@@ -1,0 +1,98 @@
+"""Rows with named fields -> documents: what ``jsonl``, ``parquet`` and ``datasets`` have in common."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from pydantic import Field
+
+from tokbench.corpus.gold import AlignmentError, Gold, gold_segments
+from tokbench.corpus.source import Document
+from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.protocol import Options
+
+__all__ = ["RowOptions", "row_document", "row_fields"]
+
+
+class RowOptions(Options):
+    """Which field of a row is what."""
+
+    text: str = Field(default="text", description="the field that holds the text")
+    key: str = Field(default="", description="the field that names the document; default: its number")
+    segments: str = Field(
+        default="",
+        description="the field with the text's gold morphemes: a list of them, or a list for each word; default: none",
+    )
+    licence: str = Field(default="", description="licence of the texts, recorded in the results")
+
+
+def row_fields(options: RowOptions, template: str) -> list[str]:
+    """The fields that are read: those that the options name, and those of the group's template.
+
+    >>> row_fields(RowOptions(key="id"), "{lang}-{stem}")
+    ['text', 'id', 'lang', 'stem']
+    """
+    named = [options.text, options.key, options.segments]
+    inside = [name for _, name, _, _ in string.Formatter().parse(template) if name]
+    return list(dict.fromkeys(filter(None, [*named, *inside])))
+
+
+def row_document(
+    row: Mapping[str, Any], options: RowOptions, template: str, names: Mapping[str, object], number: int, place: str
+) -> Document:
+    """The document of a row.
+
+    Args:
+        row: its fields.
+        options: which is what.
+        template: the group's.
+        names: what the template may hold beside the row's own fields.
+        number: of the row, from 1: its key where none is named.
+        place: its origin without the number, such as a file; errors name ``place:number``.
+
+    Raises:
+        InputError: a field is not there, or not what it should be.
+    """
+    where = f"{place}:{number}"
+    for name in filter(None, (options.text, options.key, options.segments)):
+        if name not in row:
+            _refuse(where, f"has no field {name!r}; it has {', '.join(sorted(map(str, row)))}")
+    text = row[options.text]
+    if not isinstance(text, str):
+        _refuse(where, f"field {options.text!r} is not a string")
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        _refuse(where, f"field {options.text!r} holds a lone surrogate: not Unicode text")
+    try:
+        group = template.format_map({**row, **names})
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+        message = f"no group from {template!r}: {error}"
+        if isinstance(error, KeyError):
+            message += f"; {did_you_mean(str(error.args[0]), {*map(str, row), *names})}"
+        _refuse(where, message)
+    gold = _gold(text, row[options.segments], options.segments, where) if options.segments else None
+    key = str(row[options.key]) if options.key else str(number)
+    return Document(text, group, key, f"{place.rpartition('/')[2]}:{number}", gold)
+
+
+def _gold(text: str, segments: Any, name: str, where: str) -> Gold:
+    words = segments if isinstance(segments, list) else None
+    flat = words is not None and all(isinstance(each, str) and each for each in words)
+    nested = words is not None and all(
+        isinstance(each, list) and each and all(isinstance(piece, str) and piece for piece in each) for each in words
+    )
+    if words is None or not (flat or nested):
+        _refuse(
+            where, f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'
+        )
+    try:
+        return gold_segments(text, words)
+    except AlignmentError as error:
+        _refuse(
+            where, f"field {name!r} does not spell the text: {error}; write the morphemes as they stand in the text"
+        )
+
+
+def _refuse(where: str, message: str) -> NoReturn:
+    raise InputError([Problem(where, message)])

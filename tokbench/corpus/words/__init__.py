@@ -1,0 +1,19 @@
+"""What a word is, language by language, and where words lie in a text."""
+
+from tokbench.corpus.words.find import Words, byte_positions, byte_widths, find_words
+from tokbench.corpus.words.gold import GOLD_UNITS, GoldWords, gold_words
+from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, usable_unit
+
+__all__ = [
+    "GOLD_UNITS",
+    "UNIT_NAMES",
+    "GoldWords",
+    "Unit",
+    "Words",
+    "byte_positions",
+    "byte_widths",
+    "default_unit",
+    "find_words",
+    "gold_words",
+    "usable_unit",
+]

@@ -1,0 +1,90 @@
+"""Where words lie in the documents of a shard."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from tokbench.corpus.words.icu import icu_spans
+from tokbench.corpus.words.units import Unit
+
+__all__ = ["Words", "byte_positions", "byte_widths", "find_words"]
+
+_PATTERNS: Final[dict[Unit, str]] = {
+    "uax29": r"(?ws)[\p{L}\p{N}\p{M}_].*?\b",
+    "whitespace": r"\S+",
+    "character": r"[\p{L}\p{N}]\p{M}*",
+    "grapheme": r"(?!\s)\X",
+}
+
+# The last code points that take one, two and three bytes in UTF-8.
+_LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
+
+
+class Words(NamedTuple):
+    """Where words lie in a shard whose documents' UTF-8 bytes are laid end to end.
+
+    Attributes:
+        starts, ends: int64[w], byte positions; word ``k`` is ``[starts[k], ends[k])``.
+        documents: int64[w], the document of each word.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    documents: NDArray[np.int64]
+
+
+def _matches(text: str, unit: Unit) -> NDArray[np.int64]:
+    spans = [match.span() for match in _compiled(unit).finditer(text)]
+    return np.array(spans, dtype=np.int64).reshape(-1, 2)
+
+
+@cache
+def _compiled(unit: Unit) -> regex.Pattern[str]:
+    return regex.compile(_PATTERNS[unit])
+
+
+def find_words(texts: list[str], unit: Unit) -> Words:
+    """The words of several documents.
+
+    All documents are searched as one text with a line feed between them, which no word of any unit
+    crosses: a pass over one long text costs half of one over many short ones. Gold words are not found
+    but known: see :func:`tokbench.corpus.words.gold_words`.
+
+    >>> words = find_words(["It's 3.5 km,", "né?"], "uax29")
+    >>> words.starts.tolist(), words.ends.tolist(), words.documents.tolist()
+    ([0, 5, 9, 12], [4, 8, 11, 15], [0, 0, 0, 1])
+    >>> len(find_words(["ที่นี่"], "character").starts)
+    2
+    """
+    joined = "\n".join(texts)
+    chars = icu_spans(joined) if unit == "icu" else _matches(joined, unit)
+    positions = byte_positions(joined)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    # Where each document ends in the joined text, its line feed included.
+    documents = np.searchsorted(np.cumsum(lengths + 1), chars[:, 0], side="right")
+    if positions is None:
+        starts, ends = chars[:, 0], chars[:, 1]
+    else:
+        starts, ends = positions[chars[:, 0]], positions[chars[:, 1]]
+    return Words(starts - documents, ends - documents, documents)
+
+
+def byte_positions(text: str) -> NDArray[np.int64] | None:
+    """For each character (and the end) its position in UTF-8; ``None`` for ASCII, where both are the same."""
+    if text.isascii():
+        return None
+    return np.concatenate([[0], np.cumsum(byte_widths(np.frombuffer(text.encode("utf-32-le"), dtype="<u4")))])
+
+
+def byte_widths(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """int64[n], how many bytes each code point has in UTF-8.
+
+    >>> byte_widths(np.array([ord(char) for char in "né€😀"], dtype=np.uint32)).tolist()
+    [1, 2, 3, 4]
+    """
+    return 1 + np.searchsorted(_LAST_OF_WIDTH, codes)

@@ -1,0 +1,64 @@
+"""Gold words of several documents, in the bytes that a shard lays end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.gold import Gold
+from tokbench.corpus.words.find import Words, byte_positions
+
+__all__ = ["GOLD_UNITS", "GoldWords", "gold_words"]
+
+GOLD_UNITS: Final = frozenset({"gold", "gold_nonpunct"})
+"""The units that only a corpus with gold words has."""
+
+
+class GoldWords(NamedTuple):
+    """The words that people marked.
+
+    Attributes:
+        words: where they lie.
+        punctuation: bool[w], which of them are punctuation.
+        morphemes: int64[m], the bytes inside words at which a morpheme begins after another, rising; ``None``
+            where nobody marked them.
+    """
+
+    words: Words
+    punctuation: NDArray[np.bool_]
+    morphemes: NDArray[np.int64] | None
+
+    def unit(self, name: str) -> Words:
+        """The words of one of the gold units."""
+        return self.words if name == "gold" else Words(*(each[~self.punctuation] for each in self.words))
+
+
+def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
+    """Gold of several documents, from code points to the bytes of all documents laid end to end.
+
+    >>> one = Gold(words=((0, 4), (5, 6)), punctuation=(False, True), morphemes=(2,))
+    >>> found = gold_words(["né s !", "né s !"], [one, one])
+    >>> found.words.starts.tolist(), found.words.ends.tolist(), found.morphemes.tolist()
+    ([0, 6, 7, 13], [5, 7, 12, 14], [3, 10])
+    >>> found.unit("gold_nonpunct").documents.tolist()
+    [0, 1]
+    """
+    joined = "".join(texts)
+    to_byte = byte_positions(joined)
+    first = np.cumsum([0, *map(len, texts)])[:-1]
+
+    def bytes_of(positions: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        counts = [len(each) for each in positions]
+        flat = np.fromiter((p for each in positions for p in each), dtype=np.int64, count=sum(counts))
+        chars = flat + np.repeat(first, counts)
+        return (chars if to_byte is None else to_byte[chars]), np.repeat(np.arange(len(texts)), counts)
+
+    starts, documents = bytes_of([[start for start, _ in gold.words] for gold in golds])
+    ends, _ = bytes_of([[end for _, end in gold.words] for gold in golds])
+    punctuation = np.fromiter((p for gold in golds for p in gold.punctuation), dtype=np.bool_, count=len(starts))
+    marked = [gold.morphemes for gold in golds if gold.morphemes is not None]
+    morphemes = bytes_of(marked)[0] if len(marked) == len(golds) else None
+    return GoldWords(Words(starts, ends, documents), punctuation, morphemes)

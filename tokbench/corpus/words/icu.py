@@ -1,0 +1,55 @@
+"""Words by ICU's boundaries and dictionaries, through PyICU if it is installed."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["icu_spans", "icu_version", "icu_works"]
+
+_LAST_OF_ONE_UNIT: Final = 0xFFFF
+"""The last code point that is one code unit in UTF-16."""
+
+
+@cache
+def icu_works() -> bool:
+    """Whether PyICU is installed and finds its ICU."""
+    try:
+        import icu  # noqa: F401
+    except ImportError:  # not there, or built against an ICU that is gone
+        return False
+    return True
+
+
+def icu_version() -> str:
+    """The version of ICU, with which its dictionaries change; ``""`` if it is not there."""
+    if not icu_works():
+        return ""
+    import icu
+
+    return str(icu.ICU_VERSION)
+
+
+def icu_spans(text: str) -> NDArray[np.int64]:
+    """int64[w, 2], where each word begins and ends, in code points.
+
+    A word is a segment whose rule status is not that of spaces and punctuation (``UBRK_WORD_NONE``). One set of
+    rules, the root locale's, serves all languages: the script chooses the dictionary.
+    """
+    import icu
+
+    boundaries = icu.BreakIterator.createWordInstance(icu.Locale.getRoot())
+    boundaries.setText(icu.UnicodeString(text))
+    spans, start = [], 0
+    for end in boundaries:
+        if boundaries.getRuleStatus() >= icu.UWordBreak.NONE_LIMIT:
+            spans.append((start, end))
+        start = end
+    units = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    # ICU counts UTF-16 code units: two for each code point beyond U+FFFF.
+    begins = np.concatenate([[0], np.cumsum(1 + (codes > _LAST_OF_ONE_UNIT))])
+    return np.searchsorted(begins, units)

@@ -1,0 +1,75 @@
+r"""The units in which words are counted; wherever words are counted their unit is named.
+
+``uax29``
+    Unicode's default word boundaries (UAX #29), segments that hold a letter, a mark or a digit.
+``icu``
+    ICU's word boundaries: those of UAX #29, and in Thai, Lao, Khmer, Burmese, Chinese and Japanese, which are
+    written without spaces between words, those that its dictionaries find. Needs PyICU.
+``whitespace``
+    What stands between white space, punctuation included.
+``character``
+    A letter or digit with its combining marks; for scripts written without spaces between words.
+``grapheme``
+    An extended grapheme cluster (UAX #29), what a reader takes for one character; white space is left out.
+``gold``, ``gold_nonpunct``
+    The words that people marked, with and without punctuation, in a corpus that has them.
+
+Unicode's boundaries say nothing of words in the unspaced scripts (they fall around every letter or
+ideograph), so these are counted in ``icu`` where PyICU is installed and else in ``character``, as Tibetan and
+Dzongkha always are: ICU has no dictionary for them. Korean is written with spaces, and its eojeol are what is
+between them: ``whitespace``. All else is ``uax29``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from tokbench.corpus.words.icu import icu_works
+
+__all__ = ["UNIT_NAMES", "Unit", "default_unit", "usable_unit"]
+
+Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "gold", "gold_nonpunct"]
+
+UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
+    "uax29": ("word (UAX #29)", "words (UAX #29)"),
+    "icu": ("word (ICU)", "words (ICU)"),
+    "whitespace": ("word (whitespace)", "words (whitespace)"),
+    "character": ("character", "characters"),
+    "grapheme": ("grapheme cluster", "grapheme clusters"),
+    "gold": ("word (gold)", "words (gold)"),
+    "gold_nonpunct": ("word (gold, no punctuation)", "words (gold, no punctuation)"),
+}
+"""What one is called, and several are."""
+
+# ISO 639-1 and 639-3 codes.
+_IN_DICTIONARIES = frozenset("th tha lo lao km khm my mya zh zho cmn yue ja jpn".split())
+_UNSPACED = _IN_DICTIONARIES | frozenset("bo bod dz dzo wuu nan lzh".split())
+_KOREAN = frozenset({"ko", "kor"})
+
+
+def default_unit(group: str, *, icu: bool | None = None) -> Unit:
+    """The unit for a group that is named after a language, with or without a region or script.
+
+    Args:
+        group: its name.
+        icu: whether ICU's dictionaries are there; by default, whether PyICU is installed.
+
+    >>> default_unit("th", icu=True), default_unit("zho-CN", icu=False), default_unit("ko_KR"), default_unit("fi")
+    ('icu', 'character', 'whitespace', 'uax29')
+    """
+    language = re.split(r"[-_.]", group.lower(), maxsplit=1)[0]
+    if language in _IN_DICTIONARIES and (icu_works() if icu is None else icu):
+        return "icu"
+    if language in _UNSPACED:
+        return "character"
+    return "whitespace" if language in _KOREAN else "uax29"
+
+
+def usable_unit(unit: Unit, group: str) -> Unit:
+    """The unit itself; for ``icu`` without PyICU the one that the group has by default then.
+
+    >>> usable_unit("whitespace", "th")
+    'whitespace'
+    """
+    return default_unit(group) if unit == "icu" and not icu_works() else unit

@@ -1,0 +1,186 @@
+"""The family ``morphology``: token boundaries against those that people marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.corpus.words import GoldWords
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+from tokbench.metrics.word_units import NO_GOLD, NOT_ALIGNED, per_document, token_ends, unknown_tokens
+from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, Options
+
+__all__ = ["SPEC"]
+
+_NO_MORPHEMES: Final = "the corpus has no gold morphemes; read them from rows with 'segments'"
+
+
+class Boundaries(NamedTuple):
+    """Sums of boundaries, and which of them people marked in the corpus."""
+
+    sums: Sums
+    words: bool
+    morphemes: bool
+
+
+class Found(NamedTuple):
+    """Boundaries of one kind by document, int64[d] each: of tokens, of the gold standard, and of both."""
+
+    tokens: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    hits: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]) -> Found:
+        """From positions, each once, and int64[d + 1], the positions between which the documents lie."""
+
+        def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+            return per_document(shard, np.searchsorted(limits, positions, side="right") - 1)
+
+        return cls(count(tokens), count(gold), count(np.intersect1d(tokens, gold, assume_unique=True)))
+
+    def columns(self, kind: str) -> dict[str, NDArray[np.int64]]:
+        """What is summed; twice the hits over all boundaries is the F1."""
+        return {
+            f"{kind}_token_boundaries": self.tokens,
+            f"{kind}_gold_boundaries": self.gold,
+            f"{kind}_hits": self.hits,
+            f"{kind}_boundaries": self.tokens + self.gold,
+            f"{kind}_double_hits": 2 * self.hits,
+        }
+
+
+def word_boundaries(shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Found:
+    """Boundaries of tokens and of gold words inside documents.
+
+    Positions count the bytes that are not white space: it does not matter on which side of a space a token ends.
+    """
+    ink = shard.ink_before
+    limits = ink[shard.byte_offsets]
+    counted = aligned[gold.words.documents]
+    marked = np.concatenate([gold.words.starts[counted], gold.words.ends[counted]])
+    return Found.of(shard, np.setdiff1d(ink[ends], limits), np.setdiff1d(ink[marked], limits), limits)
+
+
+def morpheme_boundaries(
+    shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
+) -> Found:
+    """Boundaries of tokens and of gold morphemes inside gold words."""
+    words = gold.words
+    padded = np.concatenate([[0], words.ends])
+
+    def inside(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those strictly inside words: the last word to begin before them goes on after them."""
+        return positions[padded[np.searchsorted(words.starts, positions, side="left")] > positions]
+
+    document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
+    marked = np.unique(morphemes[aligned[document]])
+    return Found.of(shard, inside(np.unique(ends)), marked, shard.byte_offsets)
+
+
+class Morphology:
+    """Sums of boundaries."""
+
+    def __init__(self, _: Options) -> None: ...
+
+    def map(self, view: View) -> Boundaries:
+        """The sums of one shard, over the documents whose tokens are known and could be laid onto their bytes."""
+        shard, gold = view.shard, view.shard.gold
+        ends, aligned = token_ends(view)
+        # Where the unknown token swallows a phrase it has the best of boundaries.
+        documents = np.repeat(np.arange(len(shard)), view.tokens)
+        known = per_document(shard, documents[unknown_tokens(view)]) == 0
+        ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
+        nothing = np.zeros(len(shard), dtype=np.int64)
+        words = morphemes = Found(nothing, nothing, nothing)
+        if gold:
+            words = word_boundaries(shard, gold, ends, aligned)
+        if gold and gold.morphemes is not None:
+            morphemes = morpheme_boundaries(shard, gold, gold.morphemes, ends, aligned)
+        columns = {**words.columns("word"), **morphemes.columns("morpheme"), "aligned": aligned.astype(np.int64)}
+        return Boundaries(Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
+
+    def merge(self, one: Boundaries, other: Boundaries) -> Boundaries:
+        """The sums of both."""
+        return Boundaries(one.sums + other.sums, one.words and other.words, one.morphemes and other.morphemes)
+
+    def finish(self, state: Boundaries) -> Mapping[str, Measured | NotApplicable]:
+        """Ratios of sums; ``n`` is the number of documents that were aligned."""
+        return {**self._values(state, "word"), **self._values(state, "morpheme")}
+
+    def _values(self, state: Boundaries, kind: str) -> dict[str, Measured | NotApplicable]:
+        sums, aligned = state.sums, int(state.sums.columns["aligned"].sum())
+        reason = "" if aligned else f"{NOT_ALIGNED}, or each has an unknown token"
+        if kind == "morpheme" and not state.morphemes:
+            reason = _NO_MORPHEMES
+        if not state.words:
+            reason = NO_GOLD
+        found: dict[str, Measured | NotApplicable] = {}
+        for value, above, below in (
+            ("precision", "hits", "token_boundaries"),
+            ("recall", "hits", "gold_boundaries"),
+            ("f1", "double_hits", "boundaries"),
+        ):
+            share = NotApplicable(reason) if reason else sums.share(f"{kind}_{above}", f"{kind}_{below}")
+            found[f"{kind}_boundary_{value}"] = share._replace(n=aligned) if isinstance(share, Measured) else share
+        return found
+
+    def raw(self, state: Boundaries) -> Any:
+        """The sums, and what people marked."""
+        return {"words": state.words, "morphemes": state.morphemes, **state.sums.raw()}
+
+
+_ALIGNED: Final = (
+    "Documents with an unknown token do not count; those that do not come back exactly count only where the tokenizer "
+    "says itself where its tokens lie."
+)
+_WORDS: Final = (
+    "Gold words are those of the corpus, punctuation included. White space takes no room: a token that carries the "
+    "space before it has its boundary where the word begins. The two ends of a document are no boundaries. "
+)
+_MORPHEMES: Final = (
+    "Only positions strictly inside gold words count, in words of one morpheme too: a token boundary in them is wrong. "
+)
+
+
+def _specs(kind: str, inside: str, says: str) -> tuple[ValueSpec, ...]:
+    """Precision, recall and F1 of one kind."""
+    formulas = {
+        "precision": (
+            f"token boundaries{inside} that are {kind} boundaries / token boundaries{inside}",
+            f"Of the places where tokens meet{inside}, the share where two gold {kind}s meet.",
+        ),
+        "recall": (
+            f"{kind} boundaries that are token boundaries / {kind} boundaries",
+            f"Of the places where two gold {kind}s meet, the share where tokens meet.",
+        ),
+        "f1": (
+            f"2 × boundaries of both / (token boundaries{inside} + {kind} boundaries)",
+            f"Harmonic mean of precision and recall of the {kind} boundaries.",
+        ),
+    }
+    return tuple(
+        ValueSpec(
+            id=f"{kind}_boundary_{value}",
+            unit="share of boundaries",
+            direction="higher",
+            formula=formula,
+            definition=f"{first} {says}{_ALIGNED}",
+            needs=(HasTokenBytes, EncodesWithOffsets),
+        )
+        for value, (formula, first) in formulas.items()
+    )
+
+
+SPEC: Final = MetricSpec(
+    name="morphology",
+    summary="precision, recall and F1 of token boundaries against gold words and gold morphemes",
+    text=Morphology,
+    values=(*_specs("word", "", _WORDS), *_specs("morpheme", " inside words", _MORPHEMES)),
+)

@@ -1,0 +1,97 @@
+"""The family ``strr``: the share of words that are one token each (single token retention rate)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.corpus.words import Words
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, unknown_tokens, words_of
+from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
+
+__all__ = ["SPEC"]
+
+
+def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """bool[w], the words that lie in one token with nothing else but white space.
+
+    Args:
+        shard: the documents.
+        words: some words of them.
+        ends: where tokens end, of every document that has a word among these.
+        unknown: for each token, whether it stands for what the tokenizer does not know.
+    """
+    first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
+    token = np.searchsorted(ends, words.starts, side="right")
+    # One more at either side: nothing before the first token, and no token where a document's end is swallowed.
+    padded = np.concatenate([[0], ends, [shard.byte_offsets[-1] + 1]])
+    starts, stops = np.maximum(padded[token], first), padded[token + 1]
+    covered: NDArray[np.bool_] = (stops >= words.ends) & (stops <= last) & ~np.append(unknown, True)[token]
+    ink = shard.ink_before
+    alone: NDArray[np.bool_] = (ink[words.starts] == ink[starts]) & (ink[np.minimum(stops, last)] == ink[words.ends])
+    return covered & alone
+
+
+class SingleTokens:
+    """Sums of words, and of words that are one token."""
+
+    def __init__(self, options: WordOptions) -> None:
+        self._options = options
+
+    def map(self, view: View) -> UnitSums:
+        """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
+        shard = view.shard
+        unit, words, lacking = words_of(self._options, shard)
+        ends, aligned = token_ends(view)
+        words = Words(*(each[aligned[words.documents]] for each in words))
+        whole = kept_whole(shard, words, ends, unknown_tokens(view)[np.repeat(aligned, view.tokens)])
+        sums = Sums.of(
+            shard,
+            whole=per_document(shard, words.documents[whole]),
+            words=per_document(shard, words.documents),
+            aligned=aligned.astype(np.int64),
+        )
+        return UnitSums(frozenset({unit}), sums, lacking)
+
+    def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
+        """The sums of both."""
+        return one.merged(other)
+
+    def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
+        """The ratio of sums; ``n`` is the number of documents that were aligned."""
+        return {"strr": state.aligned_share("whole")}
+
+    def raw(self, state: UnitSums) -> Any:
+        """The sums and their units."""
+        return state.raw()
+
+
+SPEC: Final = MetricSpec(
+    name="strr",
+    summary="share of words kept whole as one token, in running text",
+    text=SingleTokens,
+    options=WordOptions,
+    values=(
+        ValueSpec(
+            id="strr",
+            unit="share of words",
+            direction="higher",
+            formula="words that one token covers with nothing else but white space / words",
+            definition=(
+                "Single token retention rate: share of words that are one token, found in running text by byte "
+                "positions, never by encoding a word alone. The token may hold white space beside the word (the "
+                "space before it, in most vocabularies) and nothing else: 'dog.' as one token does not keep 'dog' "
+                "whole, and the unknown token keeps no word. Words as in fertility. Documents that do not come back "
+                "exactly count only where the tokenizer says itself where its tokens lie."
+            ),
+            needs=(HasTokenBytes, EncodesWithOffsets),
+        ),
+    ),
+)

@@ -1,0 +1,117 @@
+"""The family ``utf8``: what token boundaries do to characters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+from tokbench.metrics.word_units import per_document, token_ends
+from tokbench.protocol import HasTokenBytes, Options
+
+__all__ = ["SPEC"]
+
+_SHARES: Final = {
+    "chars_split": ("split_characters", "characters"),
+    "partial_tokens": ("partial_tokens", "tokens"),
+    "graphemes_split": ("split_clusters", "grapheme_clusters"),
+}
+
+
+class Utf8:
+    """Sums of characters, tokens and grapheme clusters, and of those that are not whole."""
+
+    def __init__(self, _: Options) -> None: ...
+
+    def map(self, view: View) -> Sums:
+        """The sums of one shard, over the documents whose bytes are those of their tokens."""
+        shard = view.shard
+        ends, aligned = token_ends(view)
+        # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
+        counted = aligned & view.exact if isinstance(view.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
+        ends = ends[np.repeat(counted[aligned], view.tokens[aligned])]
+        documents = np.repeat(np.flatnonzero(counted), view.tokens[counted])
+        data = np.frombuffer("".join(shard.texts).encode("utf-8"), dtype=np.uint8)
+        # Whether a position is inside a character: the byte there continues one.
+        inside = np.append((data & 0xC0) == 0x80, False)  # noqa: PLR2004 - 10xxxxxx
+        starts = np.maximum(np.concatenate([[0], ends[:-1]])[: len(ends)], shard.byte_offsets[documents])
+        partial = inside[starts] | inside[ends]
+        # Of the boundaries inside one character the first counts.
+        cutting = np.flatnonzero(inside[ends])
+        _, first = np.unique(np.cumsum(~inside)[ends[cutting]], return_index=True)
+        clusters = shard.words("grapheme")
+        cut = np.searchsorted(ends, clusters.ends, side="left") > np.searchsorted(ends, clusters.starts, side="right")
+        return Sums.of(
+            shard,
+            characters=shard.n_chars * counted,
+            split_characters=per_document(shard, documents[cutting[first]]),
+            tokens=view.tokens * counted,
+            partial_tokens=per_document(shard, documents[partial]),
+            grapheme_clusters=per_document(shard, clusters.documents) * counted,
+            split_clusters=per_document(shard, clusters.documents[cut]),
+            counted=counted.astype(np.int64),
+        )
+
+    def merge(self, one: Sums, other: Sums) -> Sums:
+        """The sums of both."""
+        return one + other
+
+    def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
+        """Ratios of sums; ``n`` is the number of documents that came back exactly."""
+        counted = int(state.columns["counted"].sum())
+        if not counted:
+            return dict.fromkeys(_SHARES, NotApplicable("no document came back exactly"))
+        found = {name: state.share(part, whole) for name, (part, whole) in _SHARES.items()}
+        return {name: each._replace(n=counted) if isinstance(each, Measured) else each for name, each in found.items()}
+
+    def raw(self, state: Sums) -> Any:
+        """The sums."""
+        return state.raw()
+
+
+_COUNTED: Final = (
+    "Counted are the documents that come back exactly, where the bytes of the tokens are those of the text."
+)
+
+SPEC: Final = MetricSpec(
+    name="utf8",
+    summary="characters and grapheme clusters that token boundaries split, tokens that are not whole characters",
+    text=Utf8,
+    values=(
+        ValueSpec(
+            id="chars_split",
+            unit="share of characters",
+            direction="lower",
+            formula="code points with a token boundary inside their bytes / code points",
+            definition=f"Share of characters that are spread over several tokens. {_COUNTED}",
+            needs=(HasTokenBytes,),
+        ),
+        ValueSpec(
+            id="partial_tokens",
+            unit="share of tokens",
+            direction="lower",
+            formula="tokens that begin or end inside the bytes of a code point / tokens",
+            definition=(
+                "Share of tokens that are not whole characters: nobody can show one of them by itself, and a model "
+                f"that stops after one has written invalid UTF-8. {_COUNTED}"
+            ),
+            needs=(HasTokenBytes,),
+        ),
+        ValueSpec(
+            id="graphemes_split",
+            unit="share of grapheme clusters",
+            direction="lower",
+            formula="grapheme clusters with a token boundary inside / grapheme clusters",
+            definition=(
+                "Share of extended grapheme clusters (UAX #29; white space left out) that a token boundary "
+                "crosses: letters parted from their marks, emoji from their modifiers, and characters that are "
+                f"split. {_COUNTED}"
+            ),
+            needs=(HasTokenBytes,),
+        ),
+    ),
+)

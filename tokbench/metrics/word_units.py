@@ -1,0 +1,115 @@
+"""What the families that count words have in common: their options, and sums that know their unit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tokbench.corpus.shards import Shard
+from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, usable_unit
+from tokbench.metrics.contract import Measured, NotApplicable
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import TokenEnds, View
+from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, HasUnknown, Options
+
+__all__ = [
+    "NOT_ALIGNED",
+    "NO_GOLD",
+    "UnitSums",
+    "WordOptions",
+    "per_document",
+    "token_ends",
+    "unknown_tokens",
+    "words_of",
+]
+
+NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
+NOT_ALIGNED = "no document's tokens could be laid onto its bytes"
+
+
+class WordOptions(Options):
+    """Options of the families that count words."""
+
+    unit: Unit | None = Field(
+        default=None,
+        description=(
+            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character or grapheme; default: by language"
+        ),
+    )
+    units: dict[str, Unit] = Field(default_factory=dict, description="the same for single groups, by name")
+
+
+class UnitSums(NamedTuple):
+    """Sums over words, and the units in which the words were counted.
+
+    Attributes:
+        units: of all shards in the sums.
+        sums: the sums.
+        lacking: why there is nothing to count; ``""`` if there is.
+    """
+
+    units: frozenset[Unit]
+    sums: Sums
+    lacking: str = ""
+
+    def merged(self, other: UnitSums) -> UnitSums:
+        """The sums of both."""
+        return UnitSums(self.units | other.units, self.sums + other.sums, self.lacking or other.lacking)
+
+    def refusal(self) -> NotApplicable | None:
+        """Why there is no value: groups in different units have none in common, and some have no words."""
+        if len(self.units) > 1:
+            names = ", ".join(UNIT_NAMES[unit][1] for unit in sorted(self.units))
+            return NotApplicable(f"groups are counted in different units: {names}")
+        return NotApplicable(self.lacking) if self.lacking else None
+
+    def aligned_share(self, above: str) -> Measured | NotApplicable:
+        """A share of the words in documents that were aligned, with its unit; ``n`` is how many these are."""
+        refusal = self.refusal()
+        if refusal:
+            return refusal
+        aligned = int(self.sums.columns["aligned"].sum())
+        if not aligned:
+            return NotApplicable(NOT_ALIGNED)
+        [unit] = self.units
+        ratio = self.sums.share(above, "words", unit=f"share of {UNIT_NAMES[unit][1]}")
+        return ratio._replace(n=aligned) if isinstance(ratio, Measured) else ratio
+
+    def raw(self) -> dict[str, Any]:
+        """The sums and their units as JSON data."""
+        return {"units": sorted(self.units), **self.sums.raw()}
+
+
+def words_of(options: WordOptions, shard: Shard) -> tuple[Unit, Words, str]:
+    """The unit of a shard, its words in it, and why there are none, if the unit is not to be had there.
+
+    The unit is as the options say, else as the group's language wants.
+    """
+    group = shard.group
+    unit = usable_unit(options.units.get(group) or options.unit or default_unit(group), group)
+    if unit in GOLD_UNITS and shard.gold is None:
+        nothing = np.empty(0, dtype=np.int64)
+        return unit, Words(nothing, nothing, nothing), NO_GOLD
+    return unit, shard.words(unit), ""
+
+
+def token_ends(view: View) -> TokenEnds:
+    """Where tokens end; no document is aligned where the tokenizer tells neither bytes nor offsets."""
+    if isinstance(view.tokenizer, HasTokenBytes | EncodesWithOffsets):
+        return view.token_ends
+    return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(view.shard), dtype=np.bool_))
+
+
+def unknown_tokens(view: View) -> NDArray[np.bool_]:
+    """bool[n], the tokens of a shard that stand for what the tokenizer does not know."""
+    unknown = view.tokenizer.unk_id if isinstance(view.tokenizer, HasUnknown) else None
+    ids = view.encoded.ids
+    return np.zeros(len(ids), dtype=np.bool_) if unknown is None else ids == unknown
+
+
+def per_document(shard: Shard, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[d], how often each document of a shard is named."""
+    return np.bincount(documents, minlength=len(shard))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from tokbench.corpus.source import Document
 from tokbench.corpus.words import Unit, Words, find_words
 
 __all__ = ["BUCKETS", "SHARD_CHARS", "Shard", "shards"]
+
+T = TypeVar("T")
 
 SHARD_CHARS: Final = 1 << 20
 """A shard is closed when it has this many characters, so that memory does not grow with the corpus."""
@@ -60,7 +62,7 @@ class Shard:
         self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
         self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
         self.buckets = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents)) % BUCKETS
-        self._words: dict[Unit, Words] = {}
+        self._cached: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -82,11 +84,21 @@ class Shard:
         before = np.concatenate([[0], np.cumsum(_white_space()[np.minimum(codes, _LAST_SPACE + 1)], dtype=np.int64)])
         return np.diff(before[np.concatenate([[0], np.cumsum(self.n_chars)])])
 
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` finds in the texts, found once for all tokenizers; ``key`` tells it from all else.
+
+        >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
+        >>> shard.cached("blanks", lambda: shard.texts[0].count(" ")), shard.cached("blanks", lambda: 1 / 0)
+        (1, 1)
+        """
+        if key not in self._cached:
+            self._cached[key] = make()
+        found: T = self._cached[key]
+        return found
+
     def words(self, unit: Unit) -> Words:
         """The words of the shard, found once."""
-        if unit not in self._words:
-            self._words[unit] = find_words(self.texts, unit)
-        return self._words[unit]
+        return self.cached(("words", unit), lambda: find_words(self.texts, unit))
 
     def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:
         """float64[BUCKETS], the sums over each jackknife group of one value a document."""

@@ -9,6 +9,7 @@ from tokbench.metrics import compression, continued_words, fertility, numbers, u
 from tokbench.metrics.code import family as code
 from tokbench.metrics.contract import MetricSpec
 from tokbench.metrics.fidelity import roundtrip
+from tokbench.metrics.probes import family as probes
 
 __all__ = ["register_metrics"]
 
@@ -16,5 +17,5 @@ __all__ = ["register_metrics"]
 @hookimpl
 def register_metrics(register: Callable[[MetricSpec], None]) -> None:
     """Bring the families of this folder."""
-    for module in (compression, fertility, continued_words, roundtrip, vocabulary, usage, code, numbers):
+    for module in (compression, fertility, continued_words, roundtrip, vocabulary, usage, code, numbers, probes):
         register(module.SPEC)

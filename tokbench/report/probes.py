@@ -88,7 +88,8 @@ def _probe(entry: dict[str, Any], most: int) -> ProbeShown:
         cuts = [_cut(label, text, tokens, most) for (label, text), tokens in pairs]
         rows.append(ProbeRow(name, cuts, str(answer.get("reason", ""))))
         if answer.get("own"):
-            own.append(ProbeRow(name, [_cut(*each, most) for each in answer["own"]], ""))
+            cuts = [_cut(label, text, tokens, most) for label, text, tokens in answer["own"]]
+            own.append(ProbeRow(name, cuts, ""))
     return ProbeShown(
         name=str(entry.get("probe", "")),
         title=str(entry.get("title", "")),
@@ -112,8 +113,8 @@ def markdown_section(results: Results) -> str:
         return ""
     head = (
         "Texts that the probes bring themselves, and how each tokenizer cuts them: number of tokens, then the tokens, "
+        "set apart by ¦. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥.\n"
     )
-    head += "set apart by ¦. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥.\n"
     return "\n".join(["## Probes\n", head, *map(_markdown, found)])
 
 

@@ -20,7 +20,8 @@ _LARGEST: Final = 1 << 21
 def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
     """The longest tokens that are words of ASCII letters, each once whatever its first letter's case or space is.
 
-    A token counts only if its text gives that one id back.
+    A token counts only if its text gives that one id back; this text, with its space if it has one, is what is
+    returned.
 
     >>> import tokbench
     >>> longest_words(tokbench.load("utf8_bytes"), 3)
@@ -35,10 +36,11 @@ def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
         match = _WORD.fullmatch(tokenizer.token_bytes(token_id))
         if match and len(set(match[1].lower())) >= _LETTERS:
             found.append((-len(match[1]), match[1].decode().lower(), token_id, match[0].decode()))
-    words: dict[str, None] = {}
-    for _, word, token_id, text in sorted(found):
+    words: dict[str, str] = {}
+    for _, word, token_id, token in sorted(found):
+        text = token.removeprefix(prefix)
+        if word not in words and list(tokenizer.encode(text)) == [token_id]:
+            words[word] = text
         if len(words) == count:
             break
-        if word not in words and list(tokenizer.encode(text.removeprefix(prefix))) == [token_id]:
-            words[word] = None
-    return list(words)
+    return list(words.values())

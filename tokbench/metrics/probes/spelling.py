@@ -63,7 +63,7 @@ def _spelling(view: View) -> Values:
     if isinstance(view.tokenizer, HasTokenBytes):
         longest = longest_words(view.tokenizer, 1)
         none = NotApplicable("no token of this vocabulary is a word of ASCII letters")
-        values["probe_longest_word"] = Measured(len(longest[0]), 1) if longest else none
+        values["probe_longest_word"] = Measured(len(longest[0].strip()), 1) if longest else none
     if isinstance(view.tokenizer, LAID):
         values["probe_spelling"] = _letters_alone(view, list(spelled))
     return values
@@ -84,8 +84,10 @@ def _own(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     return [each for word in words for each in _three(word)]
 
 
-def _three(word: str) -> list[tuple[str, str]]:
-    return [(word, word), (f"{word} reversed", word[::-1]), (f"{word} spelled", _spell(word))]
+def _three(text: str) -> list[tuple[str, str]]:
+    """A word, perhaps with a space before it; the word reversed, and spelled."""
+    word = text.strip()
+    return [(_label(text), text), (f"{word} reversed", word[::-1]), (f"{word} spelled", _spell(word))]
 
 
 CASE: Final = Sheet(

@@ -91,7 +91,8 @@ class Numbers:
         values["digits_consistency"] = _consistency(state, range(2, LONGEST + 1), documents)
         for length in range(1, LONGEST + 1):
             values[f"digits_{length}_tokens"] = state.sums.ratio(f"tokens of {length}", f"runs of {length} digits")
-            values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
+            if length > 1:
+                values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
         return {k: v._replace(n=documents) if isinstance(v, Measured) else v for k, v in values.items()}
 
     def raw(self, state: NumbersState) -> Any:

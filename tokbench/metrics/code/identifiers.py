@@ -16,7 +16,7 @@ from tokbench.metrics.view import View
 
 __all__ = ["STYLES", "THEME", "style_of"]
 
-_NAME: Final = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_][A-Za-z0-9_]*(?![\x80-\xff])")
+_NAME: Final = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_][A-Za-z0-9_]*(?![\w\x80-\xff])")
 
 STYLES: Final = {
     "snake": ("snake_case", re.compile(rb"_*[a-z][a-z0-9]*(?:_+[a-z0-9]+)+_*")),

@@ -136,7 +136,7 @@ def test_groups_without_a_grammar_say_so():
     pytest.importorskip("tree_sitter_language_pack")
     tokenizer = tokbench.load("utf8_bytes")
     got = found(tokenizer, "x = 1\n", group="mine")
-    assert "no grammar for the group 'mine'" in got["leaf_one_token"]
+    assert "no grammar 'mine'; for the group 'mine'" in got["leaf_one_token"]
     assert got["tokens_per_line"] == 6
     named = found(tokenizer, "x = 1\n", group="mine", grammars={"mine": "python"})
     assert named["syntax_parsed"] == 1

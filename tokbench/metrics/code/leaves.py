@@ -49,14 +49,16 @@ def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
         shard: programs of one language.
         grammars: by group, the grammar to use where it is not called like the group.
     """
-    return shard.cached("leaves", lambda: _find(shard, grammars))
-
-
-def _find(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
     group = shard.group
-    parser = _parser(grammars.get(group) or _ALIASES.get(group.lower()) or group.lower())
+    grammar = grammars.get(group) or _ALIASES.get(group.lower()) or group.lower()
+    return shard.cached(("leaves", grammar), lambda: _find(shard, grammar))
+
+
+def _find(shard: Shard, grammar: str) -> Leaves | str:
+    parser = _parser(grammar)
     if parser is None:
-        return f"tree-sitter-language-pack has no grammar for the group {group!r}; the option grammars may name one"
+        remedy = f"for the group {shard.group!r} the option grammars may name another"
+        return f"tree-sitter-language-pack has no grammar {grammar!r}; {remedy}"
     if isinstance(parser, str):
         return parser
     starts, ends, kinds, documents = [], [], [], []

@@ -126,6 +126,7 @@ def build(*, hostile: bool = True) -> Results:
         for corpus, groups in corpora.items():
             results.cells += _cells(rng, name, backend, corpus, groups, ratio, speed)
     _losses(results, hostile=hostile)
+    _probes(results, hostile=hostile)
     if hostile:
         _poison(results)
     return results
@@ -226,6 +227,19 @@ def _losses(results: Results, *, hostile: bool) -> None:
             "tokenizer": "spm-bpe-4k", "corpus": "hostile", "group": "controls", "documents": 1,
             "origin": f"{text}:{number}", "position": number, "expected": f"x{text}", "got": f"x\ufffd{text[::-1]}",
         })  # fmt: skip
+
+
+def _probes(results: Results, *, hostile: bool) -> None:
+    texts = [["hat", "hat"], ["␣HAT", " HAT"], *([text, text] for text in HOSTILE if hostile)]
+    tokens = [[[number, char] for number, char in enumerate(text)] for _, text in texts]
+    results.probes.append({
+        "probe": "case", "title": "One word", "explanation": "What it shows.", "values": ["tokens", "unheard_of"],
+        "texts": texts,
+        "answers": {
+            "cl100k": {"tokens": tokens, "own": [["hatter", "hatter", [[7, "hatter"]]]]},
+            "o200k": {"reason": "it did not load"},
+        },
+    })  # fmt: skip
 
 
 def _poison(results: Results) -> None:

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from tokbench.errors import TokbenchError as TokbenchError
     from tokbench.errors import did_you_mean as did_you_mean
     from tokbench.hookspecs import hookimpl as hookimpl
+    from tokbench.metrics.contract import Answer as Answer
     from tokbench.metrics.contract import Measured as Measured
     from tokbench.metrics.contract import MetricSpec as MetricSpec
     from tokbench.metrics.contract import NotApplicable as NotApplicable
+    from tokbench.metrics.contract import Segmented as Segmented
     from tokbench.metrics.contract import ValueSpec as ValueSpec
     from tokbench.metrics.sums import Sums as Sums
     from tokbench.metrics.view import View as View
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from tokbench.runner.api import run as run
 
 _HOMES = {
+    "Answer": "metrics.contract",
     "BackendError": "errors",
     "BackendSpec": "protocol",
     "BackendUnavailable": "errors",
@@ -68,6 +71,7 @@ _HOMES = {
     "Options": "protocol",
     "ReporterSpec": "reporter",
     "Results": "results",
+    "Segmented": "metrics.contract",
     "Sums": "metrics.sums",
     "ThreadSafe": "protocol",
     "TokbenchError": "errors",

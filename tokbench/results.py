@@ -17,11 +17,13 @@ from tokbench.errors import ResultsError, one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "SCHEMA", "WHOLE", "Cell", "Results", "Status", "TokenizerState"]
+__all__ = ["COLUMNS", "OWN_TEXTS", "SCHEMA", "WHOLE", "Cell", "Results", "Status", "TokenizerState"]
 
 SCHEMA = "tokbench-results/1"
 WHOLE = "*"
 """The group that is the whole corpus."""
+OWN_TEXTS = "(own texts)"
+"""What stands for the corpus in the cells of probes, which bring their texts; no corpus can have that name."""
 
 
 class Status(StrEnum):
@@ -104,6 +106,9 @@ class Results:
             many differ), and of the first ``origin`` and either ``position`` (characters), ``text`` (from a little
             before), ``expected`` and ``got`` (``[id, text]`` of the tokens there), or ``reason``.
         study: what goes beyond cells, by kind; see :mod:`tokbench.runner.study`.
+        probes: for each probe ``probe, title, explanation, values`` (ids of metrics), ``texts`` (``[label, text]``) and
+            ``answers``, by tokenizer: ``tokens``, for each text the ``[id, text]`` of its tokens, and ``own``, further
+            texts as ``[label, text, tokens]``; or ``reason``.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
@@ -123,6 +128,7 @@ class Results:
     losses: list[dict[str, Any]] = field(default_factory=list)
     differences: list[dict[str, Any]] = field(default_factory=list)
     study: dict[str, Any] = field(default_factory=dict)
+    probes: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache, cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from tokbench.corpus.words import GOLD_UNITS, Unit, Words, byte_widths, find_wor
 from tokbench.errors import InputError
 
 __all__ = ["BUCKETS", "SHARD_CHARS", "Shard", "shards"]
+
+T = TypeVar("T")
 
 SHARD_CHARS: Final = 1 << 20
 """A shard is closed when it has this many characters, so that memory does not grow with the corpus."""
@@ -64,7 +66,7 @@ class Shard:
         self.buckets = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents)) % BUCKETS
         golds = [document.gold for document in documents if document.gold is not None]
         self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
-        self._words: dict[Unit, Words] = {}
+        self._cached: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -93,21 +95,32 @@ class Shard:
         white = _white_space()[np.minimum(codes, _LAST_SPACE + 1)]
         return np.concatenate([[0], np.cumsum(np.repeat(~white, byte_widths(codes)), dtype=np.int64)])
 
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` finds in the texts, found once for all tokenizers; ``key`` tells it from all else.
+
+        >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
+        >>> shard.cached("blanks", lambda: shard.texts[0].count(" ")), shard.cached("blanks", lambda: 1 / 0)
+        (1, 1)
+        """
+        if key not in self._cached:
+            self._cached[key] = make()
+        found: T = self._cached[key]
+        return found
+
     def words(self, unit: Unit) -> Words:
         """The words of the shard, found once.
 
         Raises:
             InputError: a unit of gold words, and the corpus has none.
         """
-        if unit not in self._words:
-            if unit not in GOLD_UNITS:
-                self._words[unit] = find_words(self.texts, unit)
-            elif self.gold:
-                self._words[unit] = self.gold.unit(unit)
-            else:
-                msg = f"corpus {self.corpus!r} has no gold words"
-                raise InputError(msg)
-        return self._words[unit]
+        return self.cached(("words", unit), lambda: self._find_words(unit))
+
+    def _find_words(self, unit: Unit) -> Words:
+        if unit not in GOLD_UNITS:
+            return find_words(self.texts, unit)
+        if not self.gold:
+            raise InputError(f"corpus {self.corpus!r} has no gold words")
+        return self.gold.unit(unit)
 
     def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:
         """float64[BUCKETS], the sums over each jackknife group of one value a document."""

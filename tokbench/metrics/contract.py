@@ -4,7 +4,9 @@ A text metric looks at each shard by itself (``map``), its states are put togeth
 (``merge``), and values come out at the end (``finish``): so shards can be worked on anywhere, and
 memory does not grow with the corpus. The text has been encoded already; no metric encodes it again.
 
-A bench metric sees all tokenizers at once, alone on the machine, after the text metrics: speed.
+A probe asks one tokenizer at a time about texts of its own, whatever the corpora are.
+
+A bench metric sees all tokenizers at once, alone on the machine, after all else: speed.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tokbench.results import Cell
 
 __all__ = [
+    "Answer",
     "BenchMetric",
     "BenchOutcome",
     "BenchText",
@@ -28,6 +31,8 @@ __all__ = [
     "Measured",
     "MetricSpec",
     "NotApplicable",
+    "Probe",
+    "Segmented",
     "TextMetric",
     "ValueSpec",
 ]
@@ -106,6 +111,57 @@ class FindsLosses(Protocol):
         """
 
 
+class Segmented(NamedTuple):
+    """A text and its tokens.
+
+    Attributes:
+        label: what a table calls it.
+        text: the text.
+        tokens: ids, each with the text that it stands for by itself.
+    """
+
+    label: str
+    text: str
+    tokens: Sequence[tuple[int, str]]
+
+
+class Answer(NamedTuple):
+    """What a tokenizer makes of a probe.
+
+    Attributes:
+        values: by id.
+        segmented: the texts of the probe, the same for all tokenizers.
+        own: further texts, which are not those of another tokenizer.
+    """
+
+    values: Mapping[str, Measured | NotApplicable]
+    segmented: Sequence[Segmented]
+    own: Sequence[Segmented] = ()
+
+
+class Probe(Protocol):
+    """A question to a tokenizer, with texts of its own."""
+
+    @property
+    def name(self) -> str:
+        """One word."""
+
+    @property
+    def title(self) -> str:
+        """A few words, for a heading."""
+
+    @property
+    def explanation(self) -> str:
+        """What it shows and why one would care, in a few sentences."""
+
+    @property
+    def values(self) -> tuple[ValueSpec, ...]:
+        """The numbers it yields."""
+
+    def ask(self, tokenizer: Tokenizer, /) -> Answer:
+        """Ask one tokenizer. A value whose ``needs`` it does not meet may be left out."""
+
+
 class BenchOutcome(NamedTuple):
     """What a bench metric found: cells, and what a reader of them must know."""
 
@@ -143,13 +199,14 @@ class BenchMetric(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricSpec:
-    """What a plugin registers for one family; exactly one of ``text`` and ``bench`` is given.
+    """What a plugin registers for one family; exactly one of ``text``, ``probes`` and ``bench`` is given.
 
     Attributes:
         name: the word under ``metrics:`` in a configuration.
         summary: one line for ``tokbench list``.
         values: the numbers it yields.
         text: makes the text metric from its options.
+        probes: makes the probes from its options.
         bench: makes the bench metric from its options.
         options: the options class. A field called ``corpora`` names corpora of the run, and the keys of one
             called ``units`` name groups: such names are checked with the rest of the configuration.
@@ -159,5 +216,6 @@ class MetricSpec:
     summary: str
     values: tuple[ValueSpec, ...]
     text: Callable[[Any], TextMetric] | None = None
+    probes: Callable[[Any], Sequence[Probe]] | None = None
     bench: Callable[[Any], BenchMetric] | None = None
     options: type[Options] = Options

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tokbench.hookspecs import hookimpl
-from tokbench.metrics import compression, continued_words, curve, fertility, morphology, strr, usage, utf8, vocabulary
+from tokbench.metrics import (
+    compression,
+    continued_words,
+    curve,
+    fertility,
+    morphology,
+    numbers,
+    strr,
+    usage,
+    utf8,
+    vocabulary,
+)
+from tokbench.metrics.code import family as code
 from tokbench.metrics.contract import MetricSpec
 from tokbench.metrics.fidelity import roundtrip
+from tokbench.metrics.probes import family as probes
 
 __all__ = ["register_metrics"]
 
@@ -16,5 +29,5 @@ __all__ = ["register_metrics"]
 def register_metrics(register: Callable[[MetricSpec], None]) -> None:
     """Bring the families of this folder."""
     words = (fertility, continued_words, strr, utf8, morphology)
-    for module in (compression, *words, roundtrip, vocabulary, usage, curve):
+    for module in (compression, *words, roundtrip, vocabulary, usage, code, numbers, probes, curve):
         register(module.SPEC)

@@ -126,6 +126,12 @@ class View:
             ends = np.sort(np.concatenate(parts))
         return TokenEnds(ends, aligned)
 
+    @cached_property
+    def boundaries(self) -> NDArray[np.int64]:
+        """int64[b], rising, each once: where tokens begin or end in the documents that could be laid out."""
+        ends, aligned = self.token_ends
+        return np.union1d(ends, self.shard.byte_offsets[:-1][aligned])
+
     def _ends_by_bytes(self) -> TokenEnds:
         ids, offsets = self.encoded
         prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""

@@ -12,6 +12,7 @@ from tokbench.report.differences import comparisons, differences
 from tokbench.report.heat import LEVELS, heat_maps
 from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
 from tokbench.report.overview import in_detail, verdict
+from tokbench.report.probes import probes
 from tokbench.report.scatter import scatter
 from tokbench.report.shown import BEST_LEGEND, label, legends
 from tokbench.report.speed import speed_table
@@ -104,6 +105,7 @@ def _context(results: Results) -> dict[str, Any]:
         "missing": missing_tokenizers(results),
         "no_losses": no_losses(results),
         "notes": [note for note in results.notes if not note.startswith(_SPEED)],
+        "probes": probes(results),
         "overviews": [verdict(tables), *(view for view in details if view.columns)],
         "results": results,
         "study": study_view(results),

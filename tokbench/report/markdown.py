@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tokbench.report import facts
-from tokbench.report.differences import markdown_section
+from tokbench.report import differences, facts, probes
 from tokbench.report.heat import FIRST, HeatMap, heat_map
 from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
 from tokbench.report.overview import Row, verdict
@@ -33,7 +32,10 @@ def render(results: Results) -> str:
     parts = [
         _verdict(tables),
         *_compression(tables),
-        *filter(None, [study_section(results), markdown_section(results)]),
+        *filter(
+            None,
+            [study_section(results), differences.markdown_section(results), probes.markdown_section(results)],
+        ),
         _losses(results),
         _troubles(results),
         _definitions(tables),

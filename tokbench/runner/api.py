@@ -32,6 +32,7 @@ from tokbench.runner.describe import (
 from tokbench.runner.evaluate import Evaluation, evaluate
 from tokbench.runner.plan import Plan, make_plan, reading_order
 from tokbench.runner.prepare import Prepared, load_all, train_all
+from tokbench.runner.probe import Probed, probe
 from tokbench.runner.same_ids import SPEC
 from tokbench.runner.store import make_folder, save_artefact, write_reports
 from tokbench.runner.study.vocabulary import study_vocabulary
@@ -139,17 +140,20 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
 
 
 def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
-    """Text metrics first, then, alone on the machine, what is timed; then all that describes them."""
+    """Text metrics first, then probes, then, alone on the machine, what is timed; then all that describes them."""
     registry, plan, prepared = checked
     evaluation = evaluate(plan, [each.name for each in prepared if each.facts], crew, progress)
     maker = CellMaker(plan, evaluation)
     cells = [cell for each in prepared for cell in maker.cells(each)]
-    interrupted, notes = evaluation.interrupted, []
+    interrupted, notes, probed = evaluation.interrupted, [], Probed()
     study: dict[str, Any] = {}
-    if plan.config.study.vocabulary and not interrupted:
-        study["vocabulary"] = study_vocabulary(plan, prepared, evaluation, crew, progress)
     if not interrupted:
         try:
+            if plan.config.study.vocabulary:
+                study["vocabulary"] = study_vocabulary(plan, prepared, evaluation, crew, progress)
+            ended = {name: failure for (name, _), failure in evaluation.ended.items()}
+            probed = probe(plan, prepared, ended, crew)
+            cells += probed.cells
             outcome = bench(plan, prepared, _untimed(evaluation), crew)
             cells += outcome.cells
             notes += outcome.notes
@@ -179,6 +183,7 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
         losses=maker.losses,
         differences=evaluation.same_ids.differences,
         study=study,
+        probes=probed.shown,
         notes=notes,
         states=maker.states,
         interrupted=interrupted,

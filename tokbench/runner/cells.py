@@ -18,7 +18,7 @@ from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
 
-__all__ = ["CellMaker"]
+__all__ = ["CellMaker", "make_cell"]
 
 
 class CellMaker:
@@ -54,18 +54,7 @@ class CellMaker:
     ) -> Iterator[Cell]:
         values = self._values(prepared, corpus, group, spec)
         for value in spec.values:
-            place = (prepared.name, corpus, group, value.id)
-            if prepared.state != TokenizerState.READY:
-                yield Cell(*place, unit=value.unit, status=Status(prepared.state.value), reason=prepared.reason)
-                continue
-            lacking = _lacking(prepared, value)
-            if lacking:
-                yield Cell(*place, unit=value.unit, status=Status.NOT_APPLICABLE, reason=lacking)
-            elif isinstance(values, Failure):
-                status = Status.TIMEOUT if values.timed_out else Status.FAILED
-                yield Cell(*place, unit=value.unit, status=status, reason=values.reason)
-            else:
-                yield _cell(place, value, values.get(value.id), seen)
+            yield make_cell(prepared, corpus, group, value, values, seen)
 
     def _values(
         self, prepared: Prepared, corpus: str, group: str, spec: MetricSpec
@@ -110,6 +99,36 @@ class CellMaker:
             else:
                 value = NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
         return _cell(place, same_ids.VALUE, value, seen)
+
+
+def make_cell(
+    prepared: Prepared,
+    corpus: str,
+    group: str,
+    spec: ValueSpec,
+    values: Mapping[str, Measured | NotApplicable] | Failure,
+    seen: float | None = None,
+) -> Cell:
+    """The cell of a value, or of the reason why there is none.
+
+    Args:
+        prepared: the tokenizer.
+        corpus: where it was measured.
+        group: of which group, or ``*``.
+        spec: what was to be measured.
+        values: what was, by id.
+        seen: the share of the documents that the tokenizer was trained on, if that is known.
+    """
+    place = (prepared.name, corpus, group, spec.id)
+    if prepared.state != TokenizerState.READY:
+        return Cell(*place, unit=spec.unit, status=Status(prepared.state.value), reason=prepared.reason)
+    lacking = _lacking(prepared, spec)
+    if lacking:
+        return Cell(*place, unit=spec.unit, status=Status.NOT_APPLICABLE, reason=lacking)
+    if isinstance(values, Failure):
+        status = Status.TIMEOUT if values.timed_out else Status.FAILED
+        return Cell(*place, unit=spec.unit, status=status, reason=values.reason)
+    return _cell(place, spec, values.get(spec.id), seen)
 
 
 def _lacking(prepared: Prepared, value: ValueSpec) -> str:

@@ -1,0 +1,222 @@
+"""The family ``code``: hand-computed values, a naive count beside it, and the known story of indentation."""
+
+import json
+import re
+import sys
+
+import pytest
+from conftest import cell
+from cutting import ByPattern
+from hypothesis import given
+from hypothesis import strategies as st
+from test_metrics import metric, values, view
+
+import tokbench
+from tokbench.metrics.code.family import SPEC
+from tokbench.metrics.code.identifiers import STYLES
+from tokbench.metrics.code.lines import lines_of
+from tokbench.metrics.code.operators import OPERATORS
+from tokbench.metrics.contract import NotApplicable
+
+SINGLE_SPACES = r" ?\w+|[^\w\s]|\s"
+INDENTED = "if x:\n    y = 1\n\n        z\n"
+
+
+def found(tokenizer, *texts, group="none", **options):
+    """The numbers, and the reasons where there are none."""
+    kept = values("code", *(view(tokenizer, text, group=group) for text in texts), **options)
+    return {k: v.reason if isinstance(v, NotApplicable) else v.value for k, v in kept.items()}
+
+
+def close(number):
+    return pytest.approx(number, rel=1e-12)
+
+
+def test_every_value_has_a_cell():
+    assert set(found(tokbench.load("utf8_bytes"), INDENTED)) == {value.id for value in SPEC.values}
+
+
+def test_spaces_by_hand():
+    # if| x|:|⏎  ␣|␣|␣| y|␣|=| 1|⏎  ⏎  ␣×7| z|⏎
+    got = found(ByPattern(SINGLE_SPACES), INDENTED)
+    assert got["tokens_per_line"] == close(22 / 3)
+    assert got["indent_share"] == close(10 / 22)
+    assert got["indent_tokens_per_space"] == close(10 / 12)
+    assert got["indent_spaces_per_line"] == 5
+    assert got["indent_spaces_per_level"] == close(10 / 3)
+    assert (got["indent_level_1"], got["indent_level_2"]) == (3, 7)
+    assert got["indent_level_3"] == "there are no lines at level 3"
+    assert got["indent_tabs_per_line"] == "there are no lines indented with tabs"
+
+
+def test_tabs_are_apart():
+    got = found(ByPattern(SINGLE_SPACES), "a\n\tb\n\t\tc\n    d\n\t e\n")
+    # A tab each; and of the line that mixes both, nothing but its part of the whole.
+    assert got["indent_tabs_per_line"] == 1.5
+    assert got["indent_tabs_per_level"] == 1
+    assert got["indent_spaces_per_line"] == 3
+    assert got["indent_share"] == close((1 + 2 + 3 + 1) / (7 + 5 + 5))
+
+
+def test_a_token_that_also_ends_the_line_costs_nothing():
+    got = found(ByPattern(r"\n *|\w+|[^\w\s]| "), INDENTED)
+    assert got["indent_share"] == 0
+    assert got["indent_spaces_per_line"] == 0
+
+
+def test_levels_are_of_the_document():
+    shard = view(tokbench.load("utf8_bytes"), "a\n  b\n    c\n", "a\n    b\n        c\n", "/*\n * x\n */\n").shard
+    assert lines_of(shard).levels.tolist() == [0, 1, 2, 0, 1, 2, 0, 0, 0]
+
+
+def test_identifiers_by_style():
+    text = "max_size maxSize MaxSize MAX_SIZE size Größe x1y"
+    got = found(ByPattern(r"_|[A-Z]?[a-z]+|[A-Z]+|."), text)
+    assert [got[f"identifier_tokens_{style}"] for style in STYLES] == [3, 3, 2, 2, (1 + 3) / 2]
+    assert got["identifier_tokens"] == close((3 + 3 + 2 + 2 + 1 + 3) / 6)
+    assert got["identifiers_whole"] == close(1 / 6)
+
+
+def test_operators_by_class():
+    got = found(ByPattern(r"\w+|\s|==|."), "a += b == c // d ===== e\n")
+    assert got["operators_whole"] == close(1 / 3)
+    assert got["operators_whole_assignment"] == 0
+    assert got["operators_whole_comparison"] == 1
+    assert got["operators_whole_arithmetic"] == 0
+    assert got["operators_whole_logic"] == "there are no logic operators"
+
+
+@pytest.mark.parametrize("operator", sorted({each for listed in OPERATORS.values() for each in listed.split()}))
+def test_the_longest_operator_counts(operator):
+    got = view(tokbench.load("utf8_bytes"), f"a {operator} b\n")
+    sums = metric("code").map(got).sums
+    assert sums.total("operators").value == 1
+    [kind] = [kind for kind, listed in OPERATORS.items() if operator in listed.split()]
+    assert sums.total(f"{kind} operators").value == 1
+
+
+def test_syntax_by_hand():
+    pytest.importorskip("tree_sitter_language_pack")
+    # x|␣|=| f|(1)|⏎  s|␣|=|␣|'|a| b|'|␣|␣|#| no|⏎
+    tokenizer = ByPattern(r" ?\w+|\(\d\)|[^\w\s]|\s")
+    # Leaves: x = f ( 1 ) s = 'a b' # no
+    got = found(tokenizer, "x = f(1)\ns = 'a b'  # no\n", group="python")
+    assert got["syntax_parsed"] == 1
+    assert got["leaf_edges_kept"] == close(7 / 9)
+    assert got["leaf_one_token"] == close(5 / 8)
+    assert got["leaf_crossing"] == close(1 / 19)
+    assert got["bytes_per_token_strings"] == 5 / 4
+    assert got["bytes_per_token_comments"] == 4 / 2
+    assert got["bytes_per_token_code"] == close(16 / 13)
+
+
+def test_a_byte_is_never_across_leaves():
+    pytest.importorskip("tree_sitter_language_pack")
+    got = found(tokbench.load("utf8_bytes"), "größe = 'né'  # né\n", group="python")
+    assert (got["leaf_edges_kept"], got["leaf_crossing"]) == (1, 0)
+
+
+SYNTAX = [value.id for value in SPEC.values if value.id.startswith(("syntax", "leaf", "bytes_per"))]
+
+
+def test_programs_with_errors_are_left_out():
+    pytest.importorskip("tree_sitter_language_pack")
+    tokenizer = tokbench.load("utf8_bytes")
+    assert {found(tokenizer, "def (:\n", group="python")[name] for name in SYNTAX} == {
+        "tree-sitter's grammar finds a syntax error in every document"
+    }
+    whole, mixed = (
+        {name: found(tokenizer, *texts, group="python")[name] for name in SYNTAX}
+        for texts in (["x = 's'  # c\n"], ["x = 's'  # c\n", "def (:\n"])
+    )
+    assert mixed == whole | {"syntax_parsed": 0.5}
+
+
+def test_groups_without_a_grammar_say_so():
+    pytest.importorskip("tree_sitter_language_pack")
+    tokenizer = tokbench.load("utf8_bytes")
+    got = found(tokenizer, "x = 1\n", group="mine")
+    assert "no grammar 'mine'; for the group 'mine'" in got["leaf_one_token"]
+    assert got["tokens_per_line"] == 6
+    named = found(tokenizer, "x = 1\n", group="mine", grammars={"mine": "python"})
+    assert named["syntax_parsed"] == 1
+
+
+def test_without_tree_sitter_the_rest_is_measured(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tree_sitter_language_pack", None)
+    got = found(tokbench.load("utf8_bytes"), "x = 1\n", group="python")
+    assert {got[name] for name in SYNTAX} == {"needs tree-sitter-language-pack below 1.0: pip install 'tokbench[code]'"}
+    assert got["identifiers_whole"] == 1
+
+
+def test_tokens_that_cannot_be_laid_out():
+    class Capitals(ByPattern):
+        def decode(self, ids, /):
+            return super().decode(ids).upper()
+
+    assert set(found(Capitals("."), "x = 1\n").values()) == {"no document's tokens could be laid onto its bytes"}
+
+
+TEXTS = st.lists(st.text("  \t\nxé=_1", max_size=30), min_size=1, max_size=4)
+
+
+@given(TEXTS, st.integers(1, 4))
+def test_a_naive_count_gives_the_same(texts, size):
+    """Tokens of so many characters; what lies in the white space of a line is counted character by character."""
+    spent = lines = 0
+    for text in texts:
+        inside = [False] * len(text)
+        for line in re.finditer(r"[^\n]*", text):
+            if line[0].strip():
+                lines += 1
+                margin = len(line[0]) - len(line[0].lstrip(" \t"))
+                inside[line.start() : line.start() + margin] = [True] * margin
+        cut = [slice(k, k + size) for k in range(0, len(text), size)]
+        # A token of two lines is in no white space of one.
+        spent += sum(all(inside[part]) for part in cut)
+    got = metric("code").map(view(ByPattern(f".{{1,{size}}}"), *texts)).sums
+    assert got.total("indentation tokens").value == spent
+    assert got.total("lines").value == lines
+
+
+@given(TEXTS, st.integers(1, 4))
+def test_shards_can_be_merged(texts, size):
+    code = metric("code")
+    tokenizer = ByPattern(f".{{1,{size}}}")
+    whole = code.map(view(tokenizer, *texts))
+    merged = code.map(view(tokenizer, texts[0]))
+    for text in texts[1:]:
+        merged = code.merge(code.map(view(tokenizer, text)), merged)
+    assert json.dumps(code.raw(merged)) == json.dumps(code.raw(whole))
+
+
+def test_the_story_of_indentation():
+    """GPT-2's split in a vocabulary without runs of spaces, against GPT-4's; a space goes to the word after it."""
+    pytest.importorskip("splintr")
+    from tokbench.corpus.stdlib import StdlibOptions, StdlibSource
+
+    texts = [document.text for document in StdlibSource(StdlibOptions(packages=("argparse", "json"))).documents()]
+    widths = [len(line) - len(line.lstrip(" ")) for text in texts for line in text.split("\n") if line.strip()]
+    indented = [width for width in widths if width]
+    old = found(tokbench.load("splintr", vocabulary="whisper_v1"), *texts)
+    assert old["indent_spaces_per_line"] == pytest.approx(sum(indented) / len(indented) - 1, rel=0.002)
+    new = found(tokbench.load("splintr", vocabulary="cl100k_base"), *texts)
+    for level in range(1, 5):
+        assert new[f"indent_level_{level}"] == pytest.approx(1, abs=0.01)
+    assert old["indent_share"] > 0.35
+    assert new["indent_share"] < 0.12
+
+
+def test_gpt2_itself(data):
+    texts = [f"if x:\n{' ' * width}return x\n" for width in range(1, 21)]
+    pytest.importorskip("tiktoken")
+    got = found(tokbench.load("tiktoken", encoding="gpt2"), *texts)
+    assert got["indent_tokens_per_space"] == close(sum(range(20)) / sum(range(1, 21)))
+
+
+def test_in_a_run(write_config):
+    results = tokbench.run(write_config("  sample: {source: sample, part: code}", metrics="[code]"))
+    assert not results.failed
+    assert cell(results, "bytes", "indent_tokens_per_space", "python").value == 1
+    assert cell(results, "bytes", "indent_tabs_per_level", "go").value == 1
+    assert cell(results, "bytes", "operators_whole").value == 0

@@ -1,0 +1,125 @@
+"""The family ``numbers``: hand-computed values, and what patterns dictate."""
+
+import json
+import math
+import random
+
+import pytest
+from backend_checks import train_sentencepiece
+from cutting import ByPattern
+from test_metrics import metric, values, view
+
+import tokbench
+from tokbench.metrics.contract import NotApplicable
+from tokbench.metrics.numbers import LONGEST, SPEC
+
+PER_LENGTH = 30
+
+
+def found(tokenizer, *texts):
+    kept = values("numbers", view(tokenizer, *texts))
+    return {k: v.reason if isinstance(v, NotApplicable) else v.value for k, v in kept.items()}
+
+
+@pytest.fixture(scope="module")
+def figures():
+    """Numbers of every length, the first digit no zero."""
+    rng = random.Random(3)
+    return [
+        str(rng.randrange(10 ** (length - 1), 10**length))
+        for length in range(1, LONGEST + 1)
+        for _ in range(PER_LENGTH)
+    ]
+
+
+@pytest.fixture(scope="module")
+def text(figures):
+    return "\n".join(f"a {figure}" for figure in figures)
+
+
+def test_every_value_has_a_cell(text):
+    assert set(found(tokbench.load("utf8_bytes"), text)) == {value.id for value in SPEC.values}
+
+
+def test_by_hand():
+    # 12  12  12|34  123|4567  1|234|567; 13 digits are left out.
+    tokenizer = ByPattern(r"12(?=34c)|123(?=4567e)|1(?=234567d)|234(?=567d)|\d+|\D+")
+    got = found(tokenizer, "a12b 12 1234c 1234567e 1234567d 1234567890123")
+    assert got["digits_1_tokens"] == "there are no runs of 1 digits"
+    assert got["digits_2_tokens"] == 1
+    assert got["digits_4_tokens"] == 2
+    assert got["digits_7_tokens"] == 2.5
+    assert got["digits_7_consistency"] == 0.5
+    assert got["digits_2_consistency"] == 1
+    assert got["digits_consistency"] == (2 + 1 + 1) / 5
+    assert got["digits_right_triples"] == 1 / 3
+    assert got["digits_left_triples"] == 0
+    assert got["digits_single"] == 0
+
+
+def test_threes_from_the_right(text):
+    got = found(ByPattern(r"\d{1,3}(?=(?:\d{3})*(?!\d))|\D"), text)
+    assert got["digits_right_triples"] == 1
+    # Six, nine and twelve digits are the same from either side.
+    assert got["digits_left_triples"] == 3 / 9
+    assert all(got[f"digits_{n}_tokens"] == math.ceil(n / 3) for n in range(1, LONGEST + 1))
+
+
+def test_single_digits(text):
+    got = found(tokbench.load("utf8_bytes"), text)
+    assert (got["digits_single"], got["digits_right_triples"], got["digits_consistency"]) == (1, 0, 1)
+    assert all(got[f"digits_{n}_tokens"] == n for n in range(1, LONGEST + 1))
+
+
+def test_cl100k_takes_threes_from_the_left(text):
+    pytest.importorskip("splintr")
+    got = found(tokbench.load("splintr", vocabulary="cl100k_base"), text)
+    assert got["digits_left_triples"] == 1
+    assert got["digits_right_triples"] == 3 / 9
+    assert got["digits_consistency"] == 1
+    assert all(got[f"digits_{n}_tokens"] == math.ceil(n / 3) for n in range(1, LONGEST + 1))
+
+
+def test_sentencepiece_with_split_digits(text, figures):
+    """Digits that belong together by frequency, as 20 does here, stay apart all the same."""
+    lines = [f"In 20{figure} there were 2024 of them" for figure in figures]
+    together = train_sentencepiece(lines, 150, model_type="bpe", split_digits=False, hard_vocab_limit=False)
+    assert found(together, text + " 2024")["digits_single"] < 1
+    apart = train_sentencepiece(lines, 150, model_type="bpe", split_digits=True, hard_vocab_limit=False)
+    # A line a document: the trained model's white space would not give the line ends back.
+    got = found(apart, *text.split("\n"))
+    assert (got["digits_single"], got["digits_consistency"]) == (1, 1)
+    assert all(got[f"digits_{n}_tokens"] == n for n in range(1, LONGEST + 1))
+
+
+def test_gpt2_splits_as_its_own_engine_says(data, figures, text):
+    """GPT-2's pattern takes a whole number, so only the merges say how it is cut."""
+    tiktoken = pytest.importorskip("tiktoken")
+    encoding = tiktoken.get_encoding("gpt2")
+    expected = {}
+    for figure in figures:
+        pieces = [encoding.decode([token]).strip() for token in encoding.encode_ordinary(f" {figure}")]
+        way = " ".join(str(len(piece)) for piece in pieces)
+        ways = expected.setdefault(str(len(figure)), {})
+        ways[way] = ways.get(way, 0) + 1
+    tokenizer = tokbench.load("tiktoken", encoding="gpt2")
+    numbers = metric("numbers")
+    assert numbers.raw(numbers.map(view(tokenizer, text)))["patterns"] == expected
+    got = found(tokenizer, text)
+    most = sum(max(ways.values()) for length, ways in expected.items() if length != "1")
+    assert got["digits_consistency"] == most / (PER_LENGTH * (LONGEST - 1))
+    assert got["digits_8_consistency"] == max(expected["8"].values()) / PER_LENGTH
+
+
+def test_shards_can_be_merged(figures):
+    numbers, tokenizer = metric("numbers"), ByPattern(r"\d{1,2}|\D")
+    halves = [numbers.map(view(tokenizer, *part)) for part in (figures[::2], figures[1::2])]
+    one, other = numbers.merge(*halves), numbers.merge(*halves[::-1])
+    whole = numbers.map(view(tokenizer, *figures))
+    assert json.dumps(numbers.raw(one)) == json.dumps(numbers.raw(other)) == json.dumps(numbers.raw(whole))
+
+
+def test_no_numbers_at_all():
+    got = found(tokbench.load("utf8_bytes"), "none")
+    assert got["digits_right_triples"] == "there are no runs of more than three digits"
+    assert got["digits_consistency"] == "there are no runs of 2 digits and more"

@@ -1,0 +1,245 @@
+"""The probes: their texts, hand-computed values, and their way through a run into the reports."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+import yaml
+from conftest import cell
+from cutting import ByPattern
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokbench
+from tokbench.metrics.contract import Measured, NotApplicable
+from tokbench.metrics.probes.family import PROBES, SPEC
+from tokbench.metrics.probes.longest import longest_words
+from tokbench.report import html, markdown
+from tokbench.report.probes import probes
+from tokbench.results import OWN_TEXTS, Results, Status
+
+BY_NAME = {probe.name: probe for probe in PROBES}
+
+
+def asked(name, tokenizer):
+    return BY_NAME[name].ask(tokenizer)
+
+
+def value(name, tokenizer, metric):
+    return asked(name, tokenizer).values[f"probe_{metric}"].value
+
+
+@pytest.fixture(scope="module")
+def utf8_bytes():
+    return tokbench.load("utf8_bytes")
+
+
+def test_every_value_is_answered(utf8_bytes):
+    given_ = {name: each for probe in PROBES for name, each in probe.ask(utf8_bytes).values.items()}
+    assert set(given_) == {each.id for each in SPEC.values}
+    assert [name for name, each in given_.items() if isinstance(each, NotApplicable)] == ["probe_longest_word"]
+
+
+def test_the_formats_hold_the_same_data():
+    texts = dict(BY_NAME["formats"].texts)
+    data = yaml.safe_load(texts["YAML"])
+    assert json.loads(texts["JSON, indented by two"]) == json.loads(texts["JSON without white space"]) == data
+
+    def plain(element):
+        if element.tag == "items":
+            return [plain(child) for child in element]
+        return {child.tag: plain(child) for child in element} if len(element) else element.text
+
+    def written(part):
+        if isinstance(part, dict):
+            return {name: written(each) for name, each in part.items()}
+        return [written(each) for each in part] if isinstance(part, list) else str(part).replace("True", "true")
+
+    root = ET.fromstring(texts["XML"])
+    assert {root.tag: plain(root)} == written(data)
+
+
+def test_bytes_by_hand(utf8_bytes):
+    assert value("case", utf8_bytes, "case") == (3 * 3 + 3 * 4) / 6
+    assert value("spaces", utf8_bytes, "trailing_space") == 0
+    assert value("spelling", utf8_bytes, "reversal") == 1
+    assert value("spelling", utf8_bytes, "spelling") == 1
+    assert value("arithmetic", utf8_bytes, "operands_alike") == 1
+    assert value("dates", utf8_bytes, "dates_alike") == 1
+    # Six of 10 bytes, then 10, 12 and 20.
+    assert value("dates", utf8_bytes, "dates") == (6 * 10 + 10 + 12 + 20) / 9
+    assert value("urls", utf8_bytes, "urls") == 1
+    # Joiners and variation selectors have three bytes each, a picture four.
+    assert value("emoji", utf8_bytes, "emoji_joined") == ((4 * 4 + 3 * 3) + (4 + 3 + 3 + 4)) / 2
+    answer = asked("formats", utf8_bytes)
+    sizes = [len(each.text.encode()) for each in answer.segmented]
+    assert [answer.values[f"probe_{name}"].value for name in ("yaml", "json", "json_compact", "xml")] == sizes
+
+
+def test_a_space_that_belongs_to_the_next_word_leads_away():
+    assert value("spaces", ByPattern(r" ?\w+|[^\w\s]|\s"), "trailing_space") == 1
+    assert value("spaces", ByPattern(r"\w+|[^\w\s]|\s"), "trailing_space") == 0
+
+
+def test_letters_that_share_a_token_are_not_seen():
+    alone = ByPattern(r"-?\w|.")
+    assert value("spelling", alone, "spelling") == 1
+    # s-t is one token: of 10 + 8 + 16 letters two are together in strawberry, and in responsibilities none.
+    assert value("spelling", ByPattern(r"s-t|."), "spelling") == 1 - 2 / 34
+
+
+def test_operands_of_equal_length_may_be_cut_differently():
+    # 12|34 and 5678, 1000 and 2047 and all others whole.
+    assert value("arithmetic", ByPattern(r"12(?=34)|\d+|\D"), "operands_alike") == 5 / 6
+
+
+def test_dates_of_one_format_may_be_cut_differently():
+    assert value("dates", ByPattern(r"20(?=\d\d-)|\d+|\D"), "dates_alike") == 3 / 6
+    assert value("dates", ByPattern(r"\d+|\D"), "dates_alike") == 1
+
+
+@given(st.text("0123456789", min_size=4, max_size=4))
+def test_operands_are_compared_place_by_place(cut):
+    """Cutting before one digit makes operands differ where it stands at different places in them."""
+    tokenizer = ByPattern(rf"(?<=\d)[{cut}]|\d+?(?=[{cut}])|\d+|\D")
+    shares = []
+    for text, _ in BY_NAME["arithmetic"].texts:
+        left, right = text.split(" = ")[0].split(" + ")
+        pieces = ([tokenizer.decode([token]) for token in tokenizer.encode(part)] for part in (left, right))
+        lengths = [list(map(len, part)) for part in pieces]
+        shares.append(lengths[0] == lengths[1])
+    assert value("arithmetic", tokenizer, "operands_alike") == pytest.approx(sum(shares) / len(shares))
+
+
+def test_longest_words():
+    class Words(ByPattern):
+        vocab_size = 7
+
+        def __init__(self):
+            super().__init__(" ?[A-Za-z]+|.")
+            self._pieces = [
+                "strawberries",
+                " Strawberries",
+                "aaaaaaaaaaaaaaaaaaaa",
+                " lollipops",
+                "CAPITALLETTERS",
+                "né",
+                "hat",
+            ]
+
+    assert longest_words(Words(), 2) == ["strawberries", " lollipops"]
+    assert asked("spelling", ByPattern(".")).own == []
+
+
+def test_longest_words_of_a_production_vocabulary():
+    pytest.importorskip("splintr")
+    tokenizer = tokbench.load("splintr", vocabulary="cl100k_base")
+    assert longest_words(tokenizer, 2) == ["abcdefghijklmnopqrstuvwxyz", " disproportionately"]
+    # A model that puts a space before every text has its words with that space.
+    assert longest_words(tokbench.load("splintr", vocabulary="llama2"), 1) == ["characteristics"]
+    answer = asked("spelling", tokenizer)
+    assert answer.values["probe_longest_word"] == Measured(26, 1)
+    assert [len(each.tokens) for each in answer.own[::3]] == [1, 1, 1]
+    assert [(each.label, each.text[:4]) for each in answer.own[3:6]] == [
+        ("␣disproportionately", " dis"),
+        ("disproportionately reversed", "ylet"),
+        ("disproportionately spelled", "d-i-"),
+    ]
+
+
+def test_segmentations_are_those_of_the_engine():
+    pytest.importorskip("splintr")
+    tokenizer = tokbench.load("splintr", vocabulary="cl100k_base")
+    for probe in PROBES:
+        for each in probe.ask(tokenizer).segmented:
+            assert [token for token, _ in each.tokens] == list(tokenizer.encode(each.text))
+    [hat, *_] = asked("case", tokenizer).segmented
+    assert hat.tokens == [(tokenizer.encode("hat")[0], "hat")]
+
+
+TWO = "  bytes: {backend: utf8_bytes}\n  units: {backend: utf16_units}"
+
+
+def own(results, tokenizer, metric):
+    found = cell(results, tokenizer, metric)
+    assert found.corpus == OWN_TEXTS
+    return found
+
+
+def test_a_run_has_cells_and_segmentations(write_config, corpus):
+    results = tokbench.run(write_config(corpus, TWO, "[probes]"))
+    assert not results.failed
+    assert {each.corpus for each in results.cells} == {OWN_TEXTS}
+    assert own(results, "bytes", "probe_case").value == 3.5
+    assert own(results, "units", "probe_emoji_joined").value == (2 * 4 + 3 + 2 + 1 + 1 + 2) / 2
+    assert [each["probe"] for each in results.probes] == list(BY_NAME)
+    case = results.probes[0]
+    assert case["texts"][3] == ["␣hat", " hat"]
+    assert case["answers"]["bytes"]["tokens"][3] == [[32, " "], [104, "h"], [97, "a"], [116, "t"]]
+    assert results.metrics["probe_case"]["family"] == "probes"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_change_nothing(write_config, corpus, workers):
+    results = tokbench.run(write_config(corpus, TWO, "[probes]"), workers=workers)
+    assert own(results, "units", "probe_case").value == 3.5
+    assert list(results.probes[0]["answers"]) == ["bytes", "units"]
+
+
+def test_results_come_back_from_their_file(write_config, corpus, tmp_path):
+    results = tokbench.run(write_config(corpus, TWO, "[probes]"), output=tmp_path / "out")
+    back = Results.read(tmp_path / "out" / "results.json")
+    assert back.probes == json.loads(json.dumps(results.probes))
+    assert html.render(back) == html.render(results)
+
+
+def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
+    results = tokbench.run(write_config(corpus, TWO, "[probes]"))
+    text, page = markdown.render(results), html.render(results)
+    for probe in PROBES:
+        assert f"### {probe.title}\n" in text
+        assert f"<h3>{probe.title}</h3>" in page
+        assert probe.explanation.split(".", maxsplit=1)[0].replace("'", "&#39;") in page
+    assert "| bytes | 3: h ¦ a ¦ t | 3: H ¦ a ¦ t |" in text
+    assert '<span class="token" title="id 32"><bdi>␣</bdi></span><span class="token" title="id 104">' in page
+    assert '<a href="#probes">Probes</a>' in page
+    assert "\\u{200d}" in page  # the joiner of a family can be seen
+    # The tokens of XML as bytes are too many to show.
+    assert "more</em>" in page
+    assert [label for label, _ in probes(results)[0].headings] == ["hat", "Hat", "HAT", "␣hat", "␣Hat", "␣HAT"]
+
+
+def test_without_probes_there_is_no_section(write_config, corpus):
+    results = tokbench.run(write_config(corpus, TWO))
+    assert results.probes == []
+    assert "## Probes" not in markdown.render(results)
+    assert 'id="probes"' not in html.render(results)
+
+
+def test_a_crash_costs_the_probe_and_those_after_it(write_config, corpus, faulty):
+    tokenizers = "  bytes: {backend: utf8_bytes}\n  crashes: {backend: CrashesInEncode}"
+    results = tokbench.run(write_config(corpus, tokenizers, "[probes]"))
+    assert own(results, "bytes", "probe_emoji").status == Status.OK
+    assert own(results, "crashes", "probe_case").value == 3.5
+    # strawberry has a b
+    for metric in ("probe_reversal", "probe_emoji"):
+        crashed = own(results, "crashes", metric)
+        assert crashed.status == Status.FAILED
+        assert "SIGSEGV" in crashed.reason
+    assert "SIGSEGV" in markdown.render(results)
+
+
+def test_who_raises_fails_and_who_is_not_there_says_so(write_config, corpus, faulty):
+    tokenizers = (
+        "  bytes: {backend: utf8_bytes}\n  raises: {backend: OutOfRange}\n"
+        "  gone: {backend: pretokenized, path: nowhere.jsonl, optional: true}"
+    )
+    results = tokbench.run(write_config(corpus, tokenizers, "[probes]"))
+    # It raises where there is a b, as in strawberry, and goes on with the next probe.
+    failed = own(results, "raises", "probe_reversal")
+    assert own(results, "raises", "probe_yaml").status == Status.OK
+    assert failed.status == Status.FAILED
+    assert "vocab_size" in failed.reason
+    assert own(results, "gone", "probe_case").status in {Status.UNAVAILABLE, Status.FAILED}
+    assert results.probes[0]["answers"]["gone"]["reason"]
+    html.render(results)

@@ -1,0 +1,1 @@
+"""The family ``code``, one file a theme; ``family`` puts them together."""

@@ -1,0 +1,82 @@
+"""The family ``code``: what tokens make of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from tokbench.metrics.code import identifiers, indentation, operators, syntax
+from tokbench.metrics.code.leaves import leaves_of
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+from tokbench.protocol import Options
+
+__all__ = ["SPEC", "CodeOptions"]
+
+_THEMES: Final = (indentation.THEME, identifiers.THEME, operators.THEME)
+_LAID: Final = "documents laid out"
+
+
+class CodeOptions(Options):
+    """Options of ``code``."""
+
+    grammars: dict[str, str] = Field(
+        default_factory=dict, description="tree-sitter's grammar by group, where it has another name"
+    )
+
+
+class CodeState(NamedTuple):
+    """Sums of all themes, and why some groups have no syntax trees."""
+
+    sums: Sums
+    treeless: frozenset[str]
+
+
+class Code:
+    """Sums over lines, identifiers, operators and leaves."""
+
+    def __init__(self, options: CodeOptions) -> None:
+        self._grammars = options.grammars
+
+    def map(self, view: View) -> CodeState:
+        """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
+        columns = {_LAID: view.token_ends.aligned.astype(np.int64)}
+        for theme in _THEMES:
+            columns |= theme.measure(view)
+        leaves = leaves_of(view.shard, self._grammars)
+        columns |= syntax.measure(view, None if isinstance(leaves, str) else leaves)
+        return CodeState(Sums.of(view.shard, **columns), frozenset({leaves} if isinstance(leaves, str) else ()))
+
+    def merge(self, one: CodeState, other: CodeState) -> CodeState:
+        """The sums of both."""
+        return CodeState(one.sums + other.sums, one.treeless | other.treeless)
+
+    def finish(self, state: CodeState) -> Mapping[str, Measured | NotApplicable]:
+        """Ratios of sums; without any syntax tree, why there is none."""
+        documents = int(state.sums.columns[_LAID].sum())
+        if not documents:
+            reason = NotApplicable("no document's tokens could be laid onto its bytes")
+            return {value.id: reason for value in SPEC.values}
+        values = {k: each for theme in _THEMES for k, each in theme.finish(state.sums, documents).items()}
+        values |= syntax.finish(state.sums, documents)
+        if not state.sums.columns["parsed documents"].any():
+            why = "; ".join(sorted(state.treeless)) or "tree-sitter's grammar finds a syntax error in every document"
+            values |= {value.id: NotApplicable(why) for value in syntax.VALUES}
+        return values
+
+    def raw(self, state: CodeState) -> Any:
+        """The sums, and why there are no syntax trees."""
+        return {"treeless": sorted(state.treeless), **state.sums.raw()}
+
+
+SPEC: Final = MetricSpec(
+    name="code",
+    summary="lines, indentation, identifiers, operators and syntax trees of programs",
+    text=Code,
+    options=CodeOptions,
+    values=tuple(value for theme in _THEMES for value in theme.values) + syntax.VALUES,
+)

@@ -1,0 +1,111 @@
+"""The theme of names: into how many tokens each naming style falls."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.metrics.code.theme import Columns, Theme, Values, over, value
+from tokbench.metrics.spans import Spans, cuts, find_spans, per_document
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+
+__all__ = ["STYLES", "THEME", "style_of"]
+
+_NAME: Final = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_][A-Za-z0-9_]*(?![\w\x80-\xff])")
+
+STYLES: Final = {
+    "snake": ("snake_case", re.compile(rb"_*[a-z][a-z0-9]*(?:_+[a-z0-9]+)+_*")),
+    "screaming": ("SCREAMING_CASE", re.compile(rb"_*[A-Z][A-Z0-9]*(?:_+[A-Z0-9]+)*_*(?<=..)")),
+    "camel": ("camelCase", re.compile(rb"_*[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*_*")),
+    "pascal": ("PascalCase", re.compile(rb"_*[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*_*")),
+    "plain": ("plain", re.compile(rb"_*(?:[A-Za-z]|[A-Za-z]?[a-z0-9]+)_*")),
+}
+"""By the name in cells: what it is called, and what a name of the style looks like; the first that fits counts."""
+
+
+def style_of(name: bytes) -> int:
+    """The number of a name's style in :data:`STYLES`, ``len(STYLES)`` for what is none of them.
+
+    >>> names = [b"max_size", b"MAX_SIZE", b"maxSize", b"MaxSize", b"size", b"Size", b"X", b"__init__", b"Max_size"]
+    >>> [style_of(name) for name in names]
+    [0, 1, 2, 3, 4, 4, 4, 4, 5]
+    """
+    fits = (number for number, (_, pattern) in enumerate(STYLES.values()) if pattern.fullmatch(name))
+    return next(fits, len(STYLES))
+
+
+def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
+    spans = find_spans(shard, _NAME)
+    text = "".join(shard.texts).encode()
+    names = [text[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True)]
+    styles = {name: style_of(name) for name in set(names)}
+    return spans, np.fromiter((styles[name] for name in names), dtype=np.int64, count=len(names))
+
+
+def _measure(view: View) -> Columns:
+    spans, styles = view.shard.cached("identifiers", lambda: _find(view.shard))
+    tokens = cuts(view, spans) + 1
+    columns = {
+        "identifiers": per_document(view, spans),
+        "identifier tokens": per_document(view, spans, tokens),
+        "whole identifiers": per_document(view, spans, tokens == 1),
+    }
+    for number, name in enumerate(STYLES):
+        columns[f"{name} names"] = per_document(view, spans, styles == number)
+        columns[f"{name} tokens"] = per_document(view, spans, tokens * (styles == number))
+    return columns
+
+
+def _finish(sums: Sums, n: int) -> Values:
+    return {
+        "identifier_tokens": over(sums, "identifier tokens", "identifiers", n),
+        "identifiers_whole": over(sums, "whole identifiers", "identifiers", n, share=True),
+        **{f"identifier_tokens_{name}": over(sums, f"{name} tokens", f"{name} names", n) for name in STYLES},
+    }
+
+
+_IS: Final = (
+    "An identifier is a run of ASCII letters, digits and underscores that begins with no digit: keywords, and words of "
+    "strings and comments too. Tokens are counted in the running text, by bytes."
+)
+_STYLES: Final = {
+    "snake": "small letters, and an underscore inside",
+    "screaming": "capitals only, at least two characters",
+    "camel": "begins with a small letter and has a capital",
+    "pascal": "begins with a capital, and has another after a small letter",
+    "plain": "one word, its first letter large or small, or one letter",
+}
+
+_VALUES: Final = (
+    value(
+        "identifier_tokens",
+        "tokens/identifier",
+        "lower",
+        "Σ tokens that an identifier touches / Σ identifiers",
+        f"Into how many tokens a name falls. {_IS}",
+    ),
+    value(
+        "identifiers_whole",
+        "share of identifiers",
+        "higher",
+        "identifiers without a token boundary inside / identifiers",
+        f"Share of names that are not cut. {_IS}",
+    ),
+    *(
+        value(
+            f"identifier_tokens_{name}",
+            "tokens/identifier",
+            "lower",
+            f"Σ tokens that an identifier touches / Σ identifiers, those in {style} ({_STYLES[name]})",
+            "The same for one naming style; underscores at the ends of a name do not matter for its style.",
+        )
+        for name, (style, _) in STYLES.items()
+    ),
+)
+
+THEME: Final = Theme(_VALUES, _measure, _finish)

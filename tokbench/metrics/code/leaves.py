@@ -1,0 +1,132 @@
+"""Leaves of syntax trees: what a grammar takes for one piece of a program. Needs the extra ``code``."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.metrics.spans import Spans, shard_bytes
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+__all__ = ["CODE", "COMMENT", "STRING", "Leaves", "leaves_of"]
+
+CODE, STRING, COMMENT = range(3)
+
+_ALIASES: Final = {"shell": "bash", "sh": "bash", "js": "javascript", "ts": "typescript", "py": "python", "c++": "cpp"}
+_STRINGS: Final = ("string", "char_literal", "character_literal", "rune_literal", "heredoc_body")
+_TEXTS: Final = frozenset({"text", "raw_text", "attribute_value", "quoted_attribute_value"})  # of HTML and its like
+_INSTALL: Final = "needs tree-sitter-language-pack below 1.0: pip install 'tokbench[code]'"
+
+
+class Leaves(NamedTuple):
+    """The leaves of a shard's syntax trees, of the documents that were understood.
+
+    Attributes:
+        spans: without white space at either end; a string or comment is one leaf, whatever is in it.
+        kinds: int64[l], :data:`CODE`, :data:`STRING` or :data:`COMMENT`.
+        reach: the spans with the white space around them.
+        parsed: bool[d], the documents without an error in their tree.
+    """
+
+    spans: Spans
+    kinds: NDArray[np.int64]
+    reach: Spans
+    parsed: NDArray[np.bool_]
+
+
+def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
+    """The leaves of a shard, found once, or why there are none.
+
+    Args:
+        shard: programs of one language.
+        grammars: by group, the grammar to use where it is not called like the group.
+    """
+    group = shard.group
+    grammar = grammars.get(group) or _ALIASES.get(group.lower()) or group.lower()
+    return shard.cached(("leaves", grammar), lambda: _find(shard, grammar))
+
+
+def _find(shard: Shard, grammar: str) -> Leaves | str:
+    parser = _parser(grammar)
+    if parser is None:
+        remedy = f"for the group {shard.group!r} the option grammars may name another"
+        return f"tree-sitter-language-pack has no grammar {grammar!r}; {remedy}"
+    if isinstance(parser, str):
+        return parser
+    starts, ends, kinds, documents = [], [], [], []
+    parsed = np.zeros(len(shard), dtype=np.bool_)
+    for k, (text, first) in enumerate(zip(shard.texts, shard.byte_offsets.tolist(), strict=False)):
+        root = parser.parse(text.encode()).root_node
+        parsed[k] = not root.has_error
+        for start, end, kind in _walk(root) if parsed[k] else ():
+            starts.append(first + start)
+            ends.append(first + end)
+            kinds.append(kind)
+            documents.append(k)
+    spans = Spans(*(np.array(each, dtype=np.int64) for each in (starts, ends, documents)))
+    return _laid_out(shard, spans, np.array(kinds, dtype=np.int64), parsed)
+
+
+def _parser(grammar: str) -> Parser | str | None:
+    """The parser of a grammar, ``None`` if there is no such grammar, or why there is none at all."""
+    if importlib.util.find_spec("tree_sitter_language_pack") is None:
+        return _INSTALL
+    version = importlib.metadata.version("tree-sitter-language-pack")
+    if not version.startswith("0."):  # from 1.0 on grammars are downloaded when they are first used
+        return f"{_INSTALL} (installed is {version})"
+    import tree_sitter_language_pack as pack
+
+    try:
+        return pack.get_parser(grammar)  # type: ignore[arg-type]
+    except LookupError:
+        return None
+
+
+def _walk(root: Node) -> Iterator[tuple[int, int, int]]:
+    """Start, end and kind of every leaf, in the order of the text; strings and comments are not looked into."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        kind = _kind(node)
+        if kind == CODE and cursor.goto_first_child():
+            continue
+        if node.end_byte > node.start_byte:
+            yield node.start_byte, node.end_byte, kind
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
+def _kind(node: Node) -> int:
+    name = node.type
+    if not node.is_named:
+        return CODE
+    if "comment" in name:
+        return COMMENT
+    return STRING if name in _TEXTS or any(part in name for part in _STRINGS) else CODE
+
+
+def _laid_out(shard: Shard, spans: Spans, kinds: NDArray[np.int64], parsed: NDArray[np.bool_]) -> Leaves:
+    """Take white space off the leaves' ends, and find how far it reaches beyond them."""
+    data = shard_bytes(shard)
+    solid = ~np.isin(data, np.frombuffer(b" \t\r\n\f\v", dtype=np.uint8))
+    places = np.arange(len(data))
+    # Of each place: the end of the last solid byte before it, and the first solid byte from it on.
+    last = np.concatenate([[0], np.maximum.accumulate(np.where(solid, places + 1, 0))])
+    following = np.append(np.minimum.accumulate(np.where(solid, places, len(data))[::-1])[::-1], len(data))
+    starts, ends = following[spans.starts], last[spans.ends]
+    kept = starts < ends
+    starts, ends, documents = starts[kept], ends[kept], spans.documents[kept]
+    offsets = shard.byte_offsets
+    before = np.maximum(last[starts], offsets[documents])
+    after = np.minimum(following[ends], offsets[documents + 1])
+    return Leaves(Spans(starts, ends, documents), kinds[kept], Spans(before, after, documents), parsed)

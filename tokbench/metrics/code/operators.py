@@ -1,0 +1,96 @@
+"""The theme of operators and delimiters of several characters: which are cut."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.metrics.code.theme import Columns, Theme, Values, over, value
+from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, shard_bytes
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+
+__all__ = ["OPERATORS", "THEME"]
+
+OPERATORS: Final = {
+    "comparison": "== != <= >= === !== <=> <>",
+    "assignment": "+= -= *= /= %= &= |= ^= **= //= <<= >>= ||= &&= ??= :=",
+    "arrow": "-> => <- |>",
+    "logic": "&& || ??",
+    "arithmetic": "** // << >> ++ --",
+    "path": ":: ?. .. ... ..=",
+    "delimiter": "/* */ /** <!-- --> </ /> \"\"\" ''' #! ${ #{",
+}
+"""The operators and delimiters that are looked for, by class."""
+
+_CLASS: Final = {each.encode(): kind for kind, listed in OPERATORS.items() for each in listed.split()}
+
+
+def _pattern() -> re.Pattern[bytes]:
+    """The longest operator at each place, unless its first or last character goes on, as in a line of ``=====``."""
+    listed = sorted(_CLASS, key=lambda each: (-len(each), each))
+    parts = (b"(?<!%b)%b(?!%b)" % (re.escape(each[:1]), re.escape(each), re.escape(each[-1:])) for each in listed)
+    # Most places are ruled out by two characters, which makes the search thirty times as fast.
+    first, second = (re.escape(bytes(sorted({each[k] for each in listed}))) for k in (0, 1))
+    return re.compile(b"(?=[%b][%b])(?:%b)" % (first, second, b"|".join(parts)))
+
+
+_PATTERN: Final = _pattern()
+
+
+def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
+    spans = find_spans(shard, _PATTERN)
+    data, kinds = shard_bytes(shard).tobytes(), list(OPERATORS)
+    found = (data[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True))
+    return spans, np.fromiter((kinds.index(_CLASS[each]) for each in found), dtype=np.int64, count=len(spans.starts))
+
+
+def _measure(view: View) -> Columns:
+    spans, kinds = view.shard.cached("operators", lambda: _find(view.shard))
+    whole = cuts(view, spans) == 0
+    columns = {"operators": per_document(view, spans), "whole operators": per_document(view, spans, whole)}
+    for number, kind in enumerate(OPERATORS):
+        columns[f"{kind} operators"] = per_document(view, spans, kinds == number)
+        columns[f"whole {kind} operators"] = per_document(view, spans, whole & (kinds == number))
+    return columns
+
+
+def _finish(sums: Sums, n: int) -> Values:
+    return {
+        "operators_whole": over(sums, "whole operators", "operators", n, share=True),
+        **{
+            f"operators_whole_{kind}": over(sums, f"whole {kind} operators", f"{kind} operators", n, share=True)
+            for kind in OPERATORS
+        },
+    }
+
+
+_VALUES: Final = (
+    value(
+        "operators_whole",
+        "share of operators",
+        "higher",
+        "operators without a token boundary inside / operators",
+        (
+            "Share of the operators and delimiters of two characters and more that lie inside one token, in code, "
+            "strings and comments alike. The longest at a place counts; longer rows of one character, as in =====, "
+            "are none."
+        ),
+    ),
+    *(
+        value(
+            f"operators_whole_{kind}",
+            "share of operators",
+            "higher",
+            f"operators without a token boundary inside / operators, of {listed}",
+            "The same for one class.",
+        )
+        for kind, listed in OPERATORS.items()
+    ),
+)
+
+THEME: Final = Theme(_VALUES, _measure, _finish)

@@ -1,0 +1,138 @@
+"""The theme of syntax: whether tokens are the pieces of which a grammar builds the program."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from tokbench.metrics.code.leaves import CODE, COMMENT, STRING, Leaves
+from tokbench.metrics.code.theme import Columns, Values, over, value
+from tokbench.metrics.contract import ValueSpec
+from tokbench.metrics.spans import Spans, cuts, per_document, touches
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+
+__all__ = ["VALUES", "finish", "measure"]
+
+_REGIONS: Final = {"strings": STRING, "comments": COMMENT}
+
+
+def measure(view: View, leaves: Leaves | None) -> Columns:
+    """The sums of a shard over the documents that were parsed and could be laid out; zeros without leaves."""
+    if leaves is None:
+        leaves = _nothing(len(view.shard))
+    seen = leaves.parsed & view.token_ends.aligned
+    columns: Columns = {
+        "documents of programs": np.ones(len(view.shard), dtype=np.int64) * view.token_ends.aligned,
+        "parsed documents": seen,
+    }
+    columns |= _alignment(view, leaves)
+    totals = {"tokens": np.where(seen, view.tokens, 0), "bytes": np.where(seen, view.shard.n_bytes, 0)}
+    columns |= {f"{name} of parsed documents": each for name, each in totals.items()}
+    for region, kind in _REGIONS.items():
+        spans = leaves.spans.where(leaves.kinds == kind)
+        found = {"tokens": per_document(view, spans, _ending(view, spans))}
+        found["bytes"] = per_document(view, spans, spans.ends - spans.starts)
+        for name, each in found.items():
+            columns[f"{name} of {region}"] = each
+            totals[name] = totals[name] - each
+    return columns | {f"{name} of code": each for name, each in totals.items()}
+
+
+def _nothing(documents: int) -> Leaves:
+    none = Spans(*(np.empty(0, dtype=np.int64) for _ in range(3)))
+    return Leaves(none, np.empty(0, dtype=np.int64), none, np.zeros(documents, dtype=np.bool_))
+
+
+def _ending(view: View, spans: Spans) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """How many tokens end in each span."""
+    found = np.searchsorted(view.boundaries, [spans.starts, spans.ends], side="right")
+    return np.asarray(found[1] - found[0], dtype=np.int64)
+
+
+def _alignment(view: View, leaves: Leaves) -> Columns:
+    spans, reach = leaves.spans, leaves.reach
+    # White space beside a leaf may belong to its token: the edge is kept if a token begins or ends anywhere in it.
+    left, right = touches(view, reach.starts, spans.starts), touches(view, spans.ends, reach.ends)
+    inner = np.append(False, spans.documents[1:] == spans.documents[:-1])[: len(spans.starts)]
+    code = leaves.kinds == CODE
+    missed = spans.where(inner & ~left)
+    # Several edges may be missed by one and the same token.
+    tokens = np.searchsorted(view.boundaries, missed.starts, side="right")
+    crossing = missed.where(np.append(True, np.diff(tokens) > 0)[: len(tokens)])
+    alone = code & left & right & (cuts(view, spans) == 0)
+    return {
+        "edges between leaves": per_document(view, spans, inner),
+        "edges kept": per_document(view, spans, inner & left),
+        "leaves of code": per_document(view, spans, code),
+        "leaves that are a token": per_document(view, spans, alone),
+        "tokens across leaves": per_document(view, crossing),
+    }
+
+
+def finish(sums: Sums, n: int) -> Values:
+    """The ratios of sums; ``n`` is the number of documents that could be laid out."""
+    parsed = int(sums.columns["parsed documents"].sum())
+    return {
+        "syntax_parsed": over(sums, "parsed documents", "documents of programs", n, share=True),
+        "leaf_edges_kept": over(sums, "edges kept", "edges between leaves", parsed, share=True),
+        "leaf_one_token": over(sums, "leaves that are a token", "leaves of code", parsed, share=True),
+        "leaf_crossing": over(sums, "tokens across leaves", "tokens of parsed documents", parsed, share=True),
+        **{
+            f"bytes_per_token_{region}": over(sums, f"bytes of {region}", f"tokens of {region}", parsed)
+            for region in ("code", *_REGIONS)
+        },
+    }
+
+
+_LEAVES: Final = (
+    "Leaves are those of tree-sitter's grammar, a whole string or comment counting as one; white space beside a leaf "
+    "may belong to its token. Documents with a syntax error in their tree are left out, see syntax_parsed."
+)
+_REGION: Final = "A token belongs where its last byte lies; strings have their quotation marks. Of documents as above."
+
+VALUES: Final[tuple[ValueSpec, ...]] = (
+    value(
+        "syntax_parsed",
+        "share of documents",
+        "none",
+        "documents without an error in their syntax tree / documents",
+        "Share of the documents that the grammar understands: what the numbers on syntax rest on.",
+    ),
+    value(
+        "leaf_edges_kept",
+        "share of edges",
+        "higher",
+        "edges between leaves with a token boundary / edges between leaves",
+        f"How often the tokens keep two leaves of the syntax tree apart. {_LEAVES}",
+    ),
+    value(
+        "leaf_one_token",
+        "share of leaves",
+        "higher",
+        "leaves of code that are exactly one token / leaves of code",
+        f"How often a leaf of the syntax tree, strings and comments aside, is a token by itself. {_LEAVES}",
+    ),
+    value(
+        "leaf_crossing",
+        "share of tokens",
+        "none",
+        "tokens with bytes of more than one leaf / tokens",
+        f"How often a token holds several leaves, or parts of them, as ();. {_LEAVES}",
+    ),
+    *(
+        value(
+            f"bytes_per_token_{region}",
+            "bytes/token",
+            "higher",
+            f"Σ bytes of {region} / Σ tokens that end there",
+            f"{says} {_REGION}",
+        )
+        for region, says in {
+            "code": "Compression of the code, strings and comments aside, white space included.",
+            "strings": "Compression of strings, and of the texts of HTML.",
+            "comments": "Compression of comments.",
+        }.items()
+    ),
+)

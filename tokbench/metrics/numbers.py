@@ -1,0 +1,188 @@
+"""The family ``numbers``: how runs of digits are cut."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, touches
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, Options
+
+__all__ = ["LONGEST", "SPEC", "patterns"]
+
+LONGEST: Final = 12
+_RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
+_GROUP: Final = 3
+_LAID: Final = "documents laid out"
+
+
+def patterns(view: View, runs: Spans) -> NDArray[np.int64]:
+    """int64[r], how each run is cut: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit."""
+    found = np.zeros(len(runs.starts), dtype=np.int64)
+    for k in range(1, LONGEST):
+        at = runs.starts + k
+        found |= (touches(view, at, at) & (at < runs.ends)).astype(np.int64) << (k - 1)
+    return found
+
+
+def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
+    """int64[LONGEST + 1], the pattern of a run of each length that is cut after digit k of n where ``places(k, n)``."""
+    return np.array([sum(1 << (k - 1) for k in range(1, n) if places(k, n)) for n in range(LONGEST + 1)])
+
+
+_AIMS: Final = {
+    "right_triples": _cut_at(lambda k, n: (n - k) % _GROUP == 0),
+    "left_triples": _cut_at(lambda k, _: k % _GROUP == 0),
+    "single": _cut_at(lambda _k, _n: True),
+}
+
+
+class NumbersState(NamedTuple):
+    """Sums over runs, and how many runs of each length are cut in each way."""
+
+    sums: Sums
+    patterns: Counter[tuple[int, int]]
+
+
+class Numbers:
+    """Counts the ways in which runs of digits are cut."""
+
+    def __init__(self, _: Options) -> None: ...
+
+    def map(self, view: View) -> NumbersState:
+        """The counts of one shard, over the documents whose tokens could be laid onto their bytes."""
+        runs = view.shard.cached("digits", lambda: find_spans(view.shard, _RUN))
+        runs = runs.where(view.token_ends.aligned[runs.documents])
+        lengths, cut = runs.ends - runs.starts, patterns(view, runs)
+        tokens = cuts(view, runs) + 1
+        columns: dict[str, NDArray[Any]] = {_LAID: view.token_ends.aligned.astype(np.int64)}
+        for length in range(1, LONGEST + 1):
+            columns[f"runs of {length} digits"] = per_document(view, runs, lengths == length)
+            columns[f"tokens of {length}"] = per_document(view, runs, tokens * (lengths == length))
+        long = lengths > _GROUP
+        columns["runs of more than three digits"] = per_document(view, runs, long)
+        for name, aims in _AIMS.items():
+            columns[name] = per_document(view, runs, long & (cut == aims[lengths]))
+        pairs, counts = np.unique(np.stack([lengths, cut]), axis=1, return_counts=True)
+        counter = Counter(dict(zip(map(tuple, pairs.T.tolist()), counts.tolist(), strict=True)))
+        return NumbersState(Sums.of(view.shard, **columns), counter)
+
+    def merge(self, one: NumbersState, other: NumbersState) -> NumbersState:
+        """The counts of both."""
+        return NumbersState(one.sums + other.sums, one.patterns + other.patterns)
+
+    def finish(self, state: NumbersState) -> Mapping[str, Measured | NotApplicable]:
+        """Ratios of sums, and the share of the most frequent pattern of each length."""
+        documents = int(state.sums.columns[_LAID].sum())
+        if not documents:
+            reason = NotApplicable("no document's tokens could be laid onto its bytes")
+            return {value.id: reason for value in SPEC.values}
+        values: dict[str, Measured | NotApplicable] = {
+            f"digits_{name}": state.sums.share(name, "runs of more than three digits") for name in _AIMS
+        }
+        values["digits_consistency"] = _consistency(state, range(2, LONGEST + 1), documents)
+        for length in range(1, LONGEST + 1):
+            values[f"digits_{length}_tokens"] = state.sums.ratio(f"tokens of {length}", f"runs of {length} digits")
+            if length > 1:
+                values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
+        return {k: v._replace(n=documents) if isinstance(v, Measured) else v for k, v in values.items()}
+
+    def raw(self, state: NumbersState) -> Any:
+        """The sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""
+        by_length: dict[str, dict[str, int]] = {}
+        for (length, cut), count in sorted(state.patterns.items(), key=lambda each: (each[0][0], -each[1], each[0][1])):
+            by_length.setdefault(str(length), {})[_shown(length, cut)] = count
+        return {"patterns": by_length, **state.sums.raw()}
+
+
+def _consistency(state: NumbersState, lengths: range | list[int], documents: int) -> Measured | NotApplicable:
+    counts = [[n for (length, _), n in state.patterns.items() if length == each] for each in lengths]
+    total = sum(map(sum, counts))
+    if not total:
+        return NotApplicable(f"there are no runs of {lengths[0]} digits{' and more' if len(lengths) > 1 else ''}")
+    return Measured(sum(max(each, default=0) for each in counts) / total, documents)
+
+
+def _shown(length: int, cut: int) -> str:
+    """A pattern as the lengths of its parts.
+
+    >>> _shown(4, 0b001), _shown(4, 0b000), _shown(4, 0b111)
+    ('1 3', '4', '1 1 1 1')
+    """
+    ends = [k for k in range(1, length) if cut >> (k - 1) & 1]
+    return " ".join(str(b - a) for a, b in zip([0, *ends], [*ends, length], strict=True))
+
+
+def _value(name: str, unit: str, formula: str, definition: str, *, lower: bool = False) -> ValueSpec:
+    return ValueSpec(
+        id=f"digits_{name}",
+        unit=unit,
+        direction="lower" if lower else "none" if unit == "share of runs" else "higher",
+        formula=formula,
+        definition=definition,
+        needs=(HasTokenBytes, EncodesWithOffsets),
+    )
+
+
+_RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
+_TRIPLES: Final = "runs of more than three digits with token boundaries inside"
+
+SPEC: Final = MetricSpec(
+    name="numbers",
+    summary="how runs of digits are cut, by length: tokens, consistency, groups of three",
+    text=Numbers,
+    values=(
+        _value(
+            "consistency",
+            "share",
+            "Σ over lengths 2 to 12 of runs cut in the length's most frequent way / Σ runs",
+            f"1 if the length of a run alone says how it is cut, as by a rule; less if its digits do too. {_RUNS}",
+        ),
+        _value(
+            "right_triples",
+            "share of runs",
+            f"{_TRIPLES} exactly every three digits from the right / runs of more than three digits",
+            f"Share of numbers in groups of three as they are read aloud: 1|234|567. {_RUNS}",
+        ),
+        _value(
+            "left_triples",
+            "share of runs",
+            f"{_TRIPLES} exactly every three digits from the left / runs of more than three digits",
+            f"Share of numbers in groups of three from the left: 123|456|7, so that the same digit has another place "
+            f"value from number to number. Six, nine and twelve digits are both. {_RUNS}",
+        ),
+        _value(
+            "single",
+            "share of runs",
+            f"{_TRIPLES} after every digit / runs of more than three digits",
+            f"Share of numbers cut into single digits. {_RUNS}",
+        ),
+        *(
+            _value(
+                f"{length}_tokens",
+                "tokens/run",
+                f"Σ tokens that a run of {length} digits touches / Σ runs of {length} digits",
+                f"Into how many tokens {length} digits fall. {_RUNS}",
+                lower=True,
+            )
+            for length in range(1, LONGEST + 1)
+        ),
+        *(
+            _value(
+                f"{length}_consistency",
+                "share",
+                f"runs of {length} digits cut in the most frequent way / runs of {length} digits",
+                f"1 if all runs of {length} digits are cut alike. {_RUNS}",
+            )
+            for length in range(2, LONGEST + 1)
+        ),
+    ),
+)

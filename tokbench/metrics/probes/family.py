@@ -1,0 +1,21 @@
+"""The probes in the order in which a report shows them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokbench.metrics.contract import MetricSpec
+from tokbench.metrics.probes.figures import ARITHMETIC, DATES
+from tokbench.metrics.probes.formats import EMOJI, FORMATS, URLS
+from tokbench.metrics.probes.spelling import CASE, SPACES, SPELLING
+
+__all__ = ["PROBES", "SPEC"]
+
+PROBES: Final = (CASE, SPACES, SPELLING, ARITHMETIC, DATES, FORMATS, URLS, EMOJI)
+
+SPEC: Final = MetricSpec(
+    name="probes",
+    summary="the classic probes, on texts of their own: case, spaces, spelling, sums, dates, formats, addresses, emoji",
+    probes=lambda _: PROBES,
+    values=tuple(value for probe in PROBES for value in probe.values),
+)

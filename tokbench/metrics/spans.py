@@ -1,0 +1,78 @@
+"""Stretches of text in a shard, found once for all tokenizers, and how tokens lie in them.
+
+Everything is in UTF-8 bytes of a shard whose documents are laid end to end, as :attr:`View.token_ends` has it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.metrics.view import View
+
+__all__ = ["Spans", "cuts", "find_spans", "per_document", "shard_bytes", "tokens_within", "touches"]
+
+
+class Spans(NamedTuple):
+    """Stretches of text; none crosses the end of its document.
+
+    Attributes:
+        starts, ends: int64[s], byte positions; span ``k`` is ``[starts[k], ends[k])``.
+        documents: int64[s], the document of each.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    documents: NDArray[np.int64]
+
+    def where(self, chosen: NDArray[Any]) -> Spans:
+        """Those of a mask or of indices."""
+        return Spans(self.starts[chosen], self.ends[chosen], self.documents[chosen])
+
+
+def shard_bytes(shard: Shard) -> NDArray[np.uint8]:
+    """uint8[n], the documents end to end."""
+    return shard.cached("bytes", lambda: np.frombuffer("".join(shard.texts).encode(), dtype=np.uint8))
+
+
+def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
+    r"""What a pattern matches in the UTF-8 bytes of a shard; it must not match across a line feed.
+
+    >>> from tokbench.corpus.source import Document
+    >>> shard = Shard("c", "en", 0, [Document(text, "en", text, text) for text in ("né 1", "22")], by_key=False)
+    >>> spans = find_spans(shard, re.compile(rb"[0-9]+"))
+    >>> spans.starts.tolist(), spans.ends.tolist(), spans.documents.tolist()
+    ([4, 5], [5, 7], [0, 1])
+    """
+    # With a line feed between documents a line begins where a document does.
+    joined = shard.cached("joined bytes", lambda: "\n".join(shard.texts).encode())
+    found = np.array([match.span() for match in pattern.finditer(joined)], dtype=np.int64).reshape(-1, 2)
+    documents = np.searchsorted(np.cumsum(shard.n_bytes + 1), found[:, 0], side="right")
+    return Spans(found[:, 0] - documents, found[:, 1] - documents, documents)
+
+
+def cuts(view: View, spans: Spans) -> NDArray[np.int64]:
+    """int64[s], token boundaries strictly inside each span; one more is the number of tokens that it touches."""
+    up_to_start = np.searchsorted(view.boundaries, spans.starts, side="right").astype(np.int64)
+    return (np.searchsorted(view.boundaries, spans.ends, side="left") - up_to_start).clip(min=0)
+
+
+def tokens_within(view: View, spans: Spans) -> NDArray[np.int64]:
+    """int64[s], tokens that lie in a span from their first byte to their last."""
+    before_start = np.searchsorted(view.boundaries, spans.starts, side="left").astype(np.int64)
+    return (np.searchsorted(view.boundaries, spans.ends, side="right") - before_start - 1).clip(min=0)
+
+
+def touches(view: View, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool[s], whether there is a token boundary from ``starts`` to ``ends``, both included."""
+    return np.searchsorted(view.boundaries, starts, side="left") < np.searchsorted(view.boundaries, ends, side="right")
+
+
+def per_document(view: View, spans: Spans, values: NDArray[Any] | None = None) -> NDArray[np.float64]:
+    """float64[d], the sum of a value of each span (or how many there are) over the documents that could be laid out."""
+    counted = np.bincount(spans.documents, weights=values, minlength=len(view.shard))
+    return np.where(view.token_ends.aligned, counted, 0.0)

@@ -86,7 +86,7 @@ class Results:
         environment: machine, interpreter, versions: plain names to plain values.
         plugins: every entry point: ``name, distribution, version, state, reason``.
         corpora: by name: ``source, options, licence, sha256, documents, bytes, evaluated_bytes, holdout,
-            parallel``
+            parallel, reference``
             and ``groups``, the number of evaluated documents by group.
         tokenizers: by name: ``backend, distribution, libraries, options, optional, same_as, state, reason,
             vocab_size, load_s, train, sha256, notes`` and, if saved, ``artefact, artefact_sha256``;
@@ -103,6 +103,10 @@ class Results:
             have other ids: ``tokenizer, same_as, corpus, group, compared, documents`` (how many were compared, how
             many differ), and of the first ``origin`` and either ``position`` (characters), ``text`` (from a little
             before), ``expected`` and ``got`` (``[id, text]`` of the tokens there), or ``reason``.
+        pairs: for each two tokenizers, corpus and group, the one with fewer tokens first: ``corpus, group, tokenizer,
+            other, tokens`` (of both), ``difference`` (share of the other's tokens, not above 0), its 95 % interval
+            ``ci_low, ci_high`` (``None`` if nothing varies), ``n`` (documents), ``p``, ``p_holm`` (corrected for all
+            pairs of the corpus) and ``differ``.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
@@ -121,6 +125,7 @@ class Results:
     cells: list[Cell] = field(default_factory=list)
     losses: list[dict[str, Any]] = field(default_factory=list)
     differences: list[dict[str, Any]] = field(default_factory=list)
+    pairs: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0

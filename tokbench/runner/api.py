@@ -174,6 +174,7 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
         cells=cells,
         losses=maker.losses,
         differences=evaluation.same_ids.differences,
+        pairs=maker.pairs,
         notes=notes,
         states=maker.states,
         interrupted=interrupted,

@@ -10,7 +10,7 @@ from typing import Any
 
 from tokbench.corpus.shards import Shard
 from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import TextMetric
+from tokbench.metrics.contract import AcrossMetric, TextMetric
 from tokbench.metrics.view import DECODING
 from tokbench.progress import Progress
 from tokbench.runner import same_ids
@@ -41,7 +41,7 @@ class Evaluation:
         interrupted: whether the run was stopped before all shards were seen.
     """
 
-    metrics: dict[str, TextMetric]
+    metrics: dict[str, TextMetric | AcrossMetric]
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     documents: dict[Key, int] = field(default_factory=dict)

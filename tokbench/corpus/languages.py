@@ -13,8 +13,8 @@ FACETS: Final = ("script", "family", "resource class")
 """By what languages are put together."""
 
 _SCRIPTS: Final = {
-    "arab": "Arabic", "beng": "Bengali", "cyrl": "Cyrillic", "deva": "Devanagari", "ethi": "Ethiopic",
-    "guru": "Gurmukhi", "hans": "Han", "hant": "Han", "hebr": "Hebrew", "latn": "Latin", "mong": "Mongolian", "tibt": "Tibetan",
+    "arab": "Arabic", "beng": "Bengali", "cyrl": "Cyrillic", "deva": "Devanagari", "guru": "Gurmukhi", "hans": "Han",
+    "hant": "Han", "hebr": "Hebrew", "latn": "Latin", "mong": "Mongolian", "tibt": "Tibetan",
 }  # fmt: skip
 """ISO 15924 codes of scripts that share a language with another."""
 

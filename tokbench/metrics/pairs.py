@@ -103,10 +103,10 @@ SPEC: Final = MetricSpec(
             direction="lower",
             formula="1 + tokenizers that need significantly fewer tokens",
             definition=(
-                "Place by number of tokens; tokenizers that cannot be told apart share one. Every two are compared on "
-                "the same documents by a paired jackknife, and with Holm's correction over all pairs, groups and the whole "
-                "of the corpus no more than 1 run in 20 has a false difference in it. Who loses text or has unknown "
-                "tokens in a group has no rank there."
+                "Place by number of tokens, 1 if nobody needs significantly fewer. Every two tokenizers are compared "
+                "on the same documents by a paired jackknife, and with Holm's correction over all pairs, groups and "
+                "the whole of the corpus no more than 1 run in 20 has a false difference in it. Who loses text or has "
+                "unknown tokens in a group has no rank there."
             ),
         ),
     ),

@@ -15,10 +15,10 @@ VALUES: Final = (
         direction="lower",
         formula="Σ tokens / Σ tokens of the same documents in the reference language",
         definition=(
-            "What a text costs in this language, the same text in the corpus's reference language being 1: where tokens "
-            "are paid for, the relative price; where they come one after the other, the relative time. Documents that do "
-            "not come back, or have unknown tokens, in either language are left out in both; where that is "
-            "more than half of them, there is no premium. Of the whole corpus and of slices (script, family, "
+            "What a text costs in this language, the same text in the corpus's reference language being 1: where "
+            "tokens are paid for, the relative price; where they come one after the other, the relative time. "
+            "Documents that do not come back, or have unknown tokens, in either language are left out in both; where "
+            "that is more than half of them, there is no premium. Of the whole corpus and of slices (script, family, "
             "resource class of the languages): the mean over all languages but the reference."
         ),
     ),

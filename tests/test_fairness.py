@@ -7,6 +7,7 @@ import json
 import os
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -321,6 +322,20 @@ def test_the_terminal_lives_with_it(shown):
 
 
 # ------------------------------------------------------------------------------------------------ NTREX
+
+
+@pytest.mark.slow
+def test_the_configuration_that_ships_has_a_value_everywhere():
+    pytest.importorskip("splintr")
+    results = tokbench.run(Path(__file__).parent.parent / "configs" / "multilingual.yaml")
+    assert not results.failed
+    for name in results.tokenizers:
+        for group in results.corpora["languages"]["groups"]:
+            assert cell(results, name, "premium", group).value > 0
+            assert cell(results, name, "rank", group).value >= 1
+            assert cell(results, name, "nsl", group).value > 0
+        assert 0 < cell(results, name, "gini").value < 1
+    assert {c.in_sample for c in results.cells if c.tokenizer == "regex-8192"} == {0.0}
 
 
 ENCODINGS = {"cl100k": "cl100k_base", "o200k": "o200k_base"}

@@ -200,7 +200,7 @@ def test_reports_say_it_in_words(results):
     text, page = markdown.render(results), html.render(results)
     assert sentence(found).split(" [")[0] in page
     assert "## Fewer tokens than whom: c" in text
-    assert "Holm's correction over all 24 comparisons" in text
+    assert "Holm's correction over the 6 comparisons of a group" in text
     assert "utf-16 = again = code-points; 4. bytes" in text.replace("\\", "")
     whole = [each for each in results.pairs if each["group"] == "*"]
     assert len(whole) == 6

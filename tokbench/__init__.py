@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tokbench.errors import TokbenchError as TokbenchError
     from tokbench.errors import did_you_mean as did_you_mean
     from tokbench.hookspecs import hookimpl as hookimpl
+    from tokbench.metrics.contract import AcrossOutcome as AcrossOutcome
+    from tokbench.metrics.contract import CorpusStates as CorpusStates
     from tokbench.metrics.contract import Measured as Measured
     from tokbench.metrics.contract import MetricSpec as MetricSpec
     from tokbench.metrics.contract import NotApplicable as NotApplicable
@@ -46,12 +48,14 @@ if TYPE_CHECKING:
     from tokbench.runner.api import run as run
 
 _HOMES = {
+    "AcrossOutcome": "metrics.contract",
     "BackendError": "errors",
     "BackendSpec": "protocol",
     "BackendUnavailable": "errors",
     "Cell": "results",
     "ClaimsLossless": "protocol",
     "CorpusSpec": "corpus.source",
+    "CorpusStates": "metrics.contract",
     "Document": "corpus.source",
     "Encoded": "protocol",
     "HasSpecialTokens": "protocol",

@@ -106,7 +106,7 @@ class Results:
         pairs: for each two tokenizers, corpus and group, the one with fewer tokens first: ``corpus, group, tokenizer,
             other, tokens`` (of both), ``difference`` (share of the other's tokens, not above 0), its 95 % interval
             ``ci_low, ci_high`` (``None`` if nothing varies), ``n`` (documents), ``p``, ``p_holm`` (corrected for all
-            pairs of the corpus) and ``differ``.
+            pairs of the group) and ``differ``.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.

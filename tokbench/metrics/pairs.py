@@ -44,19 +44,19 @@ class Pairs(Beside):
         """A rank for each tokenizer and group, and the differences behind it."""
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
         pairs: list[dict[str, Any]] = []
-        compared: dict[str, dict[str, Sums]] = {}
         for group in [*states.groups, WHOLE]:
             sums = {name: sums_of(states, name, group) for name in states.tokenizers}
             reasons = {name: shortcoming(name, found) or _too_few(found) for name, found in sums.items()}
-            values.update({(name, group): {"rank": NotApplicable(why)} for name, why in reasons.items() if why})
-            compared[group] = {name: found for name, found in sums.items() if found and not reasons[name]}
-            pairs += _differences(states.corpus, group, compared[group])
-        for pair, p in zip(pairs, holm([pair["p"] for pair in pairs]), strict=True):
-            pair |= {"p_holm": p, "differ": p <= _LEVEL}
-        behind = Counter((pair["other"], pair["group"]) for pair in pairs if pair["differ"])
-        for group, some in compared.items():
-            for name, found in some.items():
-                values[name, group] = {"rank": Measured(1 + behind[name, group], found.documents)}
+            compared = {name: found for name, found in sums.items() if found and not reasons[name]}
+            found = list(_differences(states.corpus, group, compared))
+            for pair, p in zip(found, holm([pair["p"] for pair in found]), strict=True):
+                pair |= {"p_holm": p, "differ": p <= _LEVEL}
+            behind = Counter(pair["other"] for pair in found if pair["differ"])
+            for name, reason in reasons.items():
+                documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
+                rank = NotApplicable(reason) if reason else Measured(1 + behind[name], documents)
+                values[name, group] = {"rank": rank}
+            pairs += found
         return AcrossOutcome(values, pairs)
 
 
@@ -104,8 +104,8 @@ SPEC: Final = MetricSpec(
             formula="1 + tokenizers that need significantly fewer tokens",
             definition=(
                 "Place by number of tokens, 1 if nobody needs significantly fewer. Every two tokenizers are compared "
-                "on the same documents by a paired jackknife, and with Holm's correction over all pairs, groups and "
-                "the whole of the corpus no more than 1 run in 20 has a false difference in it. Who loses text or has "
+                "on the same documents by a paired jackknife, and with Holm's correction over all pairs of a group "
+                "no more than 1 group in 20 has a false difference in it. Who loses text or has "
                 "unknown tokens in a group has no rank there."
             ),
         ),

@@ -42,7 +42,7 @@ class Pairs:
 
     Attributes:
         corpus: its name.
-        comparisons: how many pairs the correction is over.
+        comparisons: over how many the correction is in a group, at most.
         standings: the whole corpus first.
         legends: what the marks in them say.
         names: tokenizers compared on the whole corpus, fewest tokens first.
@@ -71,7 +71,7 @@ def pairs(tables: Tables, corpus: str) -> Pairs | None:
     names = sorted(tokens, key=lambda name: tokens[name])
     return Pairs(
         corpus=corpus,
-        comparisons=len(found),
+        comparisons=max(map(len, by_group.values())),
         standings=[_standing(tables, corpus, group, by_group[group]) for group in groups],
         legends=legends(cell for group in groups for cell in tables.series("rank", corpus, group).cells.values()),
         names=names,
@@ -102,6 +102,8 @@ def sentence(pair: Mapping[str, Any]) -> str:
     >>> pair = {"tokenizer": "A", "other": "B", "difference": -0.031, "ci_low": -0.035, "ci_high": -0.027}
     >>> sentence(pair | {"differ": True})
     'A needs 3.1 % fewer tokens than B [2.7, 3.5]'
+    >>> sentence(pair | {"differ": False})
+    'A needs 3.1 % fewer tokens than B [2.7, 3.5], not significant among so many comparisons'
     >>> sentence(pair | {"ci_high": 0.002, "differ": False})
     'A and B cannot be told apart: 3.1 % fewer tokens [-0.2, 3.5]'
     """
@@ -111,9 +113,12 @@ def sentence(pair: Mapping[str, Any]) -> str:
         interval = f" [{_percent(-float(pair['ci_high']))}, {_percent(-float(pair['ci_low']))}]"
     if not pair["difference"]:
         return f"{one} and {other} need equally many tokens"
-    if not pair["differ"]:
+    told = f"{one} needs {fewer} % fewer tokens than {other}{interval}"
+    if pair["differ"]:
+        return told
+    if pair["ci_high"] is None or pair["ci_high"] >= 0:
         return f"{one} and {other} cannot be told apart: {fewer} % fewer tokens{interval}"
-    return f"{one} needs {fewer} % fewer tokens than {other}{interval}"
+    return f"{told}, not significant among so many comparisons"
 
 
 def _percent(share: float) -> str:
@@ -166,7 +171,7 @@ def explanation(found: Pairs) -> str:
     """What a reader must know before the tables."""
     return (
         "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95 % each. A place is 1 plus "
-        "the number of tokenizers that need significantly fewer tokens. With Holm's correction over all "
-        f"{found.comparisons:,} comparisons on this corpus, no more than 1 run in 20 has a false difference in it. "
+        "the number of tokenizers that need significantly fewer tokens: after Holm's correction over the "
+        f"{found.comparisons:,} comparisons of a group, no more than 1 group in 20 has a false difference in it. "
         "Who loses text in a group has no place there."
     )

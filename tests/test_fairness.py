@@ -20,6 +20,7 @@ from rich.console import Console
 import tokbench
 from tokbench.batch import encode_batch
 from tokbench.corpus.languages import FACETS, find_language, slices
+from tokbench.corpus.sample import SampleOptions, SampleSource
 from tokbench.corpus.shards import shards
 from tokbench.corpus.source import Document
 from tokbench.metrics.contract import CorpusStates
@@ -99,6 +100,8 @@ def test_premiums_by_hand(write_config, aligned):
     assert cell(results, "bytes", "max_min").value == 3
     assert cell(results, "bytes", "gini").value == pytest.approx((1 + 2 + 1) * 2 / (2 * 3 * 6))
     assert cell(results, "bytes", "left_out").value == 0
+    assert cell(results, "bytes", "median_premium", "de").value == 2
+    assert cell(results, "bytes", "median_premium").value == 2.5
     # The same in every jackknife group: nothing varies, so there is no interval to tell.
     assert cell(results, "bytes", "premium", "th").ci_low is None
     assert not [c for c in results.cells if c.metric in {"gini", "max_min"} and c.group in {"en", "de", "th"}]
@@ -131,6 +134,19 @@ def test_premiums_have_the_paired_interval(write_config):
     error = (31 / 32 * ((left_out - left_out.mean()) ** 2).sum()) ** 0.5
     found = cell(results, "bytes", "premium", "de")
     assert 2.03 * error < found.ci_high - found.value < 2.2 * error
+
+
+def test_the_premium_document_by_document(write_config):
+    source = "source: sample, part: languages, groups: [en, fi], parallel: true, reference: en"
+    results = run(write_config, f"  c: {{{source}}}")
+    texts = {"en": [], "fi": []}
+    for document in SampleSource(SampleOptions(part="languages", groups=("en", "fi"))).documents():
+        texts[document.group].append(document.text)
+    ratios = sorted(len(fi.encode()) / len(en.encode()) for en, fi in zip(texts["en"], texts["fi"], strict=True))
+    found = cell(results, "bytes", "median_premium", "fi")
+    assert found.value == pytest.approx(np.median(ratios))
+    # Of 66 the 25th and the 42nd.
+    assert (found.ci_low, found.ci_high, found.n) == (ratios[24], ratios[41], 66)
 
 
 def test_lost_text_is_left_out_in_both_languages(write_config, tmp_path):
@@ -262,8 +278,6 @@ def test_the_table_of_languages_is_whole():
 
 
 def test_every_language_of_the_sample_is_known():
-    from tokbench.corpus.sample import SampleOptions, SampleSource
-
     groups = {document.group for document in SampleSource(SampleOptions(part="languages")).documents()}
     assert len(groups) == 28
     for group in groups:

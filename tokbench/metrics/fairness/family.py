@@ -8,7 +8,7 @@ from typing import Any, Final
 from tokbench.corpus.languages import slices
 from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable
 from tokbench.metrics.fairness.aligned import Aligned
-from tokbench.metrics.fairness.premium import Premium, inequality, mean, premium
+from tokbench.metrics.fairness.premium import Premium, inequality, mean, median, premium
 from tokbench.metrics.fairness.values import VALUES
 from tokbench.metrics.view import View
 from tokbench.protocol import Options
@@ -107,7 +107,7 @@ class _Languages:
 
 
 def _no(reason: str) -> _Values:
-    return {"premium": NotApplicable(reason), "relative_context": NotApplicable(reason)}
+    return {name: NotApplicable(reason) for name in ("premium", "median_premium", "relative_context")}
 
 
 def _cost(parts: list[Premium]) -> _Values:
@@ -116,7 +116,7 @@ def _cost(parts: list[Premium]) -> _Values:
     context = Measured(1 / price.value, price.n)
     if price.ci_low and price.ci_high:
         context = context._replace(ci_low=1 / price.ci_high, ci_high=1 / price.ci_low)
-    return {"premium": price, "relative_context": context}
+    return {"premium": price, "median_premium": median(parts), "relative_context": context}
 
 
 def _left_out(parts: Iterable[Premium]) -> Measured:

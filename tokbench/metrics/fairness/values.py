@@ -23,6 +23,16 @@ VALUES: Final = (
         ),
     ),
     ValueSpec(
+        id="median_premium",
+        unit="times the reference",
+        direction="lower",
+        formula="median over documents of tokens / tokens in the reference language",
+        definition=(
+            "The premium document by document: half of them cost more than this. Of several languages together it has no "
+            "interval, as translations of one document are not independent."
+        ),
+    ),
+    ValueSpec(
         id="relative_context",
         unit="share of the reference's",
         direction="higher",

@@ -28,8 +28,8 @@ VALUES: Final = (
         direction="lower",
         formula="median over documents of tokens / tokens in the reference language",
         definition=(
-            "The premium document by document: half of them cost more than this. Of several languages together it has no "
-            "interval, as translations of one document are not independent."
+            "The premium document by document: half of them cost more than this. Of several languages together it "
+            "has no interval, as translations of one document are not independent."
         ),
     ),
     ValueSpec(

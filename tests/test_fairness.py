@@ -349,7 +349,8 @@ def test_the_configuration_that_ships_has_a_value_everywhere():
             assert cell(results, name, "rank", group).value >= 1
             assert cell(results, name, "nsl", group).value > 0
         assert 0 < cell(results, name, "gini").value < 1
-    assert {c.in_sample for c in results.cells if c.tokenizer == "regex-8192"} == {0.0}
+    ours = [c for c in results.cells if c.tokenizer == "regex-8192" and c.value is not None]
+    assert {c.in_sample for c in ours} == {0.0}
 
 
 ENCODINGS = {"cl100k": "cl100k_base", "o200k": "o200k_base"}

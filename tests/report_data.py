@@ -255,7 +255,15 @@ def _poison(results: Results) -> None:
         "source": every, "options": {every: every}, "licence": every, "sha256": every, "documents": 1,
         "bytes": 1, "holdout": None, "parallel": False, "groups": {every: 1},
     }  # fmt: skip
+    results.corpora[every]["reference"] = every
     for number, text in enumerate(HOSTILE):
+        results.cells.append(Cell(text, every, every, "premium", 1.5 + number, "", 1.2 + number, 1.9 + number, 3))
+        results.cells.append(Cell(text, every, every, "rank", number, "rank", n=3))
+        results.pairs.append({
+            "corpus": every, "group": every if number % 2 else "*", "tokenizer": text, "other": HOSTILE[number - 1],
+            "tokens": [1, 2], "difference": -0.5, "ci_low": -0.6, "ci_high": 0.1, "n": 3, "p": 0.1, "p_holm": 1.0,
+            "differ": False,
+        })  # fmt: skip
         results.tokenizers[text] = {
             "backend": text, "distribution": text, "options": {text: text}, "optional": True,
             "state": "failed" if number % 2 else "unavailable", "reason": text, "vocab_size": None, "load_s": None,

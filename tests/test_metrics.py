@@ -14,7 +14,8 @@ from tokbench.batch import encode_batch
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.source import Document
 from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.sums import Sums, jackknife, student_t
+from tokbench.metrics.jackknife import jackknife, p_value, spread, student_t
+from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import Subject, View
 from tokbench.metrics.vocabulary import renyi_entropy
 from tokbench.protocol import Offsets
@@ -221,14 +222,33 @@ def test_the_jackknife_equals_a_plain_computation():
     left_out = [(above.sum() - a) / (below.sum() - b) for a, b in zip(above, below, strict=True)]
     mean = sum(left_out) / 32
     error = (31 / 32 * sum((r - mean) ** 2 for r in left_out)) ** 0.5
+    squares = [(r - mean) ** 2 for r in left_out]
+    freedom = 2 / (sum(s**2 for s in squares) / sum(squares) ** 2 - 1 / 32)
+    assert freedom > 31  # all groups vary alike
     low, high = jackknife(above, below)
-    assert high - low == pytest.approx(2 * 2.0395134 * error, rel=1e-5)
+    assert high - low == pytest.approx(2 * student_t(31) * error, rel=1e-9)
     assert (low + high) / 2 == pytest.approx(above.sum() / below.sum())
+
+
+def test_a_few_long_documents_leave_few_degrees_of_freedom():
+    deviations = np.array([30.0, -30.0, 20.0, -20.0] + [0.1, -0.1] * 14)
+    found = spread(5 + deviations)
+    squares = deviations**2
+    assert found.freedom == int(2 / ((squares**2).sum() / squares.sum() ** 2 - 1 / 32)) == 7
+    assert found.error == pytest.approx((31 / 32 * squares.sum()) ** 0.5)
 
 
 def test_student_t_equals_the_tables():
     for freedom, quantile in {5: 2.570582, 8: 2.306004, 15: 2.131450, 31: 2.039513}.items():
         assert student_t(freedom) == pytest.approx(quantile, abs=2e-3)
+
+
+def test_p_values_equal_the_tables():
+    for freedom, quantiles in {5: (2.570582, 4.032143), 8: (2.306004, 3.355387), 31: (2.039513, 2.744042)}.items():
+        assert [p_value(t, freedom) for t in quantiles] == pytest.approx([0.05, 0.01], rel=1e-5)
+        assert p_value(-quantiles[0], freedom) == pytest.approx(0.05, rel=1e-5)
+    assert p_value(0.0, 4) == 1.0
+    assert p_value(40.0, 31) < 1e-12
 
 
 def test_few_groups_and_no_variation_give_no_interval():

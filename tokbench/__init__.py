@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from tokbench.errors import TokbenchError as TokbenchError
     from tokbench.errors import did_you_mean as did_you_mean
     from tokbench.hookspecs import hookimpl as hookimpl
+    from tokbench.metrics.contract import AcrossOutcome as AcrossOutcome
     from tokbench.metrics.contract import Answer as Answer
+    from tokbench.metrics.contract import CorpusStates as CorpusStates
     from tokbench.metrics.contract import Measured as Measured
     from tokbench.metrics.contract import MetricSpec as MetricSpec
     from tokbench.metrics.contract import NotApplicable as NotApplicable
@@ -51,12 +53,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Answer": "metrics.contract",
+    "AcrossOutcome": "metrics.contract",
     "BackendError": "errors",
     "BackendSpec": "protocol",
     "BackendUnavailable": "errors",
     "Cell": "results",
     "ClaimsLossless": "protocol",
     "CorpusSpec": "corpus.source",
+    "CorpusStates": "metrics.contract",
     "Document": "corpus.source",
     "Encoded": "protocol",
     "HasMerges": "protocol",

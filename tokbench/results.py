@@ -88,7 +88,7 @@ class Results:
         environment: machine, interpreter, versions: plain names to plain values.
         plugins: every entry point: ``name, distribution, version, state, reason``.
         corpora: by name: ``source, options, licence, sha256, documents, bytes, evaluated_bytes, holdout,
-            parallel``
+            parallel, reference``
             and ``groups``, the number of evaluated documents by group.
         tokenizers: by name: ``backend, distribution, libraries, options, optional, same_as, state, reason,
             vocab_size, load_s, train, sha256, notes`` and, if saved, ``artefact, artefact_sha256``;
@@ -109,6 +109,10 @@ class Results:
         probes: for each probe ``probe, title, explanation, values`` (ids of metrics), ``texts`` (``[label, text]``) and
             ``answers``, by tokenizer: ``tokens``, for each text the ``[id, text]`` of its tokens, and ``own``, further
             texts as ``[label, text, tokens]``; or ``reason``.
+        pairs: for each two tokenizers, corpus and group, the one with fewer tokens first: ``corpus, group, tokenizer,
+            other, tokens`` (of both), ``difference`` (share of the other's tokens, not above 0), its 95 % interval
+            ``ci_low, ci_high`` (``None`` if nothing varies), ``n`` (documents), ``p``, ``p_holm`` (corrected for all
+            pairs of the group) and ``differ``.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
@@ -129,6 +133,7 @@ class Results:
     differences: list[dict[str, Any]] = field(default_factory=list)
     study: dict[str, Any] = field(default_factory=dict)
     probes: list[dict[str, Any]] = field(default_factory=list)
+    pairs: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0

@@ -79,6 +79,7 @@ class CorpusEntry(_Entry):
     holdout: float = Field(default=0.0, ge=0, lt=1, description="share kept from training; only it is evaluated")
     evaluate: bool = Field(default=True, description="measure on it; false: it is for training only")
     parallel: bool = Field(default=False, description="the groups are translations, document by document")
+    reference: str = Field(default="", description="group of a parallel corpus that the others are compared with")
 
 
 class Train(Options):

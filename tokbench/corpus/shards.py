@@ -44,6 +44,7 @@ class Shard:
 
     Attributes:
         corpus, group: where they come from.
+        parallel: whether the groups are translations: document ``first + k`` is the same one in each.
         first: how many documents of the group came before.
         texts, keys, origins: one entry a document.
         n_chars, n_bytes: int64[d], code points and UTF-8 bytes of each document.
@@ -55,6 +56,7 @@ class Shard:
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
         self.corpus = corpus
         self.group = group
+        self.parallel = by_key
         self.first = first
         self.texts = [document.text for document in documents]
         self.keys = [document.key for document in documents]

@@ -6,6 +6,9 @@ memory does not grow with the corpus. The text has been encoded already; no metr
 
 A probe asks one tokenizer at a time about texts of its own, whatever the corpora are.
 
+An across metric is a text metric whose values are about groups or tokenizers beside one another: once a
+corpus is through, it sees the states of all of them.
+
 A bench metric sees all tokenizers at once, alone on the machine, after all else: speed.
 """
 
@@ -23,10 +26,13 @@ if TYPE_CHECKING:
     from tokbench.results import Cell
 
 __all__ = [
+    "AcrossMetric",
+    "AcrossOutcome",
     "Answer",
     "BenchMetric",
     "BenchOutcome",
     "BenchText",
+    "CorpusStates",
     "FindsLosses",
     "Measured",
     "MetricSpec",
@@ -72,6 +78,7 @@ class ValueSpec:
         formula: how it is computed, aggregation included.
         definition: what it says, in a sentence or two.
         needs: capabilities of which a tokenizer must have at least one.
+        whole: whether no group has it, but only the whole corpus and the slices of an across metric.
     """
 
     id: str
@@ -80,6 +87,7 @@ class ValueSpec:
     formula: str
     definition: str
     needs: tuple[type, ...] = ()
+    whole: bool = False
 
 
 class TextMetric(Protocol):
@@ -96,6 +104,56 @@ class TextMetric(Protocol):
 
     def raw(self, state: Any, /) -> Any:
         """The state as plain JSON data, for ``results.json``."""
+
+
+class CorpusStates(NamedTuple):
+    """What is known of one corpus when all its shards have been looked at.
+
+    Attributes:
+        corpus: its name.
+        parallel: whether its groups are translations of one another.
+        reference: the group that the others are compared with; ``""`` if none is named.
+        groups: how many documents each group has, in the order of the corpus.
+        tokenizers: those that were measured, in the order of the run.
+        states: by tokenizer and group; what failed is not there, and its cells say why without your help.
+    """
+
+    corpus: str
+    parallel: bool
+    reference: str
+    groups: Mapping[str, int]
+    tokenizers: Sequence[str]
+    states: Mapping[tuple[str, str], Any]
+
+
+class AcrossOutcome(NamedTuple):
+    """What an across metric found.
+
+    Attributes:
+        values: by tokenizer and group (``*`` is the whole corpus) the values by id. A group that the corpus
+            does not have is a slice of several, such as ``script: Latin``: it gets the cells that are there.
+        pairs: what is to stand in ``Results.pairs``.
+    """
+
+    values: Mapping[tuple[str, str], Mapping[str, Measured | NotApplicable]]
+    pairs: Sequence[Mapping[str, Any]] = ()
+
+
+@runtime_checkable
+class AcrossMetric(Protocol):
+    """Map and merge as a text metric does; then look at the states of all groups and tokenizers of a corpus."""
+
+    def map(self, view: View, /) -> Any:
+        """The state of one shard."""
+
+    def merge(self, one: Any, other: Any, /) -> Any:
+        """Two states of one group as one; associative and commutative. Neither argument is changed."""
+
+    def across(self, states: CorpusStates, /) -> AcrossOutcome:
+        """The values of every tokenizer and group."""
+
+    def raw(self, state: Any, /) -> Any:
+        """The state of a group as plain JSON data, for ``results.json``."""
 
 
 @runtime_checkable
@@ -205,17 +263,18 @@ class MetricSpec:
         name: the word under ``metrics:`` in a configuration.
         summary: one line for ``tokbench list``.
         values: the numbers it yields.
-        text: makes the text metric from its options.
+        text: makes the text metric, or the across metric, from its options.
         probes: makes the probes from its options.
         bench: makes the bench metric from its options.
         options: the options class. A field called ``corpora`` names corpora of the run, and the keys of one
-            called ``units`` name groups: such names are checked with the rest of the configuration.
+            called ``units`` name groups; one called ``reference`` names a tokenizer: such names are checked with the
+            rest of the configuration.
     """
 
     name: str
     summary: str
     values: tuple[ValueSpec, ...]
-    text: Callable[[Any], TextMetric] | None = None
+    text: Callable[[Any], TextMetric | AcrossMetric] | None = None
     probes: Callable[[Any], Sequence[Probe]] | None = None
     bench: Callable[[Any], BenchMetric] | None = None
     options: type[Options] = Options

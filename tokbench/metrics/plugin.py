@@ -11,7 +11,9 @@ from tokbench.metrics import (
     curve,
     fertility,
     morphology,
+    nsl,
     numbers,
+    pairs,
     strr,
     usage,
     utf8,
@@ -19,6 +21,7 @@ from tokbench.metrics import (
 )
 from tokbench.metrics.code import family as code
 from tokbench.metrics.contract import MetricSpec
+from tokbench.metrics.fairness import family as fairness
 from tokbench.metrics.fidelity import roundtrip
 from tokbench.metrics.probes import family as probes
 
@@ -29,5 +32,6 @@ __all__ = ["register_metrics"]
 def register_metrics(register: Callable[[MetricSpec], None]) -> None:
     """Bring the families of this folder."""
     words = (fertility, continued_words, strr, utf8, morphology)
-    for module in (compression, *words, roundtrip, vocabulary, usage, code, numbers, probes, curve):
+    across = (fairness, nsl, pairs)
+    for module in (compression, *words, roundtrip, vocabulary, usage, *across, code, numbers, probes, curve):
         register(module.SPEC)

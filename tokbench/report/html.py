@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from tokbench.report import facts
 from tokbench.report.differences import comparisons, differences
+from tokbench.report.fairness import fairness
 from tokbench.report.heat import LEVELS, heat_maps
 from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
 from tokbench.report.overview import in_detail, verdict
+from tokbench.report.pairs import explanation, pairs
 from tokbench.report.probes import probes
 from tokbench.report.scatter import scatter
 from tokbench.report.shown import BEST_LEGEND, label, legends
@@ -58,6 +60,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "exact": exact,
         "fixed": lambda value, digits: f"{value:,.{digits}f}",
+        "explanation": explanation,
         "duration": duration,
         "groups": some_groups,
         "label": label,
@@ -98,6 +101,7 @@ def _context(results: Results) -> dict[str, Any]:
         "comparisons": comparisons(results),
         "config": _config(results),
         "differences": differences(results),
+        "fairnesses": [found for corpus in tables.corpora if (found := fairness(tables, corpus))],
         "facts": facts.key_numbers(tables),
         "heat": [(corpus, found) for corpus, found in maps if found],
         "loss_counts": loss_counts(results),
@@ -107,6 +111,7 @@ def _context(results: Results) -> dict[str, Any]:
         "notes": [note for note in results.notes if not note.startswith(_SPEED)],
         "probes": probes(results),
         "overviews": [verdict(tables), *(view for view in details if view.columns)],
+        "paired": [view for corpus in tables.corpora if (view := pairs(tables, corpus))],
         "results": results,
         "study": study_view(results),
         "scatters": [picture for picture in pictures if picture],

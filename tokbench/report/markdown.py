@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tokbench.report import differences, facts, probes
+from tokbench.report import differences, facts, pairs, probes
+from tokbench.report.fairness import fairness
 from tokbench.report.heat import FIRST, HeatMap, heat_map
 from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
 from tokbench.report.overview import Row, verdict
@@ -32,9 +33,15 @@ def render(results: Results) -> str:
     parts = [
         _verdict(tables),
         *_compression(tables),
+        *_fairness(tables),
         *filter(
             None,
-            [study_section(results), differences.markdown_section(results), probes.markdown_section(results)],
+            [
+                pairs.markdown_section(tables),
+                study_section(results),
+                differences.markdown_section(results),
+                probes.markdown_section(results),
+            ],
         ),
         _losses(results),
         _troubles(results),
@@ -84,6 +91,37 @@ def _by_group(corpus: str, found: HeatMap) -> str:
         absent = ", ".join(f"{markdown(name)} ({word})" for name, word in found.absent)
         text += f"\nWithout a number here: {absent}.\n"
     return text + "".join(f"\n{line}.\n" for line in found.legends)
+
+
+def _fairness(tables: Tables) -> Iterator[str]:
+    for corpus in tables.corpora:
+        view = fairness(tables, corpus)
+        if not view:
+            continue
+        text = f"## Fairness: {markdown(corpus)}\n\nTokens for the same text, {markdown(view.reference)} being 1: what "
+        text += "it costs and how long it takes, relatively; the context is what is left of a window.\n\n"
+        head = ["tokenizer", *(f"{c.label} ({markdown(c.unit_label)})" for c in view.columns), "dearest languages"]
+        rows = [
+            [
+                markdown(name),
+                *(_with_interval(column.cells[name]) for column in view.columns),
+                markdown(view.dearest[name]),
+            ]
+            for name in view.tokenizers
+        ]
+        text += (
+            table(head, rows, range(1, len(head) - 1)) + "\nPremium by language, and by script, family and class:\n\n"
+        )
+        head = ["group", *(markdown(name) for name in view.tokenizers)]
+        rows = [
+            [markdown(series.group), *(_with_interval(series.cells[name]) for name in view.tokenizers)]
+            for series in view.groups
+        ]
+        yield text + table(head, rows, range(1, len(head))) + "".join(f"\n{line}.\n" for line in view.legends)
+
+
+def _with_interval(cell: Shown) -> str:
+    return _shown(cell) + (f" [{cell.interval}]" if cell.interval else "")
 
 
 def _losses(results: Results) -> str:

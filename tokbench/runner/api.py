@@ -184,6 +184,7 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
         differences=evaluation.same_ids.differences,
         study=study,
         probes=probed.shown,
+        pairs=maker.pairs,
         notes=notes,
         states=maker.states,
         interrupted=interrupted,

@@ -11,9 +11,18 @@ from typing import Any
 import numpy as np
 
 from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import FindsLosses, Measured, MetricSpec, NotApplicable, TextMetric, ValueSpec
+from tokbench.metrics.contract import (
+    AcrossMetric,
+    FindsLosses,
+    Measured,
+    MetricSpec,
+    NotApplicable,
+    TextMetric,
+    ValueSpec,
+)
 from tokbench.results import WHOLE, Cell, Status, TokenizerState
 from tokbench.runner import same_ids
+from tokbench.runner.across import Across
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
@@ -28,11 +37,17 @@ class CellMaker:
         self._plan = plan
         self._evaluation = evaluation
         self._specs = [spec for spec, _ in plan.metrics if spec.text]
+        self._across = Across(plan, evaluation)
         self.states: list[dict[str, Any]] = []
         self.losses: list[dict[str, Any]] = []
 
+    @property
+    def pairs(self) -> list[dict[str, Any]]:
+        """What was found of pairs of tokenizers."""
+        return self._across.pairs
+
     def cells(self, prepared: Prepared) -> Iterator[Cell]:
-        """All cells of one tokenizer: by corpus, by group and then the whole, by metric."""
+        """All cells of one tokenizer: by corpus, by group, then the whole and its slices, by metric."""
         trained = self._trained_on(prepared)
         for corpus in self._plan.measured:
             survey = self._plan.surveys[corpus]
@@ -43,6 +58,7 @@ class CellMaker:
                     yield from self._family(prepared, corpus, group, spec, seen)
                 if self._evaluation.same_ids.declared:
                     yield self._same_ids(prepared, corpus, group, seen)
+            yield from self._slices(prepared, corpus, seen)
 
     def _trained_on(self, prepared: Prepared) -> np.ndarray[Any, Any] | None:
         """Fingerprints of the training text; ``None`` where nobody knows it."""
@@ -54,20 +70,37 @@ class CellMaker:
     ) -> Iterator[Cell]:
         values = self._values(prepared, corpus, group, spec)
         for value in spec.values:
-            yield make_cell(prepared, corpus, group, value, values, seen)
+            if group == WHOLE or not value.whole:
+                yield make_cell(prepared, corpus, group, value, values, seen)
 
     def _values(
         self, prepared: Prepared, corpus: str, group: str, spec: MetricSpec
     ) -> Mapping[str, Measured | NotApplicable] | Failure:
+        metric = self._evaluation.metrics[spec.name]
         place = (prepared.name, corpus, group, spec.name)
         state = self._evaluation.group_state(place, self._plan.surveys[corpus].groups)
         if isinstance(state, Failure):
             return state
-        metric = self._evaluation.metrics[spec.name]
         self._keep(prepared.name, corpus, group, spec.name, metric, state)
+        if isinstance(metric, AcrossMetric):
+            outcome = self._across.outcome(corpus, spec.name, metric)
+            return outcome if isinstance(outcome, Failure) else outcome.values.get((prepared.name, group), {})
         return attempt(lambda: metric.finish(state), f"finishing {spec.name}")
 
-    def _keep(self, name: str, corpus: str, group: str, family: str, metric: TextMetric, state: Any) -> None:
+    def _slices(self, prepared: Prepared, corpus: str, seen: float | None) -> Iterator[Cell]:
+        """What across metrics say of several groups together; ``seen`` is of the whole corpus."""
+        usual = {*self._plan.surveys[corpus].groups, WHOLE}
+        for spec in self._specs:
+            for (name, group), found in self._across.known(corpus, spec.name).items():
+                if name != prepared.name or group in usual:
+                    continue
+                for value in spec.values:
+                    if value.id in found:
+                        yield _cell((name, corpus, group, value.id), value, found[value.id], seen)
+
+    def _keep(
+        self, name: str, corpus: str, group: str, family: str, metric: TextMetric | AcrossMetric, state: Any
+    ) -> None:
         place = {"tokenizer": name, "corpus": corpus, "group": group}
         if group == WHOLE:
             return  # it is the merge of the groups, which are kept

@@ -90,6 +90,7 @@ def describe_corpus(plan: Plan, name: str) -> dict[str, Any]:
         "evaluated_bytes": survey.evaluated_bytes,
         "holdout": corpus.holdout,
         "parallel": corpus.parallel,
+        "reference": entry.reference,
         "groups": survey.groups if entry.evaluate else {},
     }
 

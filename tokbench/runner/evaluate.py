@@ -12,7 +12,7 @@ from typing import Any
 
 from tokbench.corpus.shards import Shard
 from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import TextMetric
+from tokbench.metrics.contract import AcrossMetric, TextMetric
 from tokbench.metrics.view import DECODING
 from tokbench.progress import Progress
 from tokbench.results import WHOLE
@@ -44,7 +44,7 @@ class Evaluation:
         interrupted: whether the run was stopped before all shards were seen.
     """
 
-    metrics: dict[str, TextMetric]
+    metrics: dict[str, TextMetric | AcrossMetric]
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     documents: dict[Key, int] = field(default_factory=dict)
@@ -85,7 +85,10 @@ class Evaluation:
         for part in parts:
             if isinstance(part, Failure):
                 return part
-        return attempt(lambda: reduce(self.metrics[family].merge, parts), "merging groups")
+        metric = self.metrics[family]
+        if isinstance(metric, AcrossMetric):
+            return None  # it looks at the groups one by one
+        return attempt(lambda: reduce(metric.merge, parts), "merging groups")
 
     def families(self, name: str) -> tuple[str, ...]:
         """All that look through a tokenizer."""

@@ -152,6 +152,14 @@ class _Planner:
             self._plan.surveys[name] = survey
             if entry.evaluate:
                 self._plan.measured.append(name)
+            self._reference(entry, survey, (*path, "reference"))
+
+    def _reference(self, entry: CorpusEntry, survey: Survey, path: Path) -> None:
+        if entry.reference and not entry.parallel:
+            self._problem(path, "a reference needs groups that are translations; add 'parallel: true', or remove it")
+        elif entry.reference and entry.reference not in survey.groups:
+            hint = did_you_mean(entry.reference, survey.groups)
+            self._problem(path, f"unknown group {entry.reference!r}; {hint}")
 
     def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
         path = ("tokenizers", name)
@@ -246,6 +254,16 @@ class _Planner:
             if name not in groups and len(surveys) == len(self._config.corpora):
                 self._problem((*path, name), f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
 
+    def _named_tokenizer(self, name: str, path: Path) -> None:
+        known = [each.name for each in self._plan.tokenizers]
+        # One that is malformed has a problem of its own.
+        if name and name not in known and name not in self._config.located.data["tokenizers"]:
+            self._problem(path, f"unknown tokenizer {name!r}; {did_you_mean(name, known)}")
+        elif name and name not in known and name in self._config.tokenizers:
+            variants = [each.name for each in expand(name, self._config.tokenizers[name])]
+            if variants != [name]:
+                self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")
+
     def metrics(self) -> None:
         for entry in self._config.metrics:
             spec = self._try(entry.path, lambda name=entry.name: self._registry.metrics.get(name))  # type: ignore[misc]
@@ -258,6 +276,7 @@ class _Planner:
             if options is not None:
                 self._named_corpora(getattr(options, "corpora", ()), (*entry.path, "corpora"))
                 self._named_groups(getattr(options, "units", {}), (*entry.path, "units"))
+                self._named_tokenizer(getattr(options, "reference", ""), (*entry.path, "reference"))
                 self._plan.metrics.append((spec, options))
 
     def study(self) -> None:

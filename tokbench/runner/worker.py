@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 
 from tokbench.errors import BackendError
 from tokbench.guard import NOTE_BYTES, attempt, doing, keep_notes
-from tokbench.metrics.contract import TextMetric
+from tokbench.metrics.contract import AcrossMetric, TextMetric
 from tokbench.metrics.view import Subject
 from tokbench.protocol import Options, Tokenizer
 from tokbench.registry import load_registry
@@ -70,7 +70,7 @@ class Desk:
         self.recipes: dict[str, Recipe] = {}
         self._connection = connection
         self._subjects: dict[str, Subject] = {}
-        self._metrics: dict[str, TextMetric] = {}
+        self._metrics: dict[str, TextMetric | AcrossMetric] = {}
         self._told = 0.0
 
     def keep(self, name: str, tokenizer: Tokenizer) -> None:
@@ -95,7 +95,7 @@ class Desk:
         """A tokenizer of the run."""
         return self.subject(name).tokenizer
 
-    def metric(self, family: str, options: Options) -> TextMetric:
+    def metric(self, family: str, options: Options) -> TextMetric | AcrossMetric:
         """The text metric of a family; a run has one of each."""
         if family not in self._metrics:
             make = self.registry.metrics.get(family).text

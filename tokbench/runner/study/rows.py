@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.sums import Sums, student_t
+from tokbench.metrics.jackknife import student_t
+from tokbench.metrics.sums import Sums
 from tokbench.metrics.vocabulary import renyi_entropy
 from tokbench.runner.study.lines import Line
 from tokbench.study.knee import knee

@@ -1,0 +1,208 @@
+"""Paired differences, ranks with ties, and length beside a reference tokenizer."""
+
+import random
+
+import numpy as np
+import pytest
+from conftest import cell, problems
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokbench
+from tokbench.metrics.contract import CorpusStates
+from tokbench.metrics.jackknife import jackknife
+from tokbench.metrics.pairs import Pairs, holm
+from tokbench.metrics.sums import Sums
+from tokbench.protocol import Options
+from tokbench.report import html, markdown
+from tokbench.report.pairs import sentence
+from tokbench.results import Status
+
+THREE = (
+    "  bytes: {backend: utf8_bytes}\n  utf-16: {backend: utf16_units}\n  again: {backend: utf16_units}\n"
+    "  code-points: {backend: utf32_units}"
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "run.yaml"
+    path.write_text(
+        "schema: tokbench/1\nname: test\ncorpora:\n  c: {source: sample, part: languages, groups: [en, fi, th], parallel: true}\n"
+        f"tokenizers:\n{THREE}\nmetrics: [compression, pairs, {{nsl: {{reference: utf-16}}}}]\n",
+        encoding="utf-8",
+    )
+    return tokbench.run(path)
+
+
+def pair(results, one, other, group):
+    [found] = [p for p in results.pairs if {p["tokenizer"], p["other"]} == {one, other} and p["group"] == group]
+    return found
+
+
+def states(tokens, lossy=None):
+    """States of tokenizers with so many tokens by jackknife group."""
+    known = {}
+    for name, column in tokens.items():
+        lost = np.zeros(32)
+        lost[0] = (lossy or {}).get(name, 0)
+        known[name, "g"] = Sums(64, {"tokens": np.array(column, dtype=float), "lossy": lost})
+    return CorpusStates("c", False, "", {"g": 64}, list(tokens), known)
+
+
+def test_a_difference_by_hand():
+    one, other = [90.0, 97, 95, 92, 94, 96] * 5 + [91, 93], [100.0] * 32
+    [found, whole] = Pairs(Options()).across(states({"A": one, "B": other})).pairs
+    assert found["tokens"] == [int(sum(one)), 3200]
+    ratio = sum(one) / 3200
+    assert found["difference"] == pytest.approx(ratio - 1)
+    low, high = jackknife(np.array(one), np.array(other))
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 1, high - 1))
+    assert whole | {"group": "g"} == found
+    assert found["differ"]
+    assert sentence(found) == "A needs 6.1 % fewer tokens than B [5.3, 7.0]"
+
+
+def test_pairing_sees_what_separate_intervals_do_not():
+    """Documents differ by far more than the tokenizers do; each of the two always needs one token in fifty less."""
+    rng = random.Random(1)
+    sizes = np.array([rng.randint(1000, 9000) for _ in range(32)], dtype=float)
+    ours = sizes * 0.98 + np.array([rng.randint(-5, 5) for _ in range(32)])
+    [found, _] = Pairs(Options()).across(states({"A": ours, "B": sizes})).pairs
+    assert found["differ"]
+    assert found["ci_high"] - found["ci_low"] < 0.01
+    spread = 2 * 2.04 * np.std(sizes, ddof=1) / np.sqrt(32) / sizes.mean()
+    assert spread > 0.3
+
+
+def test_ties_share_a_rank():
+    noise = [1.0, -1, 2, -2] * 8
+    base = np.full(32, 1000.0)
+    values = (
+        Pairs(Options())
+        .across(states({"B": base + noise, "A": base - 100 + noise[::-1], "C": base + noise[::-1], "D": base * 2}))
+        .values
+    )
+    ranks = {name: found["rank"].value for (name, group), found in values.items() if group == "g"}
+    assert ranks == {"A": 1, "B": 2, "C": 2, "D": 4}
+
+
+def test_the_same_ratio_everywhere_is_certain():
+    [double, _] = Pairs(Options()).across(states({"A": [10.0] * 32, "B": [20.0] * 32})).pairs
+    assert (double["p"], double["differ"], double["ci_low"]) == (0.0, True, None)
+    [equal, _] = Pairs(Options()).across(states({"A": [10.0] * 32, "B": [10.0] * 32})).pairs
+    assert (equal["p"], equal["differ"]) == (1.0, False)
+    assert sentence(equal) == "A and B need equally many tokens"
+
+
+def test_who_loses_text_has_no_rank():
+    outcome = Pairs(Options()).across(states({"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}, lossy={"A": 3}))
+    assert outcome.values["A", "g"]["rank"].reason == (
+        "A does not give 3 of 64 documents back: fewer tokens are no merit"
+    )
+    assert {(p["tokenizer"], p["other"]) for p in outcome.pairs} == {("B", "C")}
+    assert outcome.values["B", "*"]["rank"].value == 1
+
+
+def test_few_documents_have_no_rank():
+    few = [10.0] * 5 + [0.0] * 27
+    outcome = Pairs(Options()).across(states({"A": few, "B": few}))
+    assert outcome.pairs == []
+    assert outcome.values["A", "g"]["rank"].reason == "documents fall into 5 groups; a comparison needs 6"
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_equals_its_definition(p_values):
+    corrected = holm(p_values)
+    for level in (0.01, 0.05, 0.2):
+        # Step down: reject the smallest as long as p ≤ level / how many are left.
+        rejected, left = set(), sorted(range(len(p_values)), key=lambda k: p_values[k])
+        while left and p_values[left[0]] * len(left) <= level:
+            rejected.add(left.pop(0))
+        assert {k for k, p in enumerate(corrected) if p <= level} == rejected
+
+
+@given(st.permutations(range(32)), st.randoms(use_true_random=False))
+def test_states_merged_in_any_order_give_the_same_interval(order, rng):
+    """A shard for each jackknife group, put together in any order."""
+    metric = Pairs(Options())
+    columns = {name: [rng.randint(1, 10**6) for _ in range(32)] for name in "AB"}
+
+    def merged(order):
+        known = {}
+        for name, column in columns.items():
+            parts = []
+            for k in order:
+                tokens = np.zeros(32)
+                tokens[k] = column[k]
+                parts.append(Sums(2, {"tokens": tokens, "lossy": np.zeros(32)}))
+            while len(parts) > 1:
+                parts.append(metric.merge(parts.pop(0), parts.pop(len(parts) // 2)))
+            known[name, "g"] = parts[0]
+        return metric.across(CorpusStates("c", False, "", {"g": 64}, ["A", "B"], known))
+
+    assert merged(order) == merged(range(32))
+
+
+def test_a_run_has_all_pairs(results):
+    assert len(results.pairs) == 6 * 4
+    for found in results.pairs:
+        one, other = (cell(results, found[name], "tokens", found["group"]).value for name in ("tokenizer", "other"))
+        assert found["tokens"] == [one, other]
+        assert one <= other
+        assert found["difference"] == pytest.approx(one / other - 1)
+        assert found["p"] <= found["p_holm"] <= 1
+        assert found["n"] == cell(results, found["tokenizer"], "tokens", found["group"]).n
+
+
+def test_ranks_of_a_run(results):
+    ranks = {
+        group: {name: cell(results, name, "rank", group).value for name in results.tokenizers}
+        for group in ("en", "fi", "th", "*")
+    }
+    # UTF-16 has the same units twice, and in these languages one unit for each code point.
+    assert ranks["th"] == ranks["fi"] == ranks["*"] == {"bytes": 4, "utf-16": 1, "again": 1, "code-points": 1}
+    assert not pair(results, "utf-16", "again", "th")["differ"]
+    assert pair(results, "bytes", "utf-16", "th")["ci_high"] < -0.5
+    assert results.metrics["rank"]["direction"] == "lower"
+
+
+def test_sequence_length_beside_a_reference(results):
+    for group in ("en", "fi", "th", "*"):
+        assert cell(results, "utf-16", "nsl", group).value == cell(results, "again", "nsl", group).value == 1
+        found = cell(results, "bytes", "nsl", group)
+        expected = cell(results, "bytes", "tokens", group).value / cell(results, "utf-16", "tokens", group).value
+        assert found.value == pytest.approx(expected)
+    thai = cell(results, "bytes", "nsl", "th")
+    assert 2 < thai.ci_low < thai.value < thai.ci_high < 3
+
+
+def test_sequence_length_needs_a_tokenizer_of_the_run(write_config):
+    assert problems(write_config(metrics="[{nsl: {reference: byte}}]")) == [
+        "run.yaml:7:29: unknown tokenizer 'byte'; did you mean 'bytes'?"
+    ]
+    [line] = problems(write_config(metrics="[nsl]"))
+    assert "the key 'reference' is missing" in line
+    sizes = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: [256, 260]}}"
+    [line] = problems(write_config(tokenizers=sizes, metrics="[{nsl: {reference: b}}]"))
+    assert line.endswith("'b' is several tokenizers; name one of b-256, b-260")
+
+
+def test_a_reference_that_loses_text_is_no_reference(write_config):
+    tokenizers = "  bytes: {backend: utf8_bytes}\n  few: {backend: codepoints, train: {corpus: sample, vocab_size: 9}}"
+    results = tokbench.run(write_config(tokenizers=tokenizers, metrics="[{nsl: {reference: few}}]"))
+    assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
+    assert cell(results, "bytes", "nsl").reason.startswith("few does not give ")
+
+
+def test_reports_say_it_in_words(results):
+    found = pair(results, "bytes", "utf-16", "*")
+    text, page = markdown.render(results), html.render(results)
+    assert sentence(found).split(" [")[0] in page
+    assert "## Fewer tokens than whom: c" in text
+    assert "Holm's correction over the 6 comparisons of a group" in text
+    assert "utf-16 = again = code-points; 4. bytes" in text.replace("\\", "")
+    whole = [each for each in results.pairs if each["group"] == "*"]
+    assert len(whole) == 6
+    for each in whole:
+        assert page.count(f'title="{sentence(each)}; {each["n"]} documents; p ') == 2

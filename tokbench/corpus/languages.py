@@ -1,0 +1,91 @@
+"""Facts about languages, from ``languages.tsv`` beside this file, which names its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+__all__ = ["FACETS", "Language", "Slice", "find_language", "slices"]
+
+FACETS: Final = ("script", "family", "resource class")
+"""By what languages are put together."""
+
+_SCRIPTS: Final = {
+    "arab": "Arabic", "beng": "Bengali", "cyrl": "Cyrillic", "deva": "Devanagari", "guru": "Gurmukhi", "hans": "Han",
+    "hant": "Han", "hebr": "Hebrew", "latn": "Latin", "mong": "Mongolian", "tibt": "Tibetan",
+}  # fmt: skip
+"""ISO 15924 codes of scripts that share a language with another."""
+
+_FOUR = 4
+
+
+class Language(NamedTuple):
+    """What is known of a language; ``""`` where nothing is.
+
+    Attributes:
+        name: in English.
+        script: its usual script.
+        family: the widest family that is accepted.
+        resource_class: ``0`` to ``5``, Joshi et al. 2020.
+    """
+
+    name: str
+    script: str
+    family: str
+    resource_class: str
+
+    def facet(self, name: str) -> str:
+        """One of :data:`FACETS`."""
+        return {"script": self.script, "family": self.family, "resource class": self.resource_class}[name]
+
+
+class Slice(NamedTuple):
+    """Groups whose languages share a facet; ``value`` is ``""`` for those of which it is not known."""
+
+    facet: str
+    value: str
+    groups: tuple[str, ...]
+
+
+@cache
+def _table() -> dict[str, Language]:
+    """The languages by each of their codes."""
+    table = {}
+    for line in Path(__file__).with_name("languages.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        *codes, name, script, family, resource_class = ("" if field == "-" else field for field in line.split("\t"))
+        table.update({code: Language(name, script, family, resource_class) for code in codes if code})
+    return table
+
+
+def find_language(group: str) -> Language | None:
+    """The language of a group that is called by its code, ISO 639-1 or 639-3; what follows the code may name a script.
+
+    >>> find_language("hi").name, find_language("zho-CN").script, find_language("srp_Latn").script
+    ('Hindi', 'Han', 'Latin')
+    >>> find_language("python") is None
+    True
+    """
+    code, *subtags = group.lower().replace("_", "-").split("-")
+    language = _table().get(code)
+    scripts = [_SCRIPTS[tag] for tag in subtags if len(tag) == _FOUR and tag in _SCRIPTS]
+    return language._replace(script=scripts[0]) if language and scripts else language
+
+
+def slices(groups: Iterable[str]) -> list[Slice]:
+    """The groups put together by each facet; those of which it is unknown come last, and are not dropped.
+
+    >>> [tuple(each) for each in slices(["en", "tlh"]) if each.facet == "script"]
+    [('script', 'Latin', ('en',)), ('script', '', ('tlh',))]
+    """
+    languages = {group: find_language(group) for group in groups}
+    found = []
+    for facet in FACETS:
+        by_value: dict[str, list[str]] = {}
+        for group, language in languages.items():
+            by_value.setdefault(language.facet(facet) if language else "", []).append(group)
+        found += [Slice(facet, value, tuple(by_value[value])) for value in sorted(by_value, key=lambda v: (not v, v))]
+    return found

@@ -1,0 +1,48 @@
+"""Tokenizers beside one another: tokens by jackknife group, and whether all text came back."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import Any
+
+from tokbench.metrics.comes_back import comes_back
+from tokbench.metrics.contract import CorpusStates
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.view import View
+from tokbench.results import WHOLE
+
+__all__ = ["Beside", "shortcoming", "sums_of"]
+
+
+class Beside:
+    """The part that families share which compare tokenizers on the same documents."""
+
+    def map(self, view: View) -> Sums:
+        """The sums of one shard."""
+        return Sums.of(view.shard, tokens=view.tokens, lossy=~comes_back(view))
+
+    def merge(self, one: Sums, other: Sums) -> Sums:
+        """The sums of both."""
+        return one + other
+
+    def raw(self, state: Sums) -> Any:
+        """The sums."""
+        return state.raw()
+
+
+def sums_of(states: CorpusStates, name: str, group: str) -> Sums | None:
+    """The sums of a group, or of the whole corpus; ``None`` if it was not measured."""
+    parts = [states.states.get((name, each)) for each in (states.groups if group == WHOLE else [group])]
+    known = [part for part in parts if part is not None]
+    return reduce(add, known) if len(known) == len(parts) else None
+
+
+def shortcoming(name: str, sums: Sums | None) -> str:
+    """Why a tokenizer cannot be compared with others, whose fewer tokens would be a merit; ``""`` if it can."""
+    if sums is None:
+        return f"{name} was not measured"
+    lossy = int(sums.columns["lossy"].sum())
+    if lossy:
+        return f"{name} does not give {lossy:,} of {sums.documents:,} documents back: fewer tokens are no merit"
+    return "" if sums.columns["tokens"].sum() else f"{name} has no tokens"

@@ -1,0 +1,133 @@
+"""The family ``fairness``: premiums by language, and how unevenly they are spread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from tokbench.corpus.languages import slices
+from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable
+from tokbench.metrics.fairness.aligned import Aligned
+from tokbench.metrics.fairness.premium import Premium, inequality, mean, median, premium
+from tokbench.metrics.fairness.values import VALUES
+from tokbench.metrics.view import View
+from tokbench.protocol import Options
+from tokbench.results import WHOLE
+
+__all__ = ["SPEC"]
+
+_Values = dict[str, Measured | NotApplicable]
+
+
+class Fairness:
+    """Compares the groups of a parallel corpus with one of them."""
+
+    def __init__(self, _: Options) -> None: ...
+
+    def map(self, view: View) -> Aligned:
+        """Tokens of the documents, and which of them come back."""
+        return Aligned.of(view)
+
+    def merge(self, one: Aligned, other: Aligned) -> Aligned:
+        """The documents of both."""
+        return one.merged(other)
+
+    def raw(self, state: Aligned) -> Any:
+        """The sums."""
+        return state.raw()
+
+    def across(self, states: CorpusStates) -> AcrossOutcome:
+        """Premiums by group and slice; Gini and the rest of the whole."""
+        values: dict[tuple[str, str], _Values] = {}
+        for name in states.tokenizers:
+            reason = _reason(states, name)
+            found = _nothing(states, reason) if reason else _Languages(states, name).values()
+            values.update({(name, group): some for group, some in found})
+        return AcrossOutcome(values)
+
+
+def _reason(states: CorpusStates, name: str) -> str:
+    """Why nothing can be said of a corpus; ``""`` if something can."""
+    if not states.parallel:
+        return f"corpus {states.corpus} is not aligned; add 'parallel: true' if its groups are translations"
+    if not states.reference:
+        return f"corpus {states.corpus} names no reference language; add 'reference: {next(iter(states.groups))}'"
+    if (name, states.reference) not in states.states:
+        return f"the reference {states.reference} was not measured"
+    return ""
+
+
+def _nothing(states: CorpusStates, reason: str) -> Iterator[tuple[str, _Values]]:
+    for group in [*states.groups, WHOLE]:
+        yield group, {value.id: NotApplicable(reason) for value in VALUES}
+
+
+class _Languages:
+    """The languages of a corpus under one tokenizer."""
+
+    def __init__(self, states: CorpusStates, name: str) -> None:
+        self._reference = states.reference
+        self._groups = list(states.groups)
+        known = {
+            group: states.states[name, group].documents() for group in states.groups if (name, group) in states.states
+        }
+        self._premiums = {group: premium(found, known[states.reference]) for group, found in known.items()}
+        self._lacking = {group: "it was not measured" for group in states.groups if group not in known}
+        for group, found in self._premiums.items():
+            reason = found.shortcoming(group, states.reference)
+            if reason:
+                self._lacking[group] = reason
+
+    def values(self) -> Iterator[tuple[str, _Values]]:
+        """By group, for the whole, and by slice."""
+        for group, found in self._premiums.items():
+            reason = self._lacking.get(group)
+            yield group, {**(_no(reason) if reason else _cost([found])), "left_out": _left_out([found])}
+        yield WHOLE, {**self._together(self._groups), "left_out": _left_out(self._premiums.values())}
+        for facet, value, groups in slices(self._groups):
+            if not value:
+                yield f"{facet}: unknown", _no(f"nothing is known of the {facet} of {', '.join(groups)}")
+            elif set(groups) != {self._reference}:
+                yield f"{facet}: {value}", self._together(groups)
+
+    def _together(self, groups: Iterable[str]) -> _Values:
+        """The mean of all but the reference, and how unevenly several are spread."""
+        some = list(groups)
+        lacking = [group for group in some if group in self._lacking]
+        if lacking:
+            reason = f"no premium for {', '.join(lacking)}: {self._lacking[lacking[0]]}"
+            return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
+        others = [self._premiums[group] for group in some if group != self._reference]
+        if not others:
+            reason = "there is no language but the reference"
+            return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
+        # Nothing is uneven in a slice of one language.
+        uneven = inequality([self._premiums[group] for group in some]) if len(some) > 1 else {}
+        return {**_cost(others), **uneven}
+
+
+def _no(reason: str) -> _Values:
+    return {name: NotApplicable(reason) for name in ("premium", "median_premium", "relative_context")}
+
+
+def _cost(parts: list[Premium]) -> _Values:
+    """The premium, and what it leaves of a context window."""
+    price = mean(parts)
+    context = Measured(1 / price.value, price.n)
+    if price.ci_low and price.ci_high:
+        context = context._replace(ci_low=1 / price.ci_high, ci_high=1 / price.ci_low)
+    return {"premium": price, "median_premium": median(parts), "relative_context": context}
+
+
+def _left_out(parts: Iterable[Premium]) -> Measured:
+    some = list(parts)
+    out = sum(part.left_out for part in some)
+    return Measured(out, out + sum(part.documents for part in some))
+
+
+SPEC: Final = MetricSpec(
+    name="fairness",
+    summary="premium of each language over a reference language, Gini, max/min; for parallel corpora",
+    text=Fairness,
+    values=VALUES,
+)

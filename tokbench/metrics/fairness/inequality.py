@@ -1,0 +1,34 @@
+"""How unevenly something is spread: the Gini coefficient and the Lorenz curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+__all__ = ["gini", "lorenz"]
+
+
+def gini(costs: Sequence[float]) -> float:
+    """The Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)), from 0 (all equal) on.
+
+    Computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n (Sen 1973, "On Economic Inequality").
+    It is not multiplied by n / (n - 1).
+
+    >>> gini([1, 1, 1, 1]), gini([1, 3]), round(gini([1, 2, 3, 4]), 3)
+    (0.0, 0.25, 0.25)
+    """
+    ordered = np.sort(np.asarray(costs, dtype=np.float64))
+    n = len(ordered)
+    return float(((2 * np.arange(1, n + 1) - n - 1) * ordered).sum() / (n * ordered.sum()))
+
+
+def lorenz(costs: Sequence[float]) -> list[tuple[float, float]]:
+    """The Lorenz curve, from (0, 0) to (1, 1): the share of the cost that the cheapest share of the languages bears.
+
+    >>> lorenz([3, 1])
+    [(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)]
+    """
+    ordered = np.sort(np.asarray(costs, dtype=np.float64))
+    shares = np.concatenate([[0.0], np.cumsum(ordered) / ordered.sum()])
+    return [(k / len(ordered), float(share)) for k, share in enumerate(shares)]

@@ -1,0 +1,98 @@
+"""Premiums: what each language costs in tokens, the reference language being 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.contract import Measured
+from tokbench.metrics.fairness.aligned import Documents
+from tokbench.metrics.fairness.inequality import gini
+from tokbench.metrics.jackknife import spread
+
+__all__ = ["Premium", "inequality", "mean", "median", "premium"]
+
+_LEAST = 0.5
+"""Where fewer documents than this share come back in both languages, they no longer stand for the text."""
+
+
+class Premium(NamedTuple):
+    """A language beside the reference, on the documents that come back in both.
+
+    Attributes:
+        above, below: float64[g], tokens by jackknife group, in the language and in the reference.
+        documents: how many documents that is.
+        left_out: how many do not come back in one of them or in both.
+        ratios: float64[d], of each of the documents that has tokens in the reference.
+    """
+
+    above: NDArray[np.float64]
+    below: NDArray[np.float64]
+    documents: int
+    left_out: int
+    ratios: NDArray[np.float64]
+
+    def shortcoming(self, group: str, reference: str) -> str:
+        """Why there is no premium; ``""`` if there is one."""
+        every = self.documents + self.left_out
+        if self.documents < _LEAST * every:
+            both = f"{group} and {reference}" if group != reference else group
+            return f"only {self.documents:,} of {every:,} documents come back in {both}"
+        return "" if self.below.sum() else f"{reference} has no tokens"
+
+
+def premium(group: Documents, reference: Documents) -> Premium:
+    """A language beside the reference."""
+    both = group.kept & reference.kept
+    kept = int(both.sum())
+    some = both & (reference.tokens > 0)
+    ratios = group.tokens[some] / reference.tokens[some]
+    return Premium(group.per_bucket(both), reference.per_bucket(both), kept, len(both) - kept, ratios)
+
+
+def median(parts: Sequence[Premium]) -> Measured:
+    """The premium of the document in the middle; its interval, for one language alone, is that of the sign test.
+
+    Of n documents in order, the k-th and the k-th from the end, k = floor((n - 1.96 sqrt(n)) / 2) (Conover 1999,
+    "Practical Nonparametric Statistics", 3.2).
+    """
+    ratios = np.sort(np.concatenate([part.ratios for part in parts]))
+    value, n = float(np.median(ratios)), len(ratios)
+    k = math.floor((n - 1.96 * math.sqrt(n)) / 2)
+    if len(parts) > 1 or k < 1 or ratios[k - 1] == ratios[n - k]:
+        return Measured(value, n)
+    return Measured(value, n, float(ratios[k - 1]), float(ratios[n - k]))
+
+
+def mean(parts: Iterable[Premium]) -> Measured:
+    """Tokens of some languages over tokens of the reference for the same documents, with its interval."""
+    some = list(parts)
+    above, below = (np.sum([getattr(part, side) for part in some], axis=0) for side in ("above", "below"))
+    return _estimate(
+        [Premium(above, below, sum(part.documents for part in some), 0, np.empty(0))], lambda values: values[0]
+    )
+
+
+def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
+    """The Gini coefficient of premiums, and the highest over the lowest, with their intervals."""
+    return {"gini": _estimate(parts, gini), "max_min": _estimate(parts, lambda values: max(values) / min(values))}
+
+
+def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float]) -> Measured:
+    """A statistic of premiums, each jackknife group left out in all languages at a time."""
+    above, below = (np.array([getattr(part, side) for part in parts]) for side in ("above", "below"))
+    value = statistic((above.sum(axis=1) / below.sum(axis=1)).tolist())
+    documents = sum(part.documents for part in parts)
+    used = (below > 0).any(axis=0)
+    rest_above, rest_below = (sums.sum(axis=1, keepdims=True) - sums for sums in (above, below))
+    if not (rest_below[:, used] > 0).all():
+        return Measured(value, documents)
+    left_out = (rest_above / np.where(rest_below > 0, rest_below, 1))[:, used]
+    found = spread(np.array([statistic(column) for column in left_out.T.tolist()]))
+    if found is None or not found.error:
+        return Measured(value, documents)
+    return Measured(value, documents, *found.around(value))

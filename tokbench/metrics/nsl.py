@@ -1,0 +1,62 @@
+"""The family ``nsl``: tokens in proportion to those of another tokenizer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import Field
+
+from tokbench.metrics.beside import Beside, shortcoming, sums_of
+from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.jackknife import jackknife
+from tokbench.protocol import Options
+from tokbench.results import WHOLE
+
+__all__ = ["SPEC", "NslOptions"]
+
+
+class NslOptions(Options):
+    """Options of ``nsl``."""
+
+    reference: str = Field(description="the tokenizer that has length 1")
+
+
+class Nsl(Beside):
+    """Divides tokens by those of the reference, group by group."""
+
+    def __init__(self, options: NslOptions) -> None:
+        self._reference = options.reference
+
+    def across(self, states: CorpusStates) -> AcrossOutcome:
+        """Each tokenizer beside the reference."""
+        places = [(name, group) for name in states.tokenizers for group in [*states.groups, WHOLE]]
+        return AcrossOutcome({place: {"nsl": self._value(states, *place)} for place in places})
+
+    def _value(self, states: CorpusStates, name: str, group: str) -> Measured | NotApplicable:
+        one, other = sums_of(states, name, group), sums_of(states, self._reference, group)
+        reason = shortcoming(name, one) or shortcoming(self._reference, other)
+        if reason or one is None or other is None:
+            return NotApplicable(reason)
+        above, below = one.columns["tokens"], other.columns["tokens"]
+        return Measured(float(above.sum() / below.sum()), one.documents, *jackknife(above, below))
+
+
+SPEC: Final = MetricSpec(
+    name="nsl",
+    summary="normalized sequence length: tokens in proportion to those of a reference tokenizer",
+    text=Nsl,
+    options=NslOptions,
+    values=(
+        ValueSpec(
+            id="nsl",
+            unit="times the reference",
+            direction="lower",
+            formula="Σ tokens / Σ tokens of the reference tokenizer for the same documents",
+            definition=(
+                "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "
+                "'reference' names. The interval is paired, as both are measured on the same documents. There is no "
+                "value where one of the two loses text or has unknown tokens."
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,113 @@
+"""The family ``pairs``: who needs fewer tokens than whom, and how sure that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+from tokbench.metrics.beside import Beside, shortcoming, sums_of
+from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.jackknife import MIN_BUCKETS, leave_out, p_value, spread
+from tokbench.metrics.sums import Sums
+from tokbench.protocol import Options
+from tokbench.results import WHOLE
+
+__all__ = ["SPEC", "holm"]
+
+_LEVEL = 0.05
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values for all at once: with those not above 0.05, no more than 1 family in 20 has a false finding.
+
+    Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by
+    m - k + 1 and is at least the one before it.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    corrected, highest = [0.0] * len(p_values), 0.0
+    for rank, k in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):
+        highest = max(highest, min(1.0, p_values[k] * (len(p_values) - rank)))
+        corrected[k] = highest
+    return corrected
+
+
+class Pairs(Beside):
+    """Compares every two tokenizers in every group, on the same jackknife groups."""
+
+    def __init__(self, _: Options) -> None: ...
+
+    def across(self, states: CorpusStates) -> AcrossOutcome:
+        """A rank for each tokenizer and group, and the differences behind it."""
+        values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
+        pairs: list[dict[str, Any]] = []
+        for group in [*states.groups, WHOLE]:
+            sums = {name: sums_of(states, name, group) for name in states.tokenizers}
+            reasons = {name: shortcoming(name, found) or _too_few(found) for name, found in sums.items()}
+            compared = {name: found for name, found in sums.items() if found and not reasons[name]}
+            found = list(_differences(states.corpus, group, compared))
+            for pair, p in zip(found, holm([pair["p"] for pair in found]), strict=True):
+                pair |= {"p_holm": p, "differ": p <= _LEVEL}
+            behind = Counter(pair["other"] for pair in found if pair["differ"])
+            for name, reason in reasons.items():
+                documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
+                rank = NotApplicable(reason) if reason else Measured(1 + behind[name], documents)
+                values[name, group] = {"rank": rank}
+            pairs += found
+        return AcrossOutcome(values, pairs)
+
+
+def _too_few(sums: Sums | None) -> str:
+    groups = int((sums.columns["tokens"] > 0).sum()) if sums else 0
+    return "" if groups >= MIN_BUCKETS else f"documents fall into {groups} groups; a comparison needs {MIN_BUCKETS}"
+
+
+def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[dict[str, Any]]:
+    """Every two tokenizers, the one with fewer tokens first."""
+    order = sorted(sums, key=lambda name: float(sums[name].columns["tokens"].sum()))
+    for one, other in combinations(order, 2):
+        above, below = sums[one].columns["tokens"], sums[other].columns["tokens"]
+        ratio = float(above.sum() / below.sum())
+        found = spread(leave_out(above, below))
+        low = high = None
+        if found and found.error:
+            low, high = (end - 1 for end in found.around(ratio))
+            p = p_value((ratio - 1) / found.error, found.freedom)
+        else:  # the same ratio in every group
+            p = 1.0 if ratio == 1 else 0.0
+        yield {
+            "corpus": corpus,
+            "group": group,
+            "tokenizer": one,
+            "other": other,
+            "tokens": [int(above.sum()), int(below.sum())],
+            "difference": ratio - 1,
+            "ci_low": low,
+            "ci_high": high,
+            "n": sums[one].documents,
+            "p": p,
+        }
+
+
+SPEC: Final = MetricSpec(
+    name="pairs",
+    summary="which of two tokenizers needs fewer tokens, and by how much; ranks with ties",
+    text=Pairs,
+    values=(
+        ValueSpec(
+            id="rank",
+            unit="rank",
+            direction="lower",
+            formula="1 + tokenizers that need significantly fewer tokens",
+            definition=(
+                "Place by number of tokens, 1 if nobody needs significantly fewer. Every two tokenizers are compared "
+                "on the same documents by a paired jackknife, and with Holm's correction over all pairs of a group "
+                "no more than 1 group in 20 has a false difference in it. Who loses text or has "
+                "unknown tokens in a group has no rank there."
+            ),
+        ),
+    ),
+)

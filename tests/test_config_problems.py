@@ -49,7 +49,7 @@ report: {formats: [pdf]}
         "run.yaml:15:41: unknown corpus 'zz'; known: a, b, c, d",
         "run.yaml:15:74: units.th: input should be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'gold' or 'gold_nonpunct', but is",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
-        "run.yaml:17:20: unknown report format 'pdf'; known: csv, html, md",
+        "run.yaml:17:20: unknown report format 'pdf'; known: csv, curve, html, md",
     ]
     assert len(lines) == len(expected), "\n".join(lines)
     for line, start in zip(lines, expected, strict=True):

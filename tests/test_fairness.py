@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import tokbench
+from tokbench.backend import Options
 from tokbench.batch import encode_batch
 from tokbench.corpus.languages import FACETS, find_language, slices
 from tokbench.corpus.sample import SampleOptions, SampleSource
@@ -27,7 +28,6 @@ from tokbench.metrics.contract import CorpusStates
 from tokbench.metrics.fairness.family import Fairness
 from tokbench.metrics.fairness.inequality import gini, lorenz
 from tokbench.metrics.view import Subject, View
-from tokbench.protocol import Options
 from tokbench.report import html, markdown
 from tokbench.report.terminal import summary
 from tokbench.results import WHOLE, Status

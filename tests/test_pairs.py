@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
+from tokbench.backend import Options
 from tokbench.metrics.contract import CorpusStates
 from tokbench.metrics.jackknife import jackknife
 from tokbench.metrics.pairs import Pairs, holm
 from tokbench.metrics.sums import Sums
-from tokbench.protocol import Options
 from tokbench.report import html, markdown
 from tokbench.report.pairs import sentence
 from tokbench.results import Status

@@ -43,6 +43,7 @@ def test_the_formats_register_themselves():
         "html": "report.html",
         "md": "report.md",
         "csv": "results.csv",
+        "curve": "curve.csv",
     }
 
 

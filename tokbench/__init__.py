@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokbench.atomic import write_atomically as write_atomically
+    from tokbench.backend import BackendSpec as BackendSpec
+    from tokbench.backend import Options as Options
+    from tokbench.backend import TrainProgress as TrainProgress
     from tokbench.corpus.gold import Gold as Gold
     from tokbench.corpus.source import CorpusSpec as CorpusSpec
     from tokbench.corpus.source import Document as Document
@@ -35,16 +38,13 @@ if TYPE_CHECKING:
     from tokbench.metrics.sums import Sums as Sums
     from tokbench.metrics.view import View as View
     from tokbench.paths import LocalPath as LocalPath
-    from tokbench.protocol import BackendSpec as BackendSpec
     from tokbench.protocol import ClaimsLossless as ClaimsLossless
     from tokbench.protocol import Encoded as Encoded
     from tokbench.protocol import HasMerges as HasMerges
     from tokbench.protocol import HasSpecialTokens as HasSpecialTokens
     from tokbench.protocol import Offsets as Offsets
-    from tokbench.protocol import Options as Options
     from tokbench.protocol import ThreadSafe as ThreadSafe
     from tokbench.protocol import Tokenizer as Tokenizer
-    from tokbench.protocol import TrainProgress as TrainProgress
     from tokbench.reporter import ReporterSpec as ReporterSpec
     from tokbench.results import Cell as Cell
     from tokbench.results import Results as Results
@@ -55,7 +55,7 @@ _HOMES = {
     "Answer": "metrics.contract",
     "AcrossOutcome": "metrics.contract",
     "BackendError": "errors",
-    "BackendSpec": "protocol",
+    "BackendSpec": "backend",
     "BackendUnavailable": "errors",
     "Cell": "results",
     "ClaimsLossless": "protocol",
@@ -72,7 +72,7 @@ _HOMES = {
     "MetricSpec": "metrics.contract",
     "NotApplicable": "metrics.contract",
     "Offsets": "protocol",
-    "Options": "protocol",
+    "Options": "backend",
     "ReporterSpec": "reporter",
     "Results": "results",
     "Segmented": "metrics.contract",
@@ -80,7 +80,7 @@ _HOMES = {
     "ThreadSafe": "protocol",
     "TokbenchError": "errors",
     "Tokenizer": "protocol",
-    "TrainProgress": "protocol",
+    "TrainProgress": "backend",
     "ValueSpec": "metrics.contract",
     "View": "metrics.view",
     "did_you_mean": "errors",

@@ -85,7 +85,7 @@ def _plugins(registry: Registry, console: Console) -> None:
 
 
 def _shelf(registry: Registry, kind: str, console: Console) -> None:
-    from tokbench.protocol import BackendSpec
+    from tokbench.backend import BackendSpec
     from tokbench.registry import missing
 
     rows = []

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
+    from tokbench.backend import BackendSpec
     from tokbench.corpus.source import CorpusSpec
     from tokbench.metrics.contract import MetricSpec
-    from tokbench.protocol import BackendSpec
     from tokbench.reporter import ReporterSpec
 
 __all__ = ["GROUP", "hookimpl", "hookspec"]

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import pluggy
 
 from tokbench import hookspecs
+from tokbench.backend import BackendSpec
 from tokbench.errors import ContractError, InputError, did_you_mean, one_line
-from tokbench.protocol import BackendSpec
 
 if TYPE_CHECKING:
     from tokbench.corpus.source import CorpusSpec

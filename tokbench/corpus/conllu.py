@@ -15,12 +15,12 @@ from typing import Final, NoReturn
 
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.corpus.files import FileGroup, grouped_files, numbered_lines
 from tokbench.corpus.gold import AlignmentError, Gold, align
 from tokbench.corpus.source import Document
 from tokbench.errors import InputError, Problem
 from tokbench.paths import LocalPath
-from tokbench.protocol import Options
 
 __all__ = ["ConlluOptions", "ConlluSource"]
 

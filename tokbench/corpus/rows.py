@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.corpus.gold import AlignmentError, Gold, gold_segments
 from tokbench.corpus.source import Document
 from tokbench.errors import InputError, Problem, did_you_mean
-from tokbench.protocol import Options
 
 __all__ = ["RowOptions", "row_document", "row_fields"]
 

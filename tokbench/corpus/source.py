@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from tokbench.backend import Options
 from tokbench.corpus.gold import Gold
-from tokbench.protocol import Options
 
 __all__ = ["CorpusSpec", "Document", "Source"]
 

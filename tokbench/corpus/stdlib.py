@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.corpus.source import Document
 from tokbench.errors import InputError, did_you_mean
-from tokbench.protocol import Options
 
 __all__ = ["StdlibOptions", "StdlibSource"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.corpus.files import Cut, FileGroup, grouped_files, read_documents
 from tokbench.corpus.source import Document
 from tokbench.errors import InputError, Problem
 from tokbench.paths import LocalPath
-from tokbench.protocol import Options
 
 __all__ = ["TextOptions", "TextSource"]
 

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from tokbench.protocol import Options, Tokenizer
+from tokbench.backend import Options
+from tokbench.protocol import Tokenizer
 
 if TYPE_CHECKING:
     from tokbench.metrics.view import View

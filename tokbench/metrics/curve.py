@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.backend import Options
 from tokbench.corpus.shards import BUCKETS
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
 from tokbench.metrics.view import View
-from tokbench.protocol import Options
 
 __all__ = ["SPEC", "TokenCounts"]
 

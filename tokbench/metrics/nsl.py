@@ -6,10 +6,10 @@ from typing import Final
 
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.metrics.beside import Beside, shortcoming, sums_of
 from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.jackknife import jackknife
-from tokbench.protocol import Options
 from tokbench.results import WHOLE
 
 __all__ = ["SPEC", "NslOptions"]

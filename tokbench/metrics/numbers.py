@@ -10,11 +10,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.backend import Options
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, touches
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import View
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, Options
+from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["LONGEST", "SPEC", "patterns"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
+from tokbench.backend import Options
 from tokbench.metrics.beside import Beside, shortcoming, sums_of
 from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.jackknife import MIN_BUCKETS, leave_out, p_value, spread
 from tokbench.metrics.sums import Sums
-from tokbench.protocol import Options
 from tokbench.results import WHOLE
 
 __all__ = ["SPEC", "holm"]

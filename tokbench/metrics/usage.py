@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.backend import Options
 from tokbench.curve import Curve
 from tokbench.errors import ContractError
 from tokbench.health.usage import Usage, usage_classes
@@ -15,7 +16,7 @@ from tokbench.merges import MergeOrder, merge_order
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.view import View
 from tokbench.metrics.vocabulary import Frequencies, Vocabulary, VocabularyOptions
-from tokbench.protocol import HasMerges, Options
+from tokbench.protocol import HasMerges
 
 __all__ = ["SPEC"]
 

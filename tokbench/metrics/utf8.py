@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from tokbench.backend import Options
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import View
 from tokbench.metrics.word_units import per_document, token_ends
-from tokbench.protocol import HasTokenBytes, Options
+from tokbench.protocol import HasTokenBytes
 
 __all__ = ["SPEC"]
 

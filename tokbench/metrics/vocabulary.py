@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.view import View
-from tokbench.protocol import Options
 
 __all__ = ["SPEC", "Frequencies", "VocabularyOptions", "renyi_entropy"]
 

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, usable_unit
 from tokbench.metrics.contract import Measured, NotApplicable
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import TokenEnds, View
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, HasUnknown, Options
+from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, HasUnknown
 
 __all__ = [
     "NOT_ALIGNED",

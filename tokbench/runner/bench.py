@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tokbench.backend import Options
 from tokbench.guard import Failure, attempt, doing
 from tokbench.metrics.contract import BenchOutcome, BenchText, MetricSpec
-from tokbench.protocol import Options, Tokenizer
+from tokbench.protocol import Tokenizer
 from tokbench.results import WHOLE, Cell, Status
 from tokbench.runner.crew import Crew, Death
 from tokbench.runner.plan import Plan

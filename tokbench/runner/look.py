@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from tokbench.backend import Options
 from tokbench.batch import check_encoded, decode_batch, encode_batch
 from tokbench.corpus.shards import Shard
 from tokbench.guard import Failure, attempt, doing
 from tokbench.metrics.view import DECODING, Subject, View
-from tokbench.protocol import Encoded, Options, Tokenizer
+from tokbench.protocol import Encoded, Tokenizer
 from tokbench.runner import same_ids
 from tokbench.runner.crew import Death
 from tokbench.runner.worker import Desk, Job

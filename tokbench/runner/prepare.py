@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
+from tokbench.backend import Options
 from tokbench.errors import BackendUnavailable, Problem, one_line
 from tokbench.guard import Failure, attempt, doing
 from tokbench.progress import Progress
-from tokbench.protocol import HasNotes, Options, Tokenizer
+from tokbench.protocol import HasNotes, Tokenizer
 from tokbench.registry import Registry
 from tokbench.results import TokenizerState
 from tokbench.runner.crew import Crew, Death

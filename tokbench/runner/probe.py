@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tokbench.backend import Options
 from tokbench.guard import Failure, attempt, doing
 from tokbench.metrics.contract import Answer, Probe, Segmented
-from tokbench.protocol import Options
 from tokbench.results import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.cells import make_cell
 from tokbench.runner.crew import Crew, Death

@@ -22,11 +22,12 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar, Literal
 
+from tokbench.backend import Options
 from tokbench.errors import BackendError
 from tokbench.guard import NOTE_BYTES, attempt, doing, keep_notes
 from tokbench.metrics.contract import AcrossMetric, TextMetric
 from tokbench.metrics.view import Subject
-from tokbench.protocol import Options, Tokenizer
+from tokbench.protocol import Tokenizer
 from tokbench.registry import load_registry
 
 __all__ = ["Desk", "Job", "Recipe", "checked", "main"]

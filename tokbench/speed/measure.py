@@ -19,11 +19,12 @@ from functools import partial
 
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.batch import decode_batch, encode_batch
 from tokbench.guard import Failure, attempt, doing
 from tokbench.metrics.contract import BenchOutcome, BenchText, ValueSpec
 from tokbench.progress import Progress
-from tokbench.protocol import Options, Tokenizer, WarmsUp
+from tokbench.protocol import Tokenizer, WarmsUp
 from tokbench.results import WHOLE, Cell, Status
 from tokbench.speed.clock import calibrate, quiet, seconds
 from tokbench.speed.slices import Slice, slices_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
-from tokbench.protocol import Options
+from tokbench.backend import Options
 from tokbench.study.checks import vocab_sizes
 
 __all__ = ["BYTES", "Model", "Precision"]

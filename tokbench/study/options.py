@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from tokbench.protocol import Options
+from tokbench.backend import Options
 from tokbench.study.model import Model
 
 __all__ = ["COMMON_SIZES", "Study", "VocabularyStudy"]

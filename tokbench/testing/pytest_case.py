@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tokbench.backend import BackendSpec
 from tokbench.errors import BackendUnavailable
-from tokbench.protocol import BackendSpec
 from tokbench.testing.job import EXAMPLES, Job
 from tokbench.testing.report import State
 from tokbench.testing.rules import RULES

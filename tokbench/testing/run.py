@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Self
 
+from tokbench.backend import BackendSpec
 from tokbench.errors import TokbenchError
-from tokbench.protocol import BackendSpec
 from tokbench.testing.job import EXAMPLES, Job
 from tokbench.testing.process import Died, Process
 from tokbench.testing.report import Outcome, Report, State, Verdict

@@ -17,7 +17,7 @@ from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
 from tokbench.corpus.source import Document
 from tokbench.corpus.text import TextOptions, TextSource
 from tokbench.errors import InputError, did_you_mean
-from tokbench.protocol import Options
+from tokbench.backend import Options
 
 __all__ = ["SampleOptions", "SampleSource"]
 

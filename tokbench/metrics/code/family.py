@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from tokbench.backend import Options
 from tokbench.metrics.code import identifiers, indentation, operators, syntax
 from tokbench.metrics.code.leaves import leaves_of
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import View
-from tokbench.protocol import Options
 
 __all__ = ["SPEC", "CodeOptions"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from tokbench.backend import Options
 from tokbench.corpus.languages import slices
 from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable
 from tokbench.metrics.fairness.aligned import Aligned
 from tokbench.metrics.fairness.premium import Premium, inequality, mean, median, premium
 from tokbench.metrics.fairness.values import VALUES
 from tokbench.metrics.view import View
-from tokbench.protocol import Options
 from tokbench.results import WHOLE
 
 __all__ = ["SPEC"]

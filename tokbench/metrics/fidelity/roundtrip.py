@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tokbench.backend import Options
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
 from tokbench.metrics.fidelity.align import edits
 from tokbench.metrics.fidelity.causes import CELLS
@@ -14,7 +15,7 @@ from tokbench.metrics.fidelity.losses import Losses, find_losses
 from tokbench.metrics.fidelity.values import VALUES
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import View
-from tokbench.protocol import HasUnknown, Options
+from tokbench.protocol import HasUnknown
 
 __all__ = ["SPEC", "RoundTripState"]
 

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("numba")
 pytest.importorskip("splintr")
 
+from tokbench.backend import Options
 from tokbench.batch import encode_batch
 from tokbench.corpus.shards import shards
 from tokbench.corpus.source import Document
@@ -19,7 +20,6 @@ from tokbench.curve import Curve
 from tokbench.merges import merge_order
 from tokbench.metrics.curve import SPEC
 from tokbench.metrics.view import Subject, View
-from tokbench.protocol import Options
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 

@@ -1,0 +1,100 @@
+"""Configuration and plugins -> what will be done, or everything that is wrong with it."""
+
+from __future__ import annotations
+
+from tokbench.config.model import Config, CorpusEntry
+from tokbench.corpus.corpus import Corpus, Survey
+from tokbench.errors import did_you_mean
+from tokbench.progress import Progress
+from tokbench.registry import Registry
+from tokbench.runner.plan.model import CURVE, STUDIED, Plan
+from tokbench.runner.plan.resolve import Path, Resolver
+from tokbench.runner.plan.tokenizers import TokenizerPlanner
+
+__all__ = ["make_plan"]
+
+
+def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
+    """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
+    plan = Plan(config, problems=list(config.problems))
+    planner = _Planner(config, registry, plan)
+    tokenizers = TokenizerPlanner(config, registry, plan)
+    for done, (name, corpus) in enumerate(config.corpora.items(), 1):
+        planner.corpus(name, corpus)
+        progress("reading corpora", done, len(config.corpora))
+    for name, tokenizer in config.tokenizers.items():
+        tokenizers.tokenizer(name, tokenizer)
+    tokenizers.same_as()
+    planner.metrics()
+    planner.study()
+    planner.reporters()
+    return plan
+
+
+class _Planner(Resolver):
+    def corpus(self, name: str, entry: CorpusEntry) -> None:
+        path = ("corpora", name)
+        spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
+        if spec is None:
+            return
+        options = self._options(spec.options, entry.options, path, tuple(CorpusEntry.model_fields))
+        if options is None:
+            return
+        source = self._try(path, lambda: spec.open(options))
+        if source is None:
+            return
+        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel)
+        survey = self._try(path, corpus.survey)
+        if survey is not None:
+            self._plan.corpora[name] = corpus
+            self._plan.surveys[name] = survey
+            if entry.evaluate:
+                self._plan.measured.append(name)
+            self._reference(entry, survey, (*path, "reference"))
+
+    def _reference(self, entry: CorpusEntry, survey: Survey, path: Path) -> None:
+        if entry.reference and not entry.parallel:
+            self._problem(path, "a reference needs groups that are translations; add 'parallel: true', or remove it")
+        elif entry.reference and entry.reference not in survey.groups:
+            hint = did_you_mean(entry.reference, survey.groups)
+            self._problem(path, f"unknown group {entry.reference!r}; {hint}")
+
+    def metrics(self) -> None:
+        for entry in self._config.metrics:
+            spec = self._try(entry.path, lambda name=entry.name: self._registry.metrics.get(name))  # type: ignore[misc]
+            if spec is None:
+                continue
+            if spec in [known for known, _ in self._plan.metrics]:
+                self._problem(entry.path, f"metric {entry.name!r} is given twice")
+                continue
+            options = self._options(spec.options, entry.options, entry.path, ())
+            if options is not None:
+                self._named_corpora(getattr(options, "corpora", ()), (*entry.path, "corpora"))
+                self._named_groups(getattr(options, "units", {}), (*entry.path, "units"))
+                self._named_tokenizer(getattr(options, "reference", ""), (*entry.path, "reference"))
+                self._plan.metrics.append((spec, options))
+
+    def study(self) -> None:
+        """A study of sizes needs the ids counted, and bytes and words to divide them by."""
+        known = {spec.name for spec, _ in self._plan.metrics}
+        if self._config.study.vocabulary:
+            for name in STUDIED:
+                if name not in known:
+                    spec = self._registry.metrics.get(name)
+                    self._plan.metrics.append((spec, spec.options()))
+        elif CURVE in known:
+            path = next(entry.path for entry in self._config.metrics if entry.name == CURVE)
+            self._problem(path, f"{CURVE!r} comes with a study: write 'study: {{vocabulary: {{}}}}' instead")
+
+    def reporters(self) -> None:
+        for k, name in enumerate(self._config.formats):
+            spec = self._try(("report", "formats", k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
+            if spec is not None:
+                self._plan.reporters.append(spec)
+        studied = self._config.study.vocabulary is not None
+        known = [spec.name for spec in self._plan.reporters]
+        if studied and CURVE not in known:
+            self._plan.reporters.append(self._registry.reporters.get(CURVE))
+        elif CURVE in known and not studied:
+            path = ("report", "formats", self._config.formats.index(CURVE))
+            self._problem(path, f"format {CURVE!r} comes with a study: write 'study: {{vocabulary: {{}}}}' as well")

@@ -1,0 +1,87 @@
+"""What a run will do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tokbench.backend import BackendSpec, Options
+from tokbench.config.model import Config
+from tokbench.corpus.corpus import Corpus, Survey
+from tokbench.errors import Problem
+from tokbench.metrics.contract import MetricSpec
+from tokbench.reporter import ReporterSpec
+
+__all__ = ["CURVE", "STUDIED", "Plan", "PlannedTokenizer", "reading_order"]
+
+CURVE: Final = "curve"
+"""What a study of vocabulary sizes adds: a family of metrics, and a report format."""
+
+STUDIED: Final = ("compression", "fertility", CURVE)
+"""The families that a study of vocabulary sizes rests on."""
+
+
+@dataclass(frozen=True)
+class PlannedTokenizer:
+    """A tokenizer that will be loaded or trained.
+
+    Attributes:
+        name: its name in the run.
+        entry: the name of its entry, which may make several tokenizers.
+        spec: its backend.
+        options: the backend's options, validated.
+        given: the options as they were written.
+        train_on: names of the corpora to train on; empty if it is loaded.
+        vocab_size: the size to train at.
+        optional: whether the run goes on without it.
+        same_as: the tokenizer whose ids it must give; ``""`` if none.
+        where: its place in the configuration.
+        absent: why the backend cannot be used here; ``""`` if it can.
+    """
+
+    name: str
+    entry: str
+    spec: BackendSpec
+    options: Options
+    given: dict[str, Any]
+    train_on: tuple[str, ...]
+    vocab_size: int
+    optional: bool
+    same_as: str
+    where: str
+    absent: str
+
+
+@dataclass
+class Plan:
+    """What a run will do.
+
+    Attributes:
+        config: the configuration file.
+        corpora, surveys: by name, with what one pass over each found.
+        measured: names of the corpora that are evaluated.
+        tokenizers: in the order of the file.
+        metrics: families with their options.
+        reporters: report formats.
+        problems: all that is wrong; a run begins only if there is nothing.
+    """
+
+    config: Config
+    corpora: dict[str, Corpus] = field(default_factory=dict)
+    surveys: dict[str, Survey] = field(default_factory=dict)
+    measured: list[str] = field(default_factory=list)
+    tokenizers: list[PlannedTokenizer] = field(default_factory=list)
+    metrics: list[tuple[MetricSpec, Options]] = field(default_factory=list)
+    reporters: list[ReporterSpec] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def reading_order(problems: list[Problem]) -> list[Problem]:
+    """Problems in the order of their places, each once."""
+
+    def key(problem: Problem) -> tuple[str, list[int], str]:
+        name, places = re.fullmatch(r"(.*?)((?::\d+)*)", problem.where, re.DOTALL).groups()  # type: ignore[union-attr]
+        return name, [int(number) for number in places.split(":")[1:]], problem.message
+
+    return sorted(set(problems), key=key)

@@ -1,0 +1,78 @@
+"""What every step of planning needs: names looked up, options validated, problems put in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from tokbench.backend import Options
+from tokbench.config.grid import expand
+from tokbench.config.model import Config
+from tokbench.config.validate import validate
+from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.guard import Failure, attempt
+from tokbench.registry import Registry
+from tokbench.runner.plan.model import Plan
+
+__all__ = ["Path", "Resolver"]
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
+
+
+class Resolver:
+    """Adds to a plan, or to its problems."""
+
+    def __init__(self, config: Config, registry: Registry, plan: Plan) -> None:
+        self._config = config
+        self._registry = registry
+        self._plan = plan
+
+    def _problem(self, path: Path, message: str) -> None:
+        self._plan.problems.append(Problem(self._config.located.where(path), message))
+
+    def _try(self, path: Path, step: Callable[[], T]) -> T | None:
+        """The result of a step; if it raises, a problem at a place of the file and ``None``."""
+
+        def told() -> T | InputError:
+            try:
+                return step()
+            except InputError as error:
+                return error
+
+        result = attempt(told)
+        if isinstance(result, InputError):
+            for problem in result.problems:
+                self._problem(path, str(problem))
+            return None
+        if isinstance(result, Failure):
+            self._problem(path, result.reason)
+            return None
+        return result
+
+    def _options(self, model: type[Options], given: dict[str, Any], path: Path, own: tuple[str, ...]) -> Options | None:
+        config = self._config
+        return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
+
+    def _named_corpora(self, names: tuple[str, ...], path: Path) -> None:
+        for name in names:
+            if name not in self._config.named:
+                self._problem(path, f"unknown corpus {name!r}; {did_you_mean(name, self._config.named)}")
+
+    def _named_groups(self, names: Iterable[str], path: Path) -> None:
+        surveys = self._plan.surveys
+        groups = {group for survey in surveys.values() for group in survey.groups}
+        for name in names:
+            # Where a corpus could not be read, its groups are not known either.
+            if name not in groups and len(surveys) == len(self._config.corpora):
+                self._problem((*path, name), f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
+
+    def _named_tokenizer(self, name: str, path: Path) -> None:
+        known = [each.name for each in self._plan.tokenizers]
+        # One that is malformed has a problem of its own.
+        if name and name not in known and name not in self._config.located.data["tokenizers"]:
+            self._problem(path, f"unknown tokenizer {name!r}; {did_you_mean(name, known)}")
+        elif name and name not in known and name in self._config.tokenizers:
+            variants = [each.name for each in expand(name, self._config.tokenizers[name])]
+            if variants != [name]:
+                self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import itertools
 import re
 import sys
 import tempfile
@@ -17,15 +18,28 @@ import yaml
 import tokbench
 from tokbench import hookspecs, protocol
 from tokbench.registry import load_registry
+from tokbench.report.study.data import Sizes
+from tokbench.report.study.view import by_size
 from tokbench.results import WHOLE
+from tokbench.study.model import Model
+from tokbench.study.options import VocabularyStudy
 
 README = Path(__file__).parent.parent / "README.md"
-QUICKSTART = README.parent / "configs" / "quickstart.yaml"
+CONFIGS = README.parent / "configs"
+QUICKSTART = CONFIGS / "quickstart.yaml"
+EQUAL_SIZE = CONFIGS / "equal_size.yaml"
+MEASURED = {
+    "quickstart": lambda: quickstart(without_speed()),
+    "equal size": lambda: equal_size(tokbench.run(EQUAL_SIZE)),
+}
+"""The tables for which something is measured, and which therefore take their time."""
+
 GUIDE = README.parent / "plugins" / "README.md"
 TEMPLATE = GUIDE.parent / "template"
 EXAMPLES = ("backend", "metric", "corpus", "reporter")
 SECTIONS = {
-    README: ("quickstart", "backends", "options", "corpora", "metrics", "backend example"),
+    README: ("quickstart", "equal size", "backends", "backend example"),
+    CONFIGS / "README.md": ("configurations", "options", "corpora", "metrics", "study"),
     GUIDE: ("hooks", "capabilities", *(f"{name} example" for name in EXAMPLES)),
 }
 
@@ -70,6 +84,40 @@ def quickstart(results):
     return table(["tokenizer", "vocabulary", *corpora, *languages, "come back"], rows)
 
 
+def equal_size(results):
+    """Bytes per token on the languages at some sizes, the best at 32,000 first."""
+    sizes = Sizes(results)
+    columns = [4_000, 16_000, 32_000, 64_000, 100_000]
+    found = sorted(by_size(sizes, "languages", columns), key=lambda row: -(row.values[2] or 0))
+    own = {line["line"]: line["largest"] for line in sizes.lines}
+
+    def shown(value):
+        return "" if value is None else f"{value:.2f}"
+
+    rows = [(row.line, *map(shown, row.values), f"{row.own:.2f} at {own[row.line]:,}") for row in found]
+    return table(["vocabulary", *(f"{size:,}" for size in columns), "own size"], rows)
+
+
+def configurations():
+    """The first sentences of each file's comment."""
+    rows = []
+    for path in sorted(CONFIGS.glob("*.yaml")):
+        lines = itertools.takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
+        comment = " ".join(line.removeprefix("#").strip() for line in lines)
+        needs = "test data" if "TOKBENCH_TEST_DATA" in path.read_text(encoding="utf-8").split("schema:")[1] else ""
+        rows.append((f"[{path.name}]({path.name})", re.match(r"(.+?[.?])(?= |$)", comment)[1], needs))
+    return table(["file", "what it shows", "needs"], rows)
+
+
+def study():
+    rows = [
+        (where if not k else "", *each)
+        for where, model in (("`vocabulary`", VocabularyStudy), ("`model`", Model))
+        for k, each in enumerate(fields(model))
+    ]
+    return table(["under", "option", "default", "what it does"], rows)
+
+
 def backends():
     rows = []
     for name, entry in sorted(load_registry().backends.entries.items()):
@@ -111,11 +159,14 @@ def corpora():
 
 
 def metrics():
-    rows = [
-        (f"`{spec.name}`", f"`{value.id}`", value.formula, value.unit, value.direction)
-        for spec in (entry.spec for _, entry in sorted(load_registry().metrics.entries.items()))
-        for value in spec.values
-    ]
+    """One row a cell; cells that differ in a number alone share one."""
+    rows = []
+    for spec in (entry.spec for _, entry in sorted(load_registry().metrics.entries.items())):
+        for _, alike in itertools.groupby(spec.values, key=lambda value: re.sub(r"\d+", "#", value.id + value.formula)):
+            first, *more = alike
+            last = f" … `{more[-1].id}`" if more else ""
+            formula = first.formula.replace(first.id.split("_")[1], "n") if more else first.formula
+            rows.append((f"`{spec.name}`", f"`{first.id}`{last}", formula, first.unit, first.direction))
     return table(["family", "cell", "formula", "unit", "better"], rows)
 
 
@@ -157,7 +208,7 @@ def example(name):
 def made(name):
     if name.endswith(" example"):
         return example(name.removesuffix(" example"))
-    return quickstart(without_speed()) if name == "quickstart" else globals()[name]()
+    return MEASURED[name]() if name in MEASURED else globals()[name]()
 
 
 def section(text, name):

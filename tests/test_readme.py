@@ -25,7 +25,7 @@ def blocks(language):
 
 @pytest.mark.parametrize(
     ("path", "name"),
-    [(path, name) for path, names in tables.SECTIONS.items() for name in names if name != "quickstart"],
+    [(path, name) for path, names in tables.SECTIONS.items() for name in names if name not in tables.MEASURED],
 )
 def test_what_is_made_from_the_code_is_up_to_date(path, name):
     text = path.read_text(encoding="utf-8")
@@ -33,9 +33,11 @@ def test_what_is_made_from_the_code_is_up_to_date(path, name):
 
 
 @pytest.mark.slow
-def test_the_quickstart_s_table_equals_a_run():
-    pytest.importorskip("splintr")
-    assert tables.section(TEXT, "quickstart") == tables.quickstart(tables.without_speed())
+@pytest.mark.parametrize("name", tables.MEASURED)
+def test_what_is_measured_equals_a_run(name):
+    for module in ("mistral_common", "splintr"):
+        pytest.importorskip(module)
+    assert tables.section(TEXT, name) == tables.made(name)
 
 
 def test_the_commands_name_what_is_there():

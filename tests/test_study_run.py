@@ -200,3 +200,39 @@ def test_without_a_study_there_is_none(write_config, tmp_path):
 )
 def test_what_makes_no_sense_is_refused(write_config, parts, line):
     assert problems(write_config(**parts)) == [line]
+
+
+def test_sizes_that_no_vocabulary_has(write_config):
+    """Then there is the own size, and the knee on the fine grid."""
+    results = tokbench.run(
+        write_config(
+            "  talk: {source: sample, part: languages, groups: [en], parallel: true}",
+            "  b: {backend: naive_bpe, train: {corpus: talk, vocab_size: 300}}",
+            extra="study: {vocabulary: {sizes: [5, 100000], model: {width: 8, layers: 1, context: 8}}}\n",
+        )
+    )
+    assert not results.failed
+    assert {(row["vocab_size"], row["group"]) for row in results.study["vocabulary"]["rows"]} == {
+        (300, "en"),
+        (300, WHOLE),
+    }
+
+
+def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkeypatch):
+    from tokbench.runner.study import vocabulary
+
+    def broken(*_):
+        raise ValueError("no curve today")
+
+    tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}\n  u: {backend: utf8_bytes}"
+    for place, notes in (
+        ("cut", ["the study of vocabulary sizes: b: ValueError: no curve today"]),
+        ("read_merges", ["the study of vocabulary sizes: ValueError: no curve today"]),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(vocabulary, place, broken)
+            results = tokbench.run(write_config(tokenizers=tokenizers, extra="study: {vocabulary: {}}\n"))
+        assert results.failed
+        assert results.notes == notes
+        assert {cell.status for cell in results.cells} == {Status.OK}
+        assert html.render(results)

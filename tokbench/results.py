@@ -149,8 +149,11 @@ class Results:
 
     @property
     def failed(self) -> bool:
-        """Whether any cell failed or ran out of time, or a file could not be written."""
-        return bool(self.troubles) or any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
+        """Whether any cell or study failed or ran out of time, or a file could not be written."""
+        studies = any(study.get("failures") for study in self.study.values())
+        return (
+            bool(self.troubles) or studies or any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
+        )
 
     def to_json(self) -> str:
         """The text of ``results.json``."""

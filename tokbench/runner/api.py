@@ -14,6 +14,7 @@ from tokbench.config.model import Config
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
 from tokbench.errors import BackendUnavailable, InputError, Problem
+from tokbench.guard import Failure, attempt
 from tokbench.progress import Progress, progress_bars
 from tokbench.protocol import Tokenizer
 from tokbench.registry import Registry, load_registry, missing
@@ -150,7 +151,9 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
     if not interrupted:
         try:
             if plan.config.study.vocabulary:
-                study["vocabulary"] = study_vocabulary(plan, prepared, evaluation, crew, progress)
+                found = attempt(lambda: study_vocabulary(plan, prepared, evaluation, crew, progress))
+                study["vocabulary"] = {"failures": [found.reason]} if isinstance(found, Failure) else found
+                notes += [f"the study of vocabulary sizes: {why}" for why in study["vocabulary"]["failures"]]
             ended = {name: failure for (name, _), failure in evaluation.ended.items()}
             probed = probe(plan, prepared, ended, crew)
             cells += probed.cells

@@ -50,7 +50,8 @@ def grid(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
     """The sizes at which a vocabulary is looked at: those asked for as far as it goes, its own, and a fine grid."""
     first, last = order.base, order.base + len(order)
     fine = np.geomspace(first, last, GRID).round().astype(np.int64) if len(order) else np.array([last])
-    return np.unique(np.concatenate([fine, [size for size in sizes if first <= size <= last], [last]]))
+    asked = np.array([size for size in sizes if first <= size <= last], dtype=np.int64)
+    return np.unique(np.concatenate([fine, asked, [last]]))
 
 
 def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int64]) -> list[Line]:

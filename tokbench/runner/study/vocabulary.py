@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.words import UNIT_NAMES
 from tokbench.curve import Curve
-from tokbench.guard import Failure
+from tokbench.guard import Failure, attempt
 from tokbench.metrics.curve import TokenCounts
 from tokbench.progress import Progress
 from tokbench.results import WHOLE
@@ -44,7 +44,9 @@ def study_vocabulary(
         whole = built[each.name].order is not None
         entries.setdefault(each.name if whole else each.planned.entry, []).append(each)
     for done, (name, members) in enumerate(entries.items(), 1):
-        study.line(name, members, built)
+        failed = attempt(lambda name=name, members=members: study.line(name, members, built), name)  # type: ignore[misc]
+        if isinstance(failed, Failure):
+            study.failures.append(failed.reason)
         progress("drawing curves", done, len(entries))
     return study.results()
 
@@ -59,6 +61,7 @@ class _Study:
     rows: list[dict[str, Any]] = field(default_factory=list)
     knees: list[dict[str, Any]] = field(default_factory=list)
     costs: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
     def line(self, name: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
         """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
@@ -150,6 +153,7 @@ class _Study:
             "rows": self.rows,
             "knees": self.knees,
             "curves": self.curves,
+            "failures": self.failures,
         }
         if model is not None:
             largest = max((each["largest"] for each in self.lines), default=1)

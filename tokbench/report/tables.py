@@ -10,14 +10,14 @@ from tokbench.report.text import plain
 from tokbench.report.values import Style, style_for
 from tokbench.results import WHOLE, Cell, Results, TokenizerState
 
-__all__ = ["Tables"]
+__all__ = ["MANY_UNKNOWN", "Tables"]
 
 _TEXT_SAVERS = frozenset({"compression", "fertility", "continued_words"})
 """Families in which losing text would look like a gain."""
 
 _SPEED_DIGITS = 3  # no machine is steadier than that
 
-_MANY_UNKNOWN = 0.001
+MANY_UNKNOWN = 0.001
 """From this share of unknown tokens on, what is missing shows in the digits of a ratio."""
 
 
@@ -80,7 +80,7 @@ class Tables:
     def _shown(self, cell: Cell, style: Style, *, best: bool) -> Shown:
         family = self.family(cell.metric)
         lossy = family in _TEXT_SAVERS and self._loses(cell)
-        unknown = lossy and self._unknown(cell) >= _MANY_UNKNOWN
+        unknown = lossy and self._unknown(cell) >= MANY_UNKNOWN
         return show_cell(cell, style, best=best, rounds=family == "speed", lossy=lossy, unknown=unknown)
 
     def _missing(self, name: str) -> Shown:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.report.tables import MANY_UNKNOWN
 from tokbench.results import WHOLE, Results
 
 __all__ = ["Sizes", "Trace"]
@@ -55,6 +56,7 @@ class Sizes:
             self._rows.setdefault((row["line"], row["corpus"], row["group"]), []).append(row)
         self._curves = {(c["line"], c["corpus"], c["group"]): c for c in self.found.get("curves", [])}
         self._knees = {(k["line"], k["corpus"], k["group"]): k for k in self.found.get("knees", [])}
+        self._losses = {(each["line"], each["corpus"]): each for each in self.found.get("losses", [])}
         self._traces: dict[tuple[str, str, str], Trace | None] = {}
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
@@ -92,11 +94,24 @@ class Sizes:
         words = rows[0]["tokens"] / rows[0]["fertility"] if rows[0]["fertility"] else None
         return Trace(line["line"], line["kind"], np.array([row["vocab_size"] for row in rows]), tokens, n_bytes, words)
 
+    def lost(self, line: str, corpus: str) -> str:
+        """What a line loses of a corpus, in words; ``""`` if nothing."""
+        lost = self._losses.get((line, corpus))
+        if lost is None:
+            return ""
+        unknown = f", {lost['unknown']:.1%} of the tokens unknown" if lost["unknown"] else ""
+        return f"{lost['exact']:.1%} of the texts come back{unknown}"
+
+    def draws(self, line: str, corpus: str) -> bool:
+        """Whether a line belongs into pictures: not if so much is unknown that its tokens compare with no other's."""
+        unknown: float = self._losses.get((line, corpus), {}).get("unknown", 0.0)
+        return unknown < MANY_UNKNOWN
+
     def traces(self, corpus: str, group: str) -> Iterator[Trace]:
         """All lines on one group, in the order of the configuration."""
         for line in self.lines:
             trace = self.trace(line, corpus, group)
-            if trace is not None:
+            if trace is not None and self.draws(line["line"], corpus):
                 yield trace
 
 

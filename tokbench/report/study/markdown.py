@@ -37,4 +37,6 @@ def _corpus(sizes: Sizes, corpus: str) -> str:
     ]
     sentence = sizes.found.get("advice", {}).get(corpus, {}).get("sentence")
     advice = f"\n{markdown(sentence)}\n" if sentence else ""
+    losses = [f"{row.line} ({lost})" for row in by_size(sizes, corpus, ()) if (lost := sizes.lost(row.line, corpus))]
+    advice += f"\nLosing text, and never recommended: {markdown('; '.join(losses))}.\n" if losses else ""
     return f"### {markdown(corpus)}\n\n{table(head, rows, range(1, len(head)))}{advice}"

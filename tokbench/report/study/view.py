@@ -55,6 +55,7 @@ class Corpus:
         table: lines down and sizes across, on the whole corpus.
         columns: the sizes of ``table``.
         costs: the rows of costs.
+        lost: by line that loses text, how much.
         advice: the sentence that recommends a size; ``""`` without a model.
     """
 
@@ -67,6 +68,7 @@ class Corpus:
     table: Sequence[BySize]
     columns: Sequence[int]
     costs: Sequence[Mapping[str, Any]]
+    lost: Mapping[str, str]
     advice: str
 
 
@@ -113,7 +115,8 @@ def _corpus(sizes: Sizes, corpus: str, styles: Mapping[str, int]) -> Corpus:
     )
     each_group = (draw(g, list(sizes.traces(corpus, g)), SMALL, styles, span=span) for g in groups)
     places = {group: number for number, group in enumerate(groups)}
-    each_line = (_of_line(sizes, line, corpus, places, span) for line in sizes.lines[:_MOST_LINES])
+    drawn = [line for line in sizes.lines if sizes.draws(line["line"], corpus)]
+    each_line = (_of_line(sizes, line, corpus, places, span) for line in drawn[:_MOST_LINES])
     columns = columns_of(sizes, corpus)
     return Corpus(
         name=corpus,
@@ -125,6 +128,7 @@ def _corpus(sizes: Sizes, corpus: str, styles: Mapping[str, int]) -> Corpus:
         table=by_size(sizes, corpus, columns),
         columns=columns,
         costs=[row for row in sizes.found.get("costs", []) if row["corpus"] == corpus],
+        lost={line["line"]: lost for line in sizes.lines if (lost := sizes.lost(line["line"], corpus))},
         advice=advice.get("sentence", ""),
     )
 
@@ -170,9 +174,10 @@ def _at_size(sizes: Sizes, corpus: str, groups: Sequence[str], size: int) -> Siz
     if len(lines) < 2:  # noqa: PLR2004 - one alone is no comparison
         return None
     rows = [(group, [_ratios(sizes, line, corpus, [size], group)[0] for line in lines]) for group in groups]
+    lossless = [k for k, line in enumerate(lines) if not sizes.lost(line, corpus)]
     best = {
-        group: max((k for k, value in enumerate(values) if value is not None), key=lambda k: values[k] or 0.0)
+        group: max(known, key=lambda k, values=values: values[k] or 0.0)  # type: ignore[misc]
         for group, values in rows
-        if any(value is not None for value in values)
+        if (known := [k for k in lossless if values[k] is not None])
     }
     return SizeTable(size, lines, rows, best)

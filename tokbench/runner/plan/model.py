@@ -18,7 +18,7 @@ __all__ = ["CURVE", "STUDIED", "Plan", "PlannedTokenizer", "reading_order"]
 CURVE: Final = "curve"
 """What a study of vocabulary sizes adds: a family of metrics, and a report format."""
 
-STUDIED: Final = ("compression", "fertility", CURVE)
+STUDIED: Final = ("compression", "fertility", "roundtrip", CURVE)
 """The families that a study of vocabulary sizes rests on."""
 
 

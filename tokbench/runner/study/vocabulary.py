@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tokbench.corpus.words import UNIT_NAMES
 from tokbench.curve import Curve
 from tokbench.guard import Failure, attempt
+from tokbench.metrics.contract import AcrossMetric, Measured, NotApplicable
 from tokbench.metrics.curve import TokenCounts
 from tokbench.progress import Progress
 from tokbench.results import WHOLE
@@ -61,10 +62,13 @@ class _Study:
     rows: list[dict[str, Any]] = field(default_factory=list)
     knees: list[dict[str, Any]] = field(default_factory=list)
     costs: list[dict[str, Any]] = field(default_factory=list)
+    losses: list[dict[str, Any]] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     def line(self, name: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
         """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
+        # Where the text gives no more tokens, several trainings end at one size.
+        members = list({built[each.name].size: each for each in reversed(members)}.values())[::-1]
         first = built[members[0].name]
         sizes = [built[each.name].size for each in members]
         kind = "curve" if first.order is not None else "ladder" if len(members) > 1 else "point"
@@ -79,6 +83,11 @@ class _Study:
             "spaces": max(built[each.name].spaces for each in members),
             "spaces_from": first.spaces_from,
         })  # fmt: skip
+        self.losses += [
+            {"line": name, "corpus": corpus} | lost
+            for corpus in self.plan.measured
+            if (lost := self._lost(corpus, [each.name for each in members]))
+        ]
         texts = {
             (corpus, group): text
             for corpus in self.plan.measured
@@ -136,6 +145,15 @@ class _Study:
                 Text(sums.documents, sums.columns["bytes"], words.sums.columns["words"] if one else None, unit),
             )
 
+    def _lost(self, corpus: str, names: Sequence[str]) -> dict[str, float]:
+        """The least share of documents that come back, and the largest of unknown tokens; empty if nothing is lost."""
+        states = [self._state(name, corpus, WHOLE, "roundtrip") for name in names]
+        metric = self.evaluation.metrics["roundtrip"]
+        assert not isinstance(metric, AcrossMetric)
+        found = [metric.finish(state) for state in states if not isinstance(state, Failure)]
+        exact = min((_value(each["roundtrip_exact"], 1.0) for each in found), default=1.0)
+        return {} if exact == 1 else {"exact": exact, "unknown": max(_value(each["unk_rate"], 0.0) for each in found)}
+
     def _counts(self, name: str, corpus: str, group: str) -> TokenCounts | Failure:
         state: TokenCounts | Failure = self._state(name, corpus, group, CURVE)
         return state
@@ -153,6 +171,7 @@ class _Study:
             "rows": self.rows,
             "knees": self.knees,
             "curves": self.curves,
+            "losses": self.losses,
             "failures": self.failures,
         }
         if model is not None:
@@ -167,7 +186,8 @@ class _Study:
         return found
 
     def _advice(self, corpus: str) -> dict[str, Any] | None:
-        table = [row for row in self.costs if row["corpus"] == corpus]
+        lossy = {each["line"] for each in self.losses if each["corpus"] == corpus}
+        table = [row for row in self.costs if row["corpus"] == corpus and row["line"] not in lossy]
         return advice(table, self._worst(corpus)) if table else None
 
     def _worst(self, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
@@ -190,6 +210,10 @@ class _Study:
                 for key, each in groups.items()
             }
         return {key: min(each.items(), key=lambda item: item[1]) for key, each in groups.items()}
+
+
+def _value(value: Measured | NotApplicable, without: float) -> float:
+    return value.value if isinstance(value, Measured) else without
 
 
 def _drawn(curve: Curve, text: Text, *, every: bool) -> dict[str, Any]:

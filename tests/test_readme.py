@@ -68,15 +68,20 @@ def test_the_quickstart_runs_without_network(tmp_path):
 
 
 def test_the_configuration_shown_is_right(tmp_path):
-    [text] = blocks("yaml")
+    text, study = blocks("yaml")
     (tmp_path / "news").mkdir()
     for language in ("fi", "en"):
         (tmp_path / "news" / f"{language}.txt").write_text(
             "".join(f"{language} {k}\n" for k in range(30)), encoding="utf-8"
         )
     (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
-    plan = make_plan(read_config(tmp_path / "mine.yaml"), load_registry(), lambda step, done, total: None)
-    assert [str(problem) for problem in plan.problems] == []
+    (tmp_path / "study.yaml").write_text(text + study, encoding="utf-8")
+    plan, studied = (
+        make_plan(read_config(tmp_path / name), load_registry(), lambda step, done, total: None)
+        for name in ("mine.yaml", "study.yaml")
+    )
+    assert [str(problem) for problem in plan.problems + studied.problems] == []
+    assert studied.config.study.vocabulary.model.width == 768
     assert [planned.name for planned in plan.tokenizers] == [
         *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),
         *("spm-unigram-byte_fallback", "spm-unigram-no-byte_fallback", "cl100k", "gpt-4"),

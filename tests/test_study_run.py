@@ -73,6 +73,14 @@ def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
     assert (trace.tokens[:-1] >= trace.tokens[1:]).all()
 
 
+def test_two_workers_train_and_measure_the_same(ran):
+    results, folder = ran
+    again = tokbench.run(folder.parent / "run.yaml", workers=2)
+    assert again.study == results.study
+    assert list(again.tokenizers) == list(results.tokenizers)
+    assert {t["state"] for t in again.tokenizers.values()} == {t["state"] for t in results.tokenizers.values()}
+
+
 def test_rows_agree_with_the_cells_at_the_own_size(ran):
     results, _ = ran
     cells = {(c.tokenizer, c.group, c.metric): c for c in results.cells}

@@ -190,12 +190,16 @@ class Crew:
         """
         while True:
             jobs = iter([job])
-            _, answer = list(self._work(partial(next, jobs, None), lambda: None, feeds, 1))[0]  # noqa: RUF015 - to its end
+            found = list(self._work(partial(next, jobs, None), lambda: None, lambda _: feeds(), 1))  # to its end
+            _, answer = found[0]
             if not isinstance(answer, Death) or answer.note.verb:
                 return answer
 
     def work(
-        self, next_job: Callable[[], Job | None], meanwhile: Callable[[], object] = lambda: None
+        self,
+        next_job: Callable[[], Job | None],
+        meanwhile: Callable[[], object] = lambda: None,
+        feeds: Callable[[Job], Mapping[str, Iterable[str]]] = lambda _: {},
     ) -> Iterator[tuple[Job, Any | Death]]:
         """Jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
@@ -203,14 +207,15 @@ class Crew:
             next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
                 answer: an answer may lead to another job.
             meanwhile: called while the workers work, so that the next job can be got ready.
+            feeds: makes the texts that a job may ask for, by name.
         """
-        return self._work(next_job, meanwhile, dict, self._size)
+        return self._work(next_job, meanwhile, feeds, self._size)
 
     def _work(
         self,
         next_job: Callable[[], Job | None],
         meanwhile: Callable[[], object],
-        feeds: Callable[[], Mapping[str, Iterable[str]]],
+        feeds: Callable[[Job], Mapping[str, Iterable[str]]],
         size: int,
     ) -> Iterator[tuple[Job, Any | Death]]:
         while True:
@@ -222,7 +227,7 @@ class Crew:
                     break
                 if number == len(self._workers):
                     self._workers.append(_Worker())
-                self._workers[number].begin(job, self._recipes, feeds())
+                self._workers[number].begin(job, self._recipes, feeds(job))
             busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
             if not busy:
                 return

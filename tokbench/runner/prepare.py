@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
@@ -212,25 +213,50 @@ _STAYS = "it was trained, but cannot be handed from one process to another: what
 
 
 def train_all(plan: Plan, prepared: list[Prepared], crew: Crew, progress: Progress) -> Iterator[Prepared]:
-    """Train every tokenizer that is to be trained, one by one; one that cannot be is failed, and the rest goes on."""
-    for each in prepared:
-        if each.planned.train_on and not each.planned.absent:
+    """Train every tokenizer that is to be trained; one that cannot be is failed, and the rest goes on.
+
+    One comes after the other, so that their times can be compared; those of a study of sizes, which may be many, share
+    the workers.
+    """
+    waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
+    if plan.config.study.vocabulary is None:
+        for each in waiting.values():
             train_one(plan, each, crew, progress)
             yield each
+        return
+    jobs = deque(_training(each.planned) for each in waiting.values())
+    for job, answer in crew.work(
+        lambda: jobs.popleft() if jobs else None, feeds=lambda job: _feeds(plan, waiting, job)
+    ):
+        assert isinstance(job, Train)
+        if isinstance(answer, Death) and not answer.note.verb:
+            jobs.append(job)  # its worker died before it began
+        else:
+            _take(waiting[job.name], answer, crew)
+    yield from waiting.values()
 
 
 def train_one(plan: Plan, each: Prepared, crew: Crew, progress: Progress) -> None:
     """Train one tokenizer; if it cannot be trained, its state and reason say so."""
+    progress(f"training {each.name}", 0, None)
+    job = _training(each.planned)
+    _take(each, crew.ask(job, lambda: _feeds(plan, {each.name: each}, job)), crew)
+
+
+def _training(planned: PlannedTokenizer) -> Train:
+    return Train(planned.name, planned.spec.name, planned.options, planned.vocab_size)
+
+
+def _feeds(plan: Plan, waiting: Mapping[str, Prepared], job: Job) -> dict[str, Iterator[str]]:
+    """The training text of a job."""
+    assert isinstance(job, Train)
+    names = waiting[job.name].planned.train_on
+    return {"training": (document.text for name in names for document in plan.corpora[name].training())}
+
+
+def _take(each: Prepared, answer: Trained | Death, crew: Crew) -> None:
+    """Keep what came out of a training."""
     planned = each.planned
-
-    def documents() -> Iterator[str]:
-        for name in planned.train_on:
-            for document in plan.corpora[name].training():
-                yield document.text
-
-    progress(f"training {planned.name}", 0, None)
-    job = Train(planned.name, planned.spec.name, planned.options, planned.vocab_size)
-    answer: Trained | Death = crew.ask(job, lambda: {"training": documents()})
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, Death):
         each.take(answer.failure, failed)

@@ -270,6 +270,8 @@ class MetricSpec:
         options: the options class. A field called ``corpora`` names corpora of the run, and the keys of one
             called ``units`` name groups; one called ``reference`` names a tokenizer: such names are checked with the
             rest of the configuration.
+        by_script: whether a text metric also has cells for the groups of each script put together, where groups are
+            languages.
     """
 
     name: str
@@ -279,3 +281,4 @@ class MetricSpec:
     probes: Callable[[Any], Sequence[Probe]] | None = None
     bench: Callable[[Any], BenchMetric] | None = None
     options: type[Options] = Options
+    by_script: bool = False

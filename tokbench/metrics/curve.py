@@ -12,6 +12,7 @@ from tokbench.backend import Options
 from tokbench.corpus.shards import BUCKETS
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
 from tokbench.metrics.view import View
+from tokbench.metrics.vocabulary import add_counts
 
 __all__ = ["SPEC", "TokenCounts"]
 
@@ -31,10 +32,7 @@ class Run(NamedTuple):
 
     def with_(self, other: Run) -> Run:
         """The counts of both."""
-        keys, where = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
-        counts = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(counts, where, np.concatenate([self.counts, other.counts]))
-        return Run(keys, counts)
+        return Run(*add_counts(self.keys, self.counts, other.keys, other.counts))
 
 
 class TokenCounts(NamedTuple):

@@ -183,5 +183,6 @@ SPEC: Final = MetricSpec(
     name="morphology",
     summary="precision, recall and F1 of token boundaries against gold words and gold morphemes",
     text=Morphology,
+    by_script=True,
     values=(*_specs("word", "", _WORDS), *_specs("morpheme", " inside words", _MORPHEMES)),
 )

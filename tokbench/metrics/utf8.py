@@ -82,6 +82,7 @@ SPEC: Final = MetricSpec(
     name="utf8",
     summary="characters and grapheme clusters that token boundaries split, tokens that are not whole characters",
     text=Utf8,
+    by_script=True,
     values=(
         ValueSpec(
             id="chars_split",

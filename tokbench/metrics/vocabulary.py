@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from tokbench.backend import Options
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.view import View
 
-__all__ = ["SPEC", "Frequencies", "VocabularyOptions", "renyi_entropy"]
+__all__ = ["SPEC", "Frequencies", "VocabularyOptions", "add_counts", "renyi_entropy"]
+
+Key = TypeVar("Key", np.int64, np.uint64)
 
 _FEW: Final = 1000
 """Counting by id is faster than sorting up to about this many ids a token."""
@@ -56,6 +58,21 @@ def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
     return float(np.log2((p**alpha).sum()) / (1 - alpha))
 
 
+def add_counts(
+    keys: NDArray[Key], counts: NDArray[np.int64], other_keys: NDArray[Key], other_counts: NDArray[np.int64]
+) -> tuple[NDArray[Key], NDArray[np.int64]]:
+    """Two tables of counts as one, its keys rising.
+
+    >>> keys, counts = add_counts(*map(np.array, ([1, 3], [10, 30], [2, 3], [5, 5])))
+    >>> keys.tolist(), counts.tolist()
+    ([1, 2, 3], [10, 5, 35])
+    """
+    keys, where = np.unique(np.concatenate([keys, other_keys]), return_inverse=True)
+    added = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(added, where, np.concatenate([counts, other_counts]))
+    return keys, added
+
+
 class Vocabulary:
     """Frequencies of ids."""
 
@@ -75,9 +92,7 @@ class Vocabulary:
 
     def merge(self, one: Frequencies, other: Frequencies) -> Frequencies:
         """The frequencies of both."""
-        ids, where = np.unique(np.concatenate([one.ids, other.ids]), return_inverse=True)
-        counts = np.zeros(len(ids), dtype=np.int64)
-        np.add.at(counts, where, np.concatenate([one.counts, other.counts]))
+        ids, counts = add_counts(one.ids, one.counts, other.ids, other.counts)
         return Frequencies(one.vocab_size, one.documents + other.documents, ids, counts)
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Mapping
-from functools import reduce
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tokbench.corpus.corpus import Survey
+from tokbench.corpus.languages import slices
 from tokbench.guard import Failure, attempt
 from tokbench.metrics.contract import (
     AcrossMetric,
@@ -28,6 +31,8 @@ from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
 
 __all__ = ["CellMaker", "make_cell"]
+
+Fingerprints = NDArray[np.uint64]
 
 
 class CellMaker:
@@ -52,15 +57,15 @@ class CellMaker:
         for corpus in self._plan.measured:
             survey = self._plan.surveys[corpus]
             for group in [*survey.groups, WHOLE]:
-                marks = survey.evaluated.values() if group == WHOLE else [survey.evaluated[group]]
-                seen = None if trained is None else float(np.isin(np.concatenate(list(marks)), trained).mean())
+                seen = _seen(trained, survey, survey.groups if group == WHOLE else [group])
                 for spec in self._specs:
                     yield from self._family(prepared, corpus, group, spec, seen)
                 if self._evaluation.same_ids.declared:
                     yield self._same_ids(prepared, corpus, group, seen)
             yield from self._slices(prepared, corpus, seen)
+            yield from self._by_script(prepared, corpus, trained)
 
-    def _trained_on(self, prepared: Prepared) -> np.ndarray[Any, Any] | None:
+    def _trained_on(self, prepared: Prepared) -> Fingerprints | None:
         """Fingerprints of the training text; ``None`` where nobody knows it."""
         names = prepared.planned.train_on
         return np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
@@ -97,6 +102,21 @@ class CellMaker:
                 for value in spec.values:
                     if value.id in found:
                         yield _cell((name, corpus, group, value.id), value, found[value.id], seen)
+
+    def _by_script(self, prepared: Prepared, corpus: str, trained: Fingerprints | None) -> Iterator[Cell]:
+        """Of families that want it, the groups of each script put together."""
+        survey = self._plan.surveys[corpus]
+        scripts = [(each.value, each.groups) for each in slices(survey.groups) if each.facet == "script" and each.value]
+        for script, groups in scripts if len(scripts) > 1 else ():
+            counts = {group: survey.groups[group] for group in groups}
+            for spec in (spec for spec in self._specs if spec.by_script):
+                state = self._evaluation.group_state((prepared.name, corpus, WHOLE, spec.name), counts)
+                metric = self._evaluation.metrics[spec.name]
+                assert not isinstance(metric, AcrossMetric)
+                values = state if isinstance(state, Failure) else attempt(partial(metric.finish, state))
+                for value in spec.values:
+                    seen = _seen(trained, survey, groups)
+                    yield make_cell(prepared, corpus, f"script: {script}", value, values, seen)
 
     def _keep(
         self, name: str, corpus: str, group: str, family: str, metric: TextMetric | AcrossMetric, state: Any
@@ -162,6 +182,13 @@ def make_cell(
         status = Status.TIMEOUT if values.timed_out else Status.FAILED
         return Cell(*place, unit=spec.unit, status=status, reason=values.reason)
     return _cell(place, spec, values.get(spec.id), seen)
+
+
+def _seen(trained: Fingerprints | None, survey: Survey, groups: Iterable[str]) -> float | None:
+    """The share of the documents of some groups that were trained on; ``None`` where nobody knows."""
+    if trained is None:
+        return None
+    return float(np.isin(np.concatenate([survey.evaluated[group] for group in groups]), trained).mean())
 
 
 def _lacking(prepared: Prepared, value: ValueSpec) -> str:

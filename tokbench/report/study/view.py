@@ -17,11 +17,20 @@ _MOST_LINES = 16
 
 
 class BySize(NamedTuple):
-    """One line at some sizes: where it bends, bytes per token at each (``None`` if unknown), and at its own size."""
+    """One line at some sizes.
+
+    Attributes:
+        line: its name.
+        knee: where it bends.
+        values: bytes per token at each size, ``None`` if unknown.
+        titles: all else that is known at each size, in words.
+        own: bytes per token at its own size.
+    """
 
     line: str
     knee: dict[str, Any] | None
     values: Sequence[float | None]
+    titles: Sequence[str]
     own: float | None
 
 
@@ -158,6 +167,7 @@ def by_size(sizes: Sizes, corpus: str, columns: Sequence[int]) -> list[BySize]:
             line["line"],
             sizes.knee(line["line"], corpus, WHOLE),
             _ratios(sizes, line["line"], corpus, columns),
+            _titles(sizes, line["line"], corpus, columns),
             _ratios(sizes, line["line"], corpus, [line["largest"]])[0],
         )
         for line in sizes.lines
@@ -167,6 +177,23 @@ def by_size(sizes: Sizes, corpus: str, columns: Sequence[int]) -> list[BySize]:
 def _ratios(sizes: Sizes, line: str, corpus: str, columns: Sequence[int], group: str = WHOLE) -> list[float | None]:
     known = {row["vocab_size"]: row["compression_ratio"] for row in sizes.rows(line, corpus, group)}
     return [known.get(size) for size in columns]
+
+
+def _titles(sizes: Sizes, line: str, corpus: str, columns: Sequence[int]) -> list[str]:
+    known = {row["vocab_size"]: _title(row) for row in sizes.rows(line, corpus, WHOLE)}
+    return [known.get(size, "") for size in columns]
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    """What a row has beside its bytes per token."""
+    parts = [f"{row['tokens']:,} tokens", f"entropy {row['entropy']:.2f} bits", f"{row['used']:,} ids in use"]
+    if row["ci_low"] is not None:
+        parts.insert(0, f"{row['ci_low']:.3f} to {row['ci_high']:.3f} with 95 % confidence")
+    if row["gain"] is not None:
+        parts.append(f"{row['gain']:+.4f} bytes per token for each 1,000 tokens since the size before")
+    if row["fertility"] is not None:
+        parts.append(f"{row['fertility']:.3f} tokens per {row['unit']}")
+    return "; ".join(parts)
 
 
 def _at_size(sizes: Sizes, corpus: str, groups: Sequence[str], size: int) -> SizeTable | None:

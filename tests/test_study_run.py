@@ -262,3 +262,20 @@ def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkey
         assert results.notes == notes
         assert {cell.status for cell in results.cells if cell.metric != "unk_rate"} == {Status.OK}
         assert html.render(results)
+
+
+def test_a_group_that_fails_is_told(write_config, corpus, faulty):
+    results = tokbench.run(
+        write_config(
+            corpus, "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}", extra="study: {vocabulary: {}}\n"
+        )
+    )
+    rows = results.study["vocabulary"]["rows"]
+    assert {(row["line"], row["group"]) for row in rows} == {
+        ("bad", "x"),
+        ("good", "x"),
+        ("good", "y"),
+        ("good", WHOLE),
+    }
+    [note] = results.notes
+    assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")

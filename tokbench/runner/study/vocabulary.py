@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def study_vocabulary(
     assert options is not None
     ready = [each for each in prepared if each.facts]
     built = read_merges([each.name for each in ready], crew, progress)
-    study = _Study(plan, evaluation, options)
+    study = _Study(plan, evaluation, options, [each.name for each in ready])
     entries: dict[str, list[Prepared]] = {}
     for each in ready:
         whole = built[each.name].order is not None
@@ -57,6 +58,7 @@ class _Study:
     plan: Plan
     evaluation: Evaluation
     options: VocabularyStudy
+    names: list[str]
     lines: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -88,13 +90,8 @@ class _Study:
             for corpus in self.plan.measured
             if (lost := self._lost(corpus, [each.name for each in members]))
         ]
-        texts = {
-            (corpus, group): text
-            for corpus in self.plan.measured
-            for group, text in self._texts(corpus, [each.name for each in members])
-        }
-        for (corpus, group), line in self._cut(texts, members, built).items():
-            self._group({"line": name, "corpus": corpus, "group": group}, line, texts[corpus, group])
+        for (corpus, group), line in self._cut(self.texts, members, built).items():
+            self._group({"line": name, "corpus": corpus, "group": group}, line, self.texts[corpus, group])
 
     def _cut(
         self, places: Iterable[tuple[str, str]], members: Sequence[Prepared], built: Mapping[str, Built]
@@ -106,6 +103,11 @@ class _Study:
             found = [each for each in counts if not isinstance(each, Failure)]
             if len(found) == len(members):
                 states[place] = found
+            elif place[1] != WHOLE:
+                reasons = dict.fromkeys(each.reason for each in counts if isinstance(each, Failure))
+                self.failures.append(
+                    f"{members[0].planned.entry} on {place[0]}, group {place[1]}: {'; '.join(reasons)}"
+                )
         order = built[members[0].name].order
         if order is not None:
             sizes = grid(order, self.options.sizes)
@@ -131,19 +133,26 @@ class _Study:
                 for row in costs(self.options.model, line, found)
             ]
 
-    def _texts(self, corpus: str, names: Sequence[str]) -> Iterator[tuple[str, Text]]:
-        """The groups of a corpus, the whole last, of which there are counts."""
-        for group in [*self.plan.surveys[corpus].groups, WHOLE]:
-            sums = self._state(names[0], corpus, group, "compression")
-            words = self._state(names[0], corpus, group, "fertility")
-            if isinstance(sums, Failure) or isinstance(words, Failure):
-                continue
-            one = words.refusal() is None
-            unit = UNIT_NAMES[next(iter(words.units))][0] if one else ""
-            yield (
-                group,
-                Text(sums.documents, sums.columns["bytes"], words.sums.columns["words"] if one else None, unit),
-            )
+    @cached_property
+    def texts(self) -> dict[tuple[str, str], Text]:
+        """By corpus and group, the whole among them; its side of the counts is the same for whatever tokenizer."""
+        found = {}
+        for corpus in self.plan.measured:
+            for group in [*self.plan.surveys[corpus].groups, WHOLE]:
+                text = next(filter(None, (self._text(name, corpus, group) for name in self.names)), None)
+                if text is not None:
+                    found[corpus, group] = text
+        return found
+
+    def _text(self, name: str, corpus: str, group: str) -> Text | None:
+        sums = self._state(name, corpus, group, "compression")
+        words = self._state(name, corpus, group, "fertility")
+        if isinstance(sums, Failure) or isinstance(words, Failure):
+            return None
+        if words.refusal() is not None:
+            return Text(sums.documents, sums.columns["bytes"], None, "")
+        [unit] = words.units
+        return Text(sums.documents, sums.columns["bytes"], words.sums.columns["words"], UNIT_NAMES[unit][0])
 
     def _lost(self, corpus: str, names: Sequence[str]) -> dict[str, float]:
         """The least share of documents that come back, and the largest of unknown tokens; empty if nothing is lost."""

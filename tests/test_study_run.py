@@ -279,3 +279,28 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     }
     [note] = results.notes
     assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
+
+
+def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothing_else(write_config):
+    tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 400}}"
+    extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
+    alone = tokbench.run(write_config(tokenizers=tokenizers, extra=extra))
+    advice = alone.study["vocabulary"]["advice"]["sample"]
+    assert advice["take"][0] == "b"
+    assert advice["sentence"].endswith("It was trained on some of this text: expect less on other text.")
+    assert "<sup>†</sup>" in html.render(alone).partition('id="study"')[2]
+    assert "† trained on some of this text" in markdown.render(alone)
+    both = tokbench.run(write_config(tokenizers=f"{tokenizers}\n  u: {{backend: utf8_bytes}}", extra=extra))
+    assert both.study["vocabulary"]["in_sample"] == [{"line": "b", "corpus": "sample", "share": 1.0}]
+    assert both.study["vocabulary"]["advice"]["sample"]["take"] == ["u", 256]
+
+
+def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
+    extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
+    results = tokbench.run(
+        write_config(corpus, "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}", extra=extra)
+    )
+    study = results.study["vocabulary"]
+    assert study["losses"] == [{"line": "bad", "corpus": "c", "exact": None, "unknown": 0.0}]
+    assert study["advice"]["c"]["take"] == ["good", 256]
+    assert "bad (it is not known how many of the texts come back)" in html.render(results)

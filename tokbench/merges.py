@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tokbench.errors import ContractError, TokbenchError
 from tokbench.protocol import HasMerges, HasSpecialTokens, HasTokenBytes, Tokenizer
 
-__all__ = ["MergeOrder", "merge_order"]
+__all__ = ["MergeOrder", "merge_order", "ordinary_tokens"]
 
 
 class MergeOrder:
@@ -120,6 +120,22 @@ class MergeOrder:
         return levels
 
 
+def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
+    """The bytes of each id, ``b""`` for special ones.
+
+    Raises:
+        ContractError: it does not tell them.
+
+    >>> import tokbench
+    >>> ordinary_tokens(tokbench.load("utf8_bytes"))[97:100]
+    [b'a', b'b', b'c']
+    """
+    if not isinstance(tokenizer, HasTokenBytes):
+        raise ContractError("it does not say which bytes its ids stand for")
+    special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
+    return [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
+
+
 def merge_order(tokenizer: Tokenizer) -> MergeOrder:
     """The merges that a tokenizer tells, with the ids that they make.
 
@@ -131,15 +147,12 @@ def merge_order(tokenizer: Tokenizer) -> MergeOrder:
     Traceback (most recent call last):
     tokbench.errors.ContractError: its vocabulary is not built by merges in order of rank
     """
-    if not isinstance(tokenizer, HasTokenBytes):
-        raise ContractError("it does not say which bytes its ids stand for")
+    data = ordinary_tokens(tokenizer)
     try:
         merges = cast("HasMerges", tokenizer).merges
     except AttributeError as error:
         told = isinstance(error, TokbenchError)  # it has merges, and they are not in order
         raise ContractError(str(error) if told else "its vocabulary is not built by merges in order of rank") from error
-    special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
-    data = [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
     # Of ids with the same bytes the lowest: the others are added tokens, which no merge makes.
     ids = {token: i for i, token in reversed(list(enumerate(data))) if token}
     rows: list[tuple[int, ...]] = []

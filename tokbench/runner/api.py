@@ -151,7 +151,7 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
     if not interrupted:
         try:
             if plan.config.study.vocabulary:
-                found = attempt(lambda: study_vocabulary(plan, prepared, evaluation, crew, progress))
+                found = attempt(lambda: study_vocabulary(plan, prepared, evaluation, cells, crew, progress))
                 study["vocabulary"] = {"failures": [found.reason]} if isinstance(found, Failure) else found
                 notes += [f"the study of vocabulary sizes: {why}" for why in study["vocabulary"]["failures"]]
             ended = {name: failure for (name, _), failure in evaluation.ended.items()}

@@ -57,6 +57,7 @@ class Sizes:
         self._curves = {(c["line"], c["corpus"], c["group"]): c for c in self.found.get("curves", [])}
         self._knees = {(k["line"], k["corpus"], k["group"]): k for k in self.found.get("knees", [])}
         self._losses = {(each["line"], each["corpus"]): each for each in self.found.get("losses", [])}
+        self._inside = {(each["line"], each["corpus"]) for each in self.found.get("in_sample", [])}
         self._traces: dict[tuple[str, str, str], Trace | None] = {}
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
@@ -100,7 +101,13 @@ class Sizes:
         if lost is None:
             return ""
         unknown = f", {lost['unknown']:.1%} of the tokens unknown" if lost["unknown"] else ""
+        if lost["exact"] is None:
+            return f"it is not known how many of the texts come back{unknown}"
         return f"{lost['exact']:.1%} of the texts come back{unknown}"
+
+    def in_sample(self, line: str, corpus: str) -> bool:
+        """Whether a line was trained on some of what it is measured on."""
+        return (line, corpus) in self._inside
 
     def draws(self, line: str, corpus: str) -> bool:
         """Whether a line belongs into pictures: not if so much is unknown that its tokens compare with no other's."""

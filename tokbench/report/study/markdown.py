@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tokbench.report.study.data import Sizes
-from tokbench.report.study.view import by_size, columns_of
+from tokbench.report.study.view import by_size, columns_of, marks_of
 from tokbench.report.text import markdown, table
 from tokbench.results import Results
 
@@ -29,7 +29,7 @@ def _corpus(sizes: Sizes, corpus: str) -> str:
     head = ["line", "knee", *(f"{size:,}" for size in columns), "own size"]
     rows = [
         [
-            markdown(row.line),
+            markdown(row.line) + marks_of(sizes, row.line, corpus),
             f"{row.knee['size']:,}" if row.knee else "none",
             *("none" if value is None else f"{value:.3f}" for value in [*row.values, row.own]),
         ]
@@ -37,6 +37,8 @@ def _corpus(sizes: Sizes, corpus: str) -> str:
     ]
     sentence = sizes.found.get("advice", {}).get(corpus, {}).get("sentence")
     advice = f"\n{markdown(sentence)}\n" if sentence else ""
+    inside = any(sizes.in_sample(row.line, corpus) for row in by_size(sizes, corpus, ()))
+    advice += "\n† trained on some of this text.\n" if inside else ""
     losses = [f"{row.line} ({lost})" for row in by_size(sizes, corpus, ()) if (lost := sizes.lost(row.line, corpus))]
-    advice += f"\nLosing text, and never recommended: {markdown('; '.join(losses))}.\n" if losses else ""
+    advice += f"\n‡ losing text, and never recommended: {markdown('; '.join(losses))}.\n" if losses else ""
     return f"### {markdown(corpus)}\n\n{table(head, rows, range(1, len(head)))}{advice}"

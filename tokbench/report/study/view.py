@@ -10,7 +10,7 @@ from tokbench.report.study.chart import LARGE, SMALL, Chart, draw
 from tokbench.report.study.data import Sizes, Trace
 from tokbench.results import WHOLE, Results
 
-__all__ = ["BySize", "Corpus", "SizeTable", "Study", "by_size", "columns_of", "study_view"]
+__all__ = ["BySize", "Corpus", "SizeTable", "Study", "by_size", "columns_of", "marks_of", "study_view"]
 
 _MOST_LINES = 16
 """So many vocabularies have a picture of their groups each; with more the page would be pictures alone."""
@@ -65,6 +65,7 @@ class Corpus:
         columns: the sizes of ``table``.
         costs: the rows of costs.
         lost: by line that loses text, how much.
+        marks: by line, the marks behind its name.
         advice: the sentence that recommends a size; ``""`` without a model.
     """
 
@@ -78,6 +79,7 @@ class Corpus:
     columns: Sequence[int]
     costs: Sequence[Mapping[str, Any]]
     lost: Mapping[str, str]
+    marks: Mapping[str, str]
     advice: str
 
 
@@ -138,6 +140,7 @@ def _corpus(sizes: Sizes, corpus: str, styles: Mapping[str, int]) -> Corpus:
         columns=columns,
         costs=[row for row in sizes.found.get("costs", []) if row["corpus"] == corpus],
         lost={line["line"]: lost for line in sizes.lines if (lost := sizes.lost(line["line"], corpus))},
+        marks={line["line"]: marks_of(sizes, line["line"], corpus) for line in sizes.lines},
         advice=advice.get("sentence", ""),
     )
 
@@ -152,6 +155,11 @@ def _of_line(
         if trace is not None:
             traces.append(Trace(group, trace.kind, trace.sizes, trace.tokens, trace.n_bytes))
     return draw(line["line"], traces, SMALL, places, span=span)
+
+
+def marks_of(sizes: Sizes, line: str, corpus: str) -> str:
+    """† for one that was trained on the text, ‡ for one that loses some of it."""
+    return "†" * sizes.in_sample(line, corpus) + "‡" * bool(sizes.lost(line, corpus))
 
 
 def columns_of(sizes: Sizes, corpus: str) -> list[int]:
@@ -201,10 +209,10 @@ def _at_size(sizes: Sizes, corpus: str, groups: Sequence[str], size: int) -> Siz
     if len(lines) < 2:  # noqa: PLR2004 - one alone is no comparison
         return None
     rows = [(group, [_ratios(sizes, line, corpus, [size], group)[0] for line in lines]) for group in groups]
-    lossless = [k for k, line in enumerate(lines) if not sizes.lost(line, corpus)]
+    fair = [k for k, line in enumerate(lines) if not marks_of(sizes, line, corpus)]
     best = {
         group: max(known, key=lambda k, values=values: values[k] or 0.0)  # type: ignore[misc]
         for group, values in rows
-        if (known := [k for k in lossless if values[k] is not None])
+        if (known := [k for k in fair if values[k] is not None])
     }
     return SizeTable(size, lines, rows, best)

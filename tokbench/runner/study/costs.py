@@ -18,12 +18,12 @@ from tokbench.study.compute import (
     training_tokens,
 )
 from tokbench.study.extend import extend
-from tokbench.study.front import Candidate, pareto_front, recommend
+from tokbench.study.front import Candidate, recommend
 from tokbench.study.model import Model
 from tokbench.study.scaling import SOURCE, VALIDITY, optimal_sizes
 from tokbench.study.trainable import trainable
 
-__all__ = ["advice", "costs", "describe_model", "law"]
+__all__ = ["advice", "costs", "describe_model", "extensions", "law"]
 
 _EXTENSIONS = (16, 256, 1_000, 10_000)
 _FLOPS_PER_PARAMETER = 6
@@ -91,10 +91,9 @@ def advice(table: Sequence[Mapping[str, Any]], worst: Mapping[tuple[str, int], t
         )
         for row in table
     ]
-    front = pareto_front([each[2:5] for each in candidates], ["lower", "higher", "higher"])
     taken = recommend(candidates)
     return {
-        "front": [[each.name, each.vocab_size] for each, on in zip(candidates, front, strict=True) if on],
+        "front": [[each.name, each.vocab_size] for each in taken.front],
         "take": [taken.candidate.name, taken.candidate.vocab_size],
         "sentence": taken.sentence,
     }

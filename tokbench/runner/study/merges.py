@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from tokbench.errors import ContractError
 from tokbench.guard import Failure, attempt, doing
-from tokbench.merges import MergeOrder, merge_order
+from tokbench.merges import MergeOrder, merge_order, ordinary_tokens
 from tokbench.progress import Progress
-from tokbench.protocol import HasSpecialTokens, HasTokenBytes, Tokenizer
+from tokbench.protocol import Tokenizer
 from tokbench.runner.crew import Crew, Death
 from tokbench.runner.worker import Desk, Job
 
@@ -22,7 +22,7 @@ class Built(NamedTuple):
 
     Attributes:
         order: its merges; ``None`` if it cannot be cut.
-        size: how many ids are ordinary tokens: neither special nor without bytes.
+        size: how many ids are ordinary tokens: neither special nor without bytes; all where bytes are not told.
         reason: why it cannot be cut; ``""`` if it can.
         spaces: the longest run of spaces that is one token, 0 if there is none.
         spaces_from: the size from which on two spaces are one token; ``None`` if they never are, or it cannot be cut.
@@ -48,27 +48,26 @@ class ReadMerges(Job):
 
 
 def _built(tokenizer: Tokenizer) -> Built:
-    special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
-    if not isinstance(tokenizer, HasTokenBytes):
-        return Built(None, tokenizer.vocab_size - len(special), "it does not say which bytes its ids stand for")
-    data = {i: tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size) if i not in special}
-    runs = {i: len(token) for i, token in data.items() if token and not token.strip(b" ")}
+    try:
+        tokens = ordinary_tokens(tokenizer)
+    except ContractError as error:
+        return Built(None, tokenizer.vocab_size, str(error))
+    runs = {i: len(token) for i, token in enumerate(tokens) if token and not token.strip(b" ")}
     longest = max(runs.values(), default=0)
     try:
         order = merge_order(tokenizer)
     except ContractError as error:
-        return Built(None, sum(map(bool, data.values())), str(error), longest)
+        return Built(None, sum(map(bool, tokens)), str(error), longest)
     two = [order.base + int(order.rank_of[i]) + 1 for i, length in runs.items() if length == len(b"  ")]
     return Built(order, order.base + len(order), "", longest, min(two, default=None))
 
 
-def read_merges(names: Sequence[str], crew: Crew, progress: Progress) -> dict[str, Built]:
-    """How the vocabulary of each tokenizer is built; one that fails is not there."""
-    found = {}
+def read_merges(names: Sequence[str], crew: Crew, progress: Progress) -> dict[str, Built | Failure]:
+    """How the vocabulary of each tokenizer is built, or why that is not known."""
+    found: dict[str, Built | Failure] = {}
     jobs = (ReadMerges(name) for name in names)
     for done, (job, answer) in enumerate(crew.work(lambda: next(jobs, None)), 1):
         assert isinstance(job, ReadMerges)
-        outcome = answer.failure if isinstance(answer, Death) else answer
-        found[job.name] = Built(None, 0, outcome.reason) if isinstance(outcome, Failure) else outcome
+        found[job.name] = answer.failure if isinstance(answer, Death) else answer
         progress("reading merges", done, len(names))
     return found

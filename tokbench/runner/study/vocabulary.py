@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from tokbench.corpus.words import UNIT_NAMES
 from tokbench.curve import Curve
 from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import AcrossMetric, Measured, NotApplicable
+from tokbench.metrics.contract import AcrossMetric, Measured
 from tokbench.metrics.curve import TokenCounts
 from tokbench.progress import Progress
-from tokbench.results import WHOLE
+from tokbench.results import WHOLE, Cell
 from tokbench.runner.crew import Crew
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import CURVE, Plan
@@ -33,16 +33,27 @@ __all__ = ["study_vocabulary"]
 
 
 def study_vocabulary(
-    plan: Plan, prepared: Sequence[Prepared], evaluation: Evaluation, crew: Crew, progress: Progress
+    plan: Plan,
+    prepared: Sequence[Prepared],
+    evaluation: Evaluation,
+    cells: Iterable[Cell],
+    crew: Crew,
+    progress: Progress,
 ) -> dict[str, Any]:
-    """The study as plain data for ``results.json``; see :class:`tokbench.results.Results`."""
+    """The study as plain data for ``results.json``; see :class:`tokbench.results.Results`.
+
+    The cells tell who was trained on which of the documents.
+    """
     options = plan.config.study.vocabulary
     assert options is not None
     ready = [each for each in prepared if each.facts]
-    built = read_merges([each.name for each in ready], crew, progress)
-    study = _Study(plan, evaluation, options, [each.name for each in ready])
+    told = read_merges([each.name for each in ready], crew, progress)
+    built = {name: each for name, each in told.items() if not isinstance(each, Failure)}
+    seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in cells if cell.group == WHOLE}
+    study = _Study(plan, evaluation, options, [each.name for each in ready], seen)
+    study.failures += [f"{name}: {each.reason}" for name, each in told.items() if isinstance(each, Failure)]
     entries: dict[str, list[Prepared]] = {}
-    for each in ready:
+    for each in (each for each in ready if each.name in built):
         whole = built[each.name].order is not None
         entries.setdefault(each.name if whole else each.planned.entry, []).append(each)
     for done, (name, members) in enumerate(entries.items(), 1):
@@ -59,12 +70,14 @@ class _Study:
     evaluation: Evaluation
     options: VocabularyStudy
     names: list[str]
+    seen: dict[tuple[str, str], float]
     lines: list[dict[str, Any]] = field(default_factory=list)
     curves: list[dict[str, Any]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
     knees: list[dict[str, Any]] = field(default_factory=list)
     costs: list[dict[str, Any]] = field(default_factory=list)
     losses: list[dict[str, Any]] = field(default_factory=list)
+    in_sample: list[dict[str, Any]] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     def line(self, name: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
@@ -85,11 +98,12 @@ class _Study:
             "spaces": max(built[each.name].spaces for each in members),
             "spaces_from": first.spaces_from,
         })  # fmt: skip
-        self.losses += [
-            {"line": name, "corpus": corpus} | lost
-            for corpus in self.plan.measured
-            if (lost := self._lost(corpus, [each.name for each in members]))
-        ]
+        for corpus in self.plan.measured:
+            place, names = {"line": name, "corpus": corpus}, [each.name for each in members]
+            share = max(self.seen.get((each, corpus), 0.0) for each in names)
+            self.in_sample += [place | {"share": share}] * (share > 0)
+            lost = self._lost(corpus, names)
+            self.losses += [place | lost] if lost else []
         for (corpus, group), line in self._cut(self.texts, members, built).items():
             self._group({"line": name, "corpus": corpus, "group": group}, line, self.texts[corpus, group])
 
@@ -154,14 +168,21 @@ class _Study:
         [unit] = words.units
         return Text(sums.documents, sums.columns["bytes"], words.sums.columns["words"], UNIT_NAMES[unit][0])
 
-    def _lost(self, corpus: str, names: Sequence[str]) -> dict[str, float]:
-        """The least share of documents that come back, and the largest of unknown tokens; empty if nothing is lost."""
+    def _lost(self, corpus: str, names: Sequence[str]) -> dict[str, float | None]:
+        """The least share of documents that come back, and the largest of unknown tokens; empty if nothing is lost.
+
+        Where a round trip could not be measured, the share is ``None``.
+        """
         states = [self._state(name, corpus, WHOLE, "roundtrip") for name in names]
         metric = self.evaluation.metrics["roundtrip"]
         assert not isinstance(metric, AcrossMetric)
         found = [metric.finish(state) for state in states if not isinstance(state, Failure)]
-        exact = min((_value(each["roundtrip_exact"], 1.0) for each in found), default=1.0)
-        return {} if exact == 1 else {"exact": exact, "unknown": max(_value(each["unk_rate"], 0.0) for each in found)}
+        exact = [each["roundtrip_exact"] for each in found]
+        shares = [each.value for each in exact if isinstance(each, Measured)]
+        unknown = [each.value for each in (one["unk_rate"] for one in found) if isinstance(each, Measured)]
+        if len(shares) < len(names):
+            return {"exact": None, "unknown": max(unknown, default=0.0)}
+        return {} if min(shares) == 1 else {"exact": min(shares), "unknown": max(unknown, default=0.0)}
 
     def _counts(self, name: str, corpus: str, group: str) -> TokenCounts | Failure:
         state: TokenCounts | Failure = self._state(name, corpus, group, CURVE)
@@ -181,6 +202,7 @@ class _Study:
             "knees": self.knees,
             "curves": self.curves,
             "losses": self.losses,
+            "in_sample": self.in_sample,
             "failures": self.failures,
         }
         if model is not None:
@@ -195,9 +217,18 @@ class _Study:
         return found
 
     def _advice(self, corpus: str) -> dict[str, Any] | None:
-        lossy = {each["line"] for each in self.losses if each["corpus"] == corpus}
+        """Of what loses nothing, and was not trained on the text, unless all was."""
+        lossy, inside = (
+            {each["line"] for each in found if each["corpus"] == corpus} for found in (self.losses, self.in_sample)
+        )
         table = [row for row in self.costs if row["corpus"] == corpus and row["line"] not in lossy]
-        return advice(table, self._worst(corpus)) if table else None
+        outside = [row for row in table if row["line"] not in inside]
+        if not table:
+            return None
+        taken = advice(outside or table, self._worst(corpus))
+        if not outside:
+            taken["sentence"] += " It was trained on some of this text: expect less on other text."
+        return taken
 
     def _worst(self, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
         """By line and size, the group with the fewest bytes per token.
@@ -219,10 +250,6 @@ class _Study:
                 for key, each in groups.items()
             }
         return {key: min(each.items(), key=lambda item: item[1]) for key, each in groups.items()}
-
-
-def _value(value: Measured | NotApplicable, without: float) -> float:
-    return value.value if isinstance(value, Measured) else without
 
 
 def _drawn(curve: Curve, text: Text, *, every: bool) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tokbench.corpus.words import default_unit, find_words, units, usable_unit
 from tokbench.corpus.words.icu import icu_works
 
 needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
-FOUND = ["uax29", "whitespace", "character", "grapheme", pytest.param("icu", marks=needs_icu)]
+FOUND = ["uax29", "whitespace", "character", "grapheme", "syllable", pytest.param("icu", marks=needs_icu)]
 
 
 def spell(texts, unit):
@@ -48,8 +48,9 @@ def test_unspaced_scripts_are_counted_by_icu_if_it_is_there(code):
     assert default_unit(code, icu=False) == "character"
 
 
-def test_tibetan_has_no_dictionary():
-    assert default_unit("bo", icu=True) == "character"
+@pytest.mark.parametrize("code", ["bo", "dz", "bod_Tibt"])
+def test_tibetan_has_no_dictionary_but_marks_its_syllables(code):
+    assert default_unit(code, icu=True) == default_unit(code, icu=False) == "syllable"
 
 
 @pytest.mark.parametrize("there", [True, False])

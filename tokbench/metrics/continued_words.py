@@ -24,7 +24,7 @@ class ContinuedWords:
 
     def map(self, view: View) -> UnitSums:
         """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
-        unit, words, lacking = words_of(self._options, view.shard)
+        unit, words, lacking = words_of(self._options, view.shard, placed=True)
         ends, aligned = token_ends(view)
         # A token that ends strictly inside a word continues it in the next token.
         inside = np.searchsorted(ends, words.ends, side="left") - np.searchsorted(ends, words.starts, side="right")

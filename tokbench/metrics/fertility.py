@@ -22,7 +22,7 @@ class Fertility:
 
     def map(self, view: View) -> UnitSums:
         """The sums of one shard."""
-        unit, words, lacking = words_of(self._options, view.shard)
+        unit, words, lacking = words_of(self._options, view.shard, placed=False)
         counted = per_document(view.shard, words.documents)
         return UnitSums(frozenset({unit}), Sums.of(view.shard, tokens=view.tokens, words=counted), lacking)
 
@@ -61,8 +61,8 @@ SPEC: Final = MetricSpec(
                 "Tokens per word of running text, spaces and punctuation included in the tokens. The unit names "
                 "the word: gold words if the configuration asks for them; else UAX #29 words; what stands between "
                 "spaces for Korean; for Thai, Lao, Khmer, Burmese, Chinese and Japanese the words of ICU's "
-                "dictionaries where the extra icu is installed, and without it, as for Tibetan, a letter or digit "
-                "with its combining marks. Not comparable between groups whose units differ."
+                "dictionaries where the extra icu is installed, and without it a letter or digit with its combining "
+                "marks; syllables for Tibetan and Dzongkha. Not comparable between groups whose units differ."
             ),
         ),
         ValueSpec(

@@ -48,7 +48,7 @@ class SingleTokens:
     def map(self, view: View) -> UnitSums:
         """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
         shard = view.shard
-        unit, words, lacking = words_of(self._options, shard)
+        unit, words, lacking = words_of(self._options, shard, placed=True)
         ends, aligned = token_ends(view)
         words = Words(*(each[aligned[words.documents]] for each in words))
         whole = kept_whole(shard, words, ends, unknown_tokens(view)[np.repeat(aligned, view.tokens)])

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tokbench.backend import Options
 from tokbench.corpus.shards import Shard
-from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, usable_unit
+from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, foreign, usable_unit
 from tokbench.metrics.contract import Measured, NotApplicable
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import TokenEnds, View
@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
+NO_PLACE = "morae are counted; those of a word in kanji have no places in the text where a token could end"
 NOT_ALIGNED = "no document's tokens could be laid onto its bytes"
 
 
@@ -37,7 +38,8 @@ class WordOptions(Options):
     unit: Unit | None = Field(
         default=None,
         description=(
-            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character or grapheme; default: by language"
+            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character, grapheme, syllable or mora; "
+            "default: by language"
         ),
     )
     units: dict[str, Unit] = Field(default_factory=dict, description="the same for single groups, by name")
@@ -84,16 +86,24 @@ class UnitSums(NamedTuple):
         return {"units": sorted(self.units), **self.sums.raw()}
 
 
-def words_of(options: WordOptions, shard: Shard) -> tuple[Unit, Words, str]:
+def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Words, str]:
     """The unit of a shard, its words in it, and why there are none, if the unit is not to be had there.
 
     The unit is as the options say, else as the group's language wants.
+
+    Args:
+        options: of the family.
+        shard: the documents.
+        placed: whether it matters where the words lie, so that a unit which is only counted will not do.
     """
     group = shard.group
     unit = usable_unit(options.units.get(group) or options.unit or default_unit(group), group)
-    if unit in GOLD_UNITS and shard.gold is None:
+    lacking = NO_GOLD if unit in GOLD_UNITS and shard.gold is None else foreign(unit, group)
+    if unit == "mora" and placed:
+        lacking = lacking or NO_PLACE
+    if lacking:
         nothing = np.empty(0, dtype=np.int64)
-        return unit, Words(nothing, nothing, nothing), NO_GOLD
+        return unit, Words(nothing, nothing, nothing), lacking
     return unit, shard.words(unit), ""
 
 

@@ -26,7 +26,10 @@ from tokbench.runner.worker import Desk, Job
 
 __all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "identify", "one_thread"]
 
-_PACKAGES = ("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy")
+_PACKAGES = (
+    *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
+    *("SudachiPy", "SudachiDict-core"),
+)
 _THREADS = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
 
 

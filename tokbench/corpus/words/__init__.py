@@ -2,7 +2,7 @@
 
 from tokbench.corpus.words.find import Words, byte_positions, byte_widths, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, GoldWords, gold_words
-from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, usable_unit
+from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, usable_unit
 
 __all__ = [
     "GOLD_UNITS",
@@ -14,6 +14,7 @@ __all__ = [
     "byte_widths",
     "default_unit",
     "find_words",
+    "foreign",
     "gold_words",
     "usable_unit",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -10,6 +11,8 @@ import regex
 from numpy.typing import NDArray
 
 from tokbench.corpus.words.icu import icu_spans
+from tokbench.corpus.words.morae import mora_spans
+from tokbench.corpus.words.syllables import syllable_spans
 from tokbench.corpus.words.units import Unit
 
 __all__ = ["Words", "byte_positions", "byte_widths", "find_words"]
@@ -19,6 +22,12 @@ _PATTERNS: Final[dict[Unit, str]] = {
     "whitespace": r"\S+",
     "character": r"[\p{L}\p{N}]\p{M}*",
     "grapheme": r"(?!\s)\X",
+}
+
+_FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
+    "icu": icu_spans,
+    "mora": mora_spans,
+    "syllable": syllable_spans,
 }
 
 # The last code points that take one, two and three bytes in UTF-8.
@@ -62,7 +71,8 @@ def find_words(texts: list[str], unit: Unit) -> Words:
     2
     """
     joined = "\n".join(texts)
-    chars = icu_spans(joined) if unit == "icu" else _matches(joined, unit)
+    finder = _FINDERS.get(unit)
+    chars = finder(joined) if finder else _matches(joined, unit)
     positions = byte_positions(joined)
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     # Where each document ends in the joined text, its line feed included.

@@ -11,13 +11,17 @@ r"""The units in which words are counted; wherever words are counted their unit 
     A letter or digit with its combining marks; for scripts written without spaces between words.
 ``grapheme``
     An extended grapheme cluster (UAX #29), what a reader takes for one character; white space is left out.
+``syllable``
+    A syllable, in languages whose writing shows it: Korean, Chinese, Vietnamese, Tibetan, Dzongkha, Burmese and Yi.
+``mora``
+    A beat of Japanese, by the readings of a dictionary. Needs SudachiPy. Counted alone: it has no place in kanji.
 ``gold``, ``gold_nonpunct``
     The words that people marked, with and without punctuation, in a corpus that has them.
 
 Unicode's boundaries say nothing of words in the unspaced scripts (they fall around every letter or
-ideograph), so these are counted in ``icu`` where PyICU is installed and else in ``character``, as Tibetan and
-Dzongkha always are: ICU has no dictionary for them. Korean is written with spaces, and its eojeol are what is
-between them: ``whitespace``. All else is ``uax29``.
+ideograph), so these are counted in ``icu`` where PyICU is installed and else in ``character``. Tibetan and
+Dzongkha, for which ICU has no dictionary, mark their syllables: ``syllable``. Korean is written with spaces,
+and its eojeol are what is between them: ``whitespace``. All else is ``uax29``.
 """
 
 from __future__ import annotations
@@ -26,10 +30,12 @@ import re
 from typing import Final, Literal
 
 from tokbench.corpus.words.icu import icu_works
+from tokbench.corpus.words.morae import MORAE_OF, morae_work
+from tokbench.corpus.words.syllables import SYLLABLES_OF
 
-__all__ = ["UNIT_NAMES", "Unit", "default_unit", "usable_unit"]
+__all__ = ["UNIT_NAMES", "Unit", "default_unit", "foreign", "usable_unit"]
 
-Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "gold", "gold_nonpunct"]
+Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct"]
 
 UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
     "uax29": ("word (UAX #29)", "words (UAX #29)"),
@@ -37,6 +43,8 @@ UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
     "whitespace": ("word (whitespace)", "words (whitespace)"),
     "character": ("character", "characters"),
     "grapheme": ("grapheme cluster", "grapheme clusters"),
+    "syllable": ("syllable", "syllables"),
+    "mora": ("mora", "morae"),
     "gold": ("word (gold)", "words (gold)"),
     "gold_nonpunct": ("word (gold, no punctuation)", "words (gold, no punctuation)"),
 }
@@ -44,7 +52,8 @@ UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
 
 # ISO 639-1 and 639-3 codes.
 _IN_DICTIONARIES = frozenset("th tha lo lao km khm my mya zh zho cmn yue ja jpn".split())
-_UNSPACED = _IN_DICTIONARIES | frozenset("bo bod dz dzo wuu nan lzh".split())
+_UNSPACED = _IN_DICTIONARIES | frozenset("wuu nan lzh".split())
+_TIBETAN = frozenset("bo bod dz dzo".split())
 _KOREAN = frozenset({"ko", "kor"})
 
 
@@ -58,18 +67,39 @@ def default_unit(group: str, *, icu: bool | None = None) -> Unit:
     >>> default_unit("th", icu=True), default_unit("zho-CN", icu=False), default_unit("ko_KR"), default_unit("fi")
     ('icu', 'character', 'whitespace', 'uax29')
     """
-    language = re.split(r"[-_.]", group.lower(), maxsplit=1)[0]
+    language = _language(group)
     if language in _IN_DICTIONARIES and (icu_works() if icu is None else icu):
         return "icu"
     if language in _UNSPACED:
         return "character"
+    if language in _TIBETAN:
+        return "syllable"
     return "whitespace" if language in _KOREAN else "uax29"
 
 
 def usable_unit(unit: Unit, group: str) -> Unit:
-    """The unit itself; for ``icu`` without PyICU the one that the group has by default then.
+    """The unit itself; for ``icu`` and ``mora`` without their libraries the one that the group has by default then.
 
     >>> usable_unit("whitespace", "th")
     'whitespace'
     """
-    return default_unit(group) if unit == "icu" and not icu_works() else unit
+    lacking = (unit == "icu" and not icu_works()) or (unit == "mora" and not morae_work())
+    return default_unit(group) if lacking else unit
+
+
+def foreign(unit: Unit, group: str) -> str:
+    """Why a unit says nothing of a group's language; ``""`` if it does.
+
+    >>> foreign("mora", "ja"), foreign("syllable", "ko_KR"), foreign("icu", "books")
+    ('', '', '')
+    >>> foreign("mora", "ko")
+    "'ko' is not counted in morae; groups that are: ja, jpn"
+    """
+    languages = {"syllable": SYLLABLES_OF, "mora": MORAE_OF}.get(unit)
+    if languages is None or _language(group) in languages:
+        return ""
+    return f"{group!r} is not counted in {UNIT_NAMES[unit][1]}; groups that are: {', '.join(sorted(languages))}"
+
+
+def _language(group: str) -> str:
+    return re.split(r"[-_.]", group.lower(), maxsplit=1)[0]

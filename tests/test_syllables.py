@@ -1,0 +1,108 @@
+"""Syllables and morae, where a language is counted in them."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import cell
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokbench
+from tokbench.corpus.words import find_words, units, usable_unit
+from tokbench.corpus.words.morae import morae, morae_work
+from tokbench.corpus.words.syllables import syllable_spans
+
+needs_readings = pytest.mark.skipif(
+    not morae_work(), reason="SudachiPy is not installed: pip install 'tokbench[morae]'"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "syllables"),
+    [
+        ("한국어를 배워요", "한 국 어 를 배 워 요"),
+        ("\u1112\u1161\u11ab글", "\u1112\u1161\u11ab 글"),  # a block of three code points, and one of one
+        ("我在北京，第3章。", "我 在 北 京 第 3 章"),
+        ("ꆈꌠꉙ", "ꆈ ꌠ ꉙ"),
+        ("བཀྲ་ཤིས་བདེ་ལེགས།", "བཀྲ ཤིས བདེ ལེགས"),
+        ("Việt Nam có 1.234 làng", "Việt Nam có 1.234 làng"),
+        ("မြန်မာနိုင်ငံ", "မြန် မာ နိုင် ငံ"),
+        ("မင်္ဂလာပါ", "မင် ဂ လာ ပါ"),  # the nasal stands above what it comes before
+        ("မန္တလေး", "မန တ လေး"),  # one consonant below another
+        ("သူ့ကို ၏ ၂၀၂၅", "သူ့ ကို ၏ ၂၀၂၅"),
+        ("KBS와 NATO", "KBS 와 NATO"),
+    ],
+)
+def test_syllables_as_the_writing_shows_them(text, syllables):
+    assert [text[start:end] for start, end in syllable_spans(text).tolist()] == syllables.split()
+
+
+@pytest.mark.parametrize(
+    ("reading", "count"),
+    [("トーキョー", 4), ("にっぽん", 4), ("キャッチボール", 6), ("ファイル", 3), ("ｶﾞｯｺｳ", 4), ("か\u3099", 1), ("", 0)],
+)
+def test_a_kana_is_a_mora_but_for_small_vowels_and_glides(reading, count):
+    assert morae(reading) == count
+
+
+@needs_readings
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("東京都に行った。", 9),
+        ("今日は良い天気だ！", 9),
+        ("キャッチボール 😀", 6),
+        ("2025年", 7),
+        ("xyzqq", 5),
+        ("、。", 0),
+        ("", 0),
+    ],
+)
+def test_kanji_have_the_morae_of_their_reading(text, count):
+    assert len(find_words([text], "mora").starts) == count
+
+
+@needs_readings
+@given(st.lists(st.text("東京行っﾞキャー。、\n a😀", max_size=8), max_size=5))
+def test_morae_lie_in_their_documents(texts):
+    words = find_words(texts, "mora")
+    ends = [len("".join(texts[: k + 1]).encode()) for k in range(len(texts))]
+    for start, end, document in zip(*(each.tolist() for each in words), strict=True):
+        assert ends[document] - len(texts[document].encode()) <= start < end <= ends[document]
+
+
+@needs_readings
+def test_long_text_is_read_in_pieces():
+    text = "東京" * 30_000
+    assert len(find_words([text], "mora").starts) == pytest.approx(len(text) * 2, rel=0.01)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_morae_fall_back_to_the_unit_by_default(monkeypatch, there):
+    monkeypatch.setattr(units, "morae_work", lambda: there)
+    monkeypatch.setattr(units, "icu_works", lambda: False)
+    assert usable_unit("mora", "ja") == ("mora" if there else "character")
+
+
+def test_without_the_library_there_are_no_readings():
+    code = "import sys; sys.modules['sudachipy'] = None; from tokbench.corpus.words.morae import morae_work as works; "
+    done = subprocess.run([sys.executable, "-c", code + "print(works())"], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@needs_readings
+def test_units_are_named_and_foreign_languages_refused(write_config, tmp_path):
+    for group, text in {"ja": "東京に行った", "ko": "한국어 배워", "en": "to be"}.items():
+        (tmp_path / f"{group}.txt").write_text(text)
+    config = write_config(
+        corpora='  c: {source: text, path: "*.txt", group: "{stem}"}',
+        metrics="[{fertility: {unit: syllable, units: {ja: mora}}}, {strr: {units: {ja: mora}}}]",
+    )
+    results = tokbench.run(config)
+    counted = {group: cell(results, "bytes", "fertility", group) for group in ("ja", "ko", "en")}
+    assert (counted["ja"].value, counted["ja"].unit) == (18 / 8, "tokens/mora")
+    assert (counted["ko"].value, counted["ko"].unit) == (16 / 5, "tokens/syllable")
+    assert counted["en"].status == "not_applicable"
+    assert counted["en"].reason.startswith("'en' is not counted in syllables; groups that are: bo, bod, cmn")
+    assert "morae are counted" in cell(results, "bytes", "strr", "ja").reason

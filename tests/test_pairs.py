@@ -1,5 +1,7 @@
 """Paired differences, ranks with ties, and length beside a reference tokenizer."""
 
+import csv
+import io
 import random
 
 import numpy as np
@@ -14,7 +16,7 @@ from tokbench.metrics.contract import CorpusStates
 from tokbench.metrics.jackknife import jackknife
 from tokbench.metrics.pairs import Pairs, holm
 from tokbench.metrics.sums import Sums
-from tokbench.report import html, markdown
+from tokbench.report import html, markdown, pairs_csv
 from tokbench.report.pairs import sentence
 from tokbench.results import Status
 
@@ -153,6 +155,28 @@ def test_a_run_has_all_pairs(results):
         assert found["difference"] == pytest.approx(one / other - 1)
         assert found["p"] <= found["p_holm"] <= 1
         assert found["n"] == cell(results, found["tokenizer"], "tokens", found["group"]).n
+
+
+def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
+    rows = list(csv.DictReader(io.StringIO(pairs_csv.render(results))))
+    assert len(rows) == len(results.pairs)
+    for row, found in zip(rows, results.pairs, strict=True):
+        assert [row[name] for name in ("corpus", "group", "tokenizer", "other")] == [
+            found[name] for name in ("corpus", "group", "tokenizer", "other")
+        ]
+        assert [int(row["tokens"]), int(row["tokens_other"])] == found["tokens"]
+        for name in ("difference", "ci_low", "ci_high", "p", "p_holm"):
+            assert (float(row[name]) if row[name] else None) == found[name]
+        assert row["differ"] == str(found["differ"]).lower()
+    tokbench.run(write_config(metrics="[pairs]"), tmp_path / "out")
+    assert (tmp_path / "out" / "pairs.csv").exists()
+
+
+def test_without_pairs_there_is_no_table_of_them(write_config, tmp_path):
+    tokbench.run(write_config(), tmp_path / "out")
+    assert not (tmp_path / "out" / "pairs.csv").exists()
+    with pytest.raises(tokbench.InputError, match="format 'pairs' comes with the metrics 'pairs': add them as well"):
+        tokbench.run(write_config(formats="[csv, pairs]"))
 
 
 def test_ranks_of_a_run(results):

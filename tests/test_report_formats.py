@@ -44,6 +44,7 @@ def test_the_formats_register_themselves():
         "md": "report.md",
         "csv": "results.csv",
         "curve": "curve.csv",
+        "pairs": "pairs.csv",
     }
 
 

@@ -7,7 +7,7 @@ from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import did_you_mean
 from tokbench.progress import Progress
 from tokbench.registry import Registry
-from tokbench.runner.plan.model import CURVE, STUDIED, Plan
+from tokbench.runner.plan.model import CURVE, PAIRS, STUDIED, Plan
 from tokbench.runner.plan.resolve import Path, Resolver
 from tokbench.runner.plan.tokenizers import TokenizerPlanner
 
@@ -92,9 +92,15 @@ class _Planner(Resolver):
             if spec is not None:
                 self._plan.reporters.append(spec)
         studied = self._config.study.vocabulary is not None
+        compared = any(entry.name == PAIRS for entry in self._config.metrics)
+        self._companion(CURVE, "a study: write 'study: {vocabulary: {}}' as well", due=studied)
+        self._companion(PAIRS, f"the metrics {PAIRS!r}: add them as well", due=compared)
+
+    def _companion(self, name: str, lacking: str, *, due: bool) -> None:
+        """A format that comes by itself with what it shows, and not without it."""
         known = [spec.name for spec in self._plan.reporters]
-        if studied and CURVE not in known:
-            self._plan.reporters.append(self._registry.reporters.get(CURVE))
-        elif CURVE in known and not studied:
-            path = ("report", "formats", self._config.formats.index(CURVE))
-            self._problem(path, f"format {CURVE!r} comes with a study: write 'study: {{vocabulary: {{}}}}' as well")
+        if due and name not in known:
+            self._plan.reporters.append(self._registry.reporters.get(name))
+        elif name in known and not due:
+            path = ("report", "formats", self._config.formats.index(name))
+            self._problem(path, f"format {name!r} comes with {lacking}")

@@ -13,10 +13,13 @@ from tokbench.errors import Problem
 from tokbench.metrics.contract import MetricSpec
 from tokbench.reporter import ReporterSpec
 
-__all__ = ["CURVE", "STUDIED", "Plan", "PlannedTokenizer", "reading_order"]
+__all__ = ["CURVE", "PAIRS", "STUDIED", "Plan", "PlannedTokenizer", "reading_order"]
 
 CURVE: Final = "curve"
 """What a study of vocabulary sizes adds: a family of metrics, and a report format."""
+
+PAIRS: Final = "pairs"
+"""A family of metrics, and a report format that comes with it."""
 
 STUDIED: Final = ("compression", "fertility", "roundtrip", CURVE)
 """The families that a study of vocabulary sizes rests on."""

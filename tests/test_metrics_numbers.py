@@ -4,6 +4,7 @@ import json
 import math
 import random
 
+import numpy as np
 import pytest
 from backend_checks import train_sentencepiece
 from cutting import ByPattern
@@ -11,6 +12,7 @@ from test_metrics import metric, values, view
 
 import tokbench
 from tokbench.metrics.contract import NotApplicable
+from tokbench.metrics.jackknife import jackknife
 from tokbench.metrics.numbers import LONGEST, SPEC
 
 PER_LENGTH = 30
@@ -117,6 +119,21 @@ def test_shards_can_be_merged(figures):
     one, other = numbers.merge(*halves), numbers.merge(*halves[::-1])
     whole = numbers.map(view(tokenizer, *figures))
     assert json.dumps(numbers.raw(one)) == json.dumps(numbers.raw(other)) == json.dumps(numbers.raw(whole))
+    assert numbers.finish(one) == numbers.finish(other) == numbers.finish(whole)
+
+
+def test_consistency_has_the_interval_of_a_ratio():
+    # Two digits are one token, but for 13.
+    documents = ["12 13", "14 15 16", "17", *(f"{k} {k + 1} 13" for k in range(20, 80))]
+    counted = view(ByPattern(r"1(?=3)|\d{1,2}|\D"), *documents)
+    numbers = metric("numbers")
+    got = numbers.finish(numbers.map(counted))["digits_2_consistency"]
+    runs = np.array([len(document.split()) for document in documents])
+    alike = runs - np.array([document.count("13") for document in documents])
+    per_bucket = counted.shard.per_bucket
+    assert got.value == alike.sum() / runs.sum()
+    assert (got.ci_low, got.ci_high) == jackknife(per_bucket(alike), per_bucket(runs))
+    assert got.ci_low < got.value < got.ci_high
 
 
 def test_no_numbers_at_all():

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.backend import Options
+from tokbench.corpus.shards import BUCKETS
 from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, touches
 from tokbench.metrics.sums import Sums
@@ -47,10 +48,23 @@ _AIMS: Final = {
 
 
 class NumbersState(NamedTuple):
-    """Sums over runs, and how many runs of each length are cut in each way."""
+    """Sums over runs, and how many runs of each length are cut in each way, by jackknife group.
+
+    Attributes:
+        sums: the sums.
+        patterns: number of runs by length, pattern and group.
+    """
 
     sums: Sums
-    patterns: Counter[tuple[int, int]]
+    patterns: Counter[tuple[int, int, int]]
+
+    def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
+        """By pattern, float64[BUCKETS]: the runs of a length that are cut so."""
+        found: dict[int, NDArray[np.float64]] = {}
+        for (each, cut, bucket), count in self.patterns.items():
+            if each == length:
+                found.setdefault(cut, np.zeros(BUCKETS))[bucket] += count
+        return found
 
 
 class Numbers:
@@ -72,8 +86,9 @@ class Numbers:
         columns["runs of more than three digits"] = per_document(view, runs, long)
         for name, aims in _AIMS.items():
             columns[name] = per_document(view, runs, long & (cut == aims[lengths]))
-        pairs, counts = np.unique(np.stack([lengths, cut]), axis=1, return_counts=True)
-        counter = Counter(dict(zip(map(tuple, pairs.T.tolist()), counts.tolist(), strict=True)))
+        kinds = np.stack([lengths, cut, view.shard.buckets[runs.documents]])
+        kinds, counts = np.unique(kinds, axis=1, return_counts=True)
+        counter = Counter(dict(zip(map(tuple, kinds.T.tolist()), counts.tolist(), strict=True)))
         return NumbersState(Sums.of(view.shard, **columns), counter)
 
     def merge(self, one: NumbersState, other: NumbersState) -> NumbersState:
@@ -99,17 +114,21 @@ class Numbers:
     def raw(self, state: NumbersState) -> Any:
         """The sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""
         by_length: dict[str, dict[str, int]] = {}
-        for (length, cut), count in sorted(state.patterns.items(), key=lambda each: (each[0][0], -each[1], each[0][1])):
-            by_length.setdefault(str(length), {})[_shown(length, cut)] = count
+        for length in sorted({length for length, _, _ in state.patterns}):
+            counts = {cut: int(each.sum()) for cut, each in state.counts(length).items()}
+            order = sorted(counts, key=lambda cut: (-counts[cut], cut))
+            by_length[str(length)] = {_shown(length, cut): counts[cut] for cut in order}
         return {"patterns": by_length, **state.sums.raw()}
 
 
 def _consistency(state: NumbersState, lengths: range | list[int], documents: int) -> Measured | NotApplicable:
-    counts = [[n for (length, _), n in state.patterns.items() if length == each] for each in lengths]
-    total = sum(map(sum, counts))
-    if not total:
+    found = [counts for counts in map(state.counts, lengths) if counts]
+    if not found:
         return NotApplicable(f"there are no runs of {lengths[0]} digits{' and more' if len(lengths) > 1 else ''}")
-    return Measured(sum(max(each, default=0) for each in counts) / total, documents)
+    # Of patterns that are as frequent the first, in whatever order shards were merged.
+    alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in found], axis=0)
+    runs = np.sum([each for counts in found for each in counts.values()], axis=0)
+    return Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
 
 
 def _shown(length: int, cut: int) -> str:

@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokbench.corpus.languages import find_language
 from tokbench.metrics.fairness.inequality import lorenz
+from tokbench.report.premiums import Bars, Panels, bars, by_premium, panels
 from tokbench.report.shown import Series, Shown, legends
 from tokbench.report.tables import Tables
-from tokbench.report.text import cut, plain, visible
-from tokbench.results import WHOLE, Cell
+from tokbench.report.text import plain
+from tokbench.results import WHOLE
 
-__all__ = ["Bar", "Bars", "Curve", "Fairness", "fairness"]
+__all__ = ["Curve", "Fairness", "fairness"]
 
-_WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 960, 20, 8, 190.0, 880.0
 _SQUARE, _MARGIN = 420, 44.0
 _COLOURS = 8
-_LONGEST = 26
 _WORST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One language: its bar ends at ``x``, its interval lies between ``low`` and ``high``; no bar without a premium."""
-
-    label: str
-    title: str
-    y: float
-    text: str
-    x: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """The premiums of one tokenizer, the dearest language first."""
-
-    tokenizer: str
-    width: int
-    height: float
-    left: float
-    bottom: float
-    ticks: Sequence[tuple[float, str]]
-    bars: Sequence[Bar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +40,7 @@ class Fairness:
         columns: of the table: premium, context, Gini, max/min of the whole corpus.
         dearest: by tokenizer, its dearest languages.
         groups: premiums by language, and then by slice.
-        bars, curves: the pictures.
+        bars, panels, curves: the pictures.
         square, margin: size of the square of the curves, and what is left free for its axes.
         without_curve: tokenizers without a premium for some language.
         legends: what the marks say.
@@ -81,6 +53,7 @@ class Fairness:
     dearest: dict[str, str]
     groups: Sequence[Series]
     bars: Sequence[Bars]
+    panels: Panels
     curves: Sequence[Curve]
     square: int
     margin: float
@@ -103,14 +76,16 @@ def fairness(tables: Tables, corpus: str) -> Fairness | None:
     curves = [
         curve for number, name in enumerate(order) if (curve := _curve(number, name, languages, columns[2].cells[name]))
     ]
+    reference = tables.results.corpora[corpus].get("reference", "")
     return Fairness(
         corpus=corpus,
-        reference=plain(tables.results.corpora[corpus].get("reference", "")),
+        reference=plain(reference),
         tokenizers=order,
         columns=[column for column in columns if column.measured],
         dearest={name: _dearest(name, languages) for name in order},
         groups=groups,
-        bars=[_bars(tables, name, languages) for name in order],
+        bars=[bars(tables, name, languages) for name in order],
+        panels=panels(tables, order, [series for series in languages if series.group != reference]),
         curves=curves,
         square=_SQUARE,
         margin=_MARGIN,
@@ -119,47 +94,11 @@ def fairness(tables: Tables, corpus: str) -> Fairness | None:
     )
 
 
-def _by_premium(name: str, languages: Sequence[Series]) -> list[tuple[Series, Shown]]:
-    """The dearest first; those without a premium at the end."""
-    cells = [(series, series.cells[name]) for series in languages]
-    return sorted(cells, key=lambda pair: (pair[1].value is None, -(pair[1].value or 0.0)))
-
-
 def _dearest(name: str, languages: Sequence[Series]) -> str:
-    first = [(series, cell) for series, cell in _by_premium(name, languages)[:_WORST] if cell.value is not None]
+    first = [(series, cell) for series, cell in by_premium(name, languages)[:_WORST] if cell.value is not None]
     missing = sum(series.cells[name].value is None for series in languages)
     dearest = ", ".join(f"{series.group} {cell.text}" for series, cell in first)
     return dearest + (f"; none for {missing} of {len(languages)}, whose text is lost" if missing else "")
-
-
-def _label(group: str) -> str:
-    language = find_language(group)
-    return cut(visible(f"{language.name} ({group})" if language else group), _LONGEST)
-
-
-def _bars(tables: Tables, name: str, languages: Sequence[Series]) -> Bars:
-    ranked = _by_premium(name, languages)
-    cells = [tables.cell("premium", series.corpus, series.group, name) for series, _ in ranked]
-    top = max(end for cell in cells if cell for end in (cell.ci_high, cell.value) if end is not None)
-    step = next(step for step in (0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e9) if top / step <= 10)  # noqa: PLR2004
-
-    def at(value: float) -> float:
-        return round(_LEFT + value / top * (_RIGHT - _LEFT), 1)
-
-    bars = [
-        _bar(k, series, shown, cell, at) for k, ((series, shown), cell) in enumerate(zip(ranked, cells, strict=True))
-    ]
-    bottom = float(_TOP + _ROW * len(bars))
-    ticks = [(at(step * k), f"{step * k:g}") for k in range(int(top / step) + 1)]
-    return Bars(name, _WIDTH, bottom + 26, _LEFT, bottom, ticks, bars)
-
-
-def _bar(k: int, series: Series, shown: Shown, cell: Cell | None, at: Callable[[float], float]) -> Bar:
-    y, label = float(_TOP + _ROW * k), _label(series.group)
-    if cell is None or cell.value is None:
-        return Bar(label, shown.title, y, shown.text)
-    low, high = (None if end is None else at(end) for end in (cell.ci_low, cell.ci_high))
-    return Bar(label, shown.title, y, shown.text + shown.marks, at(cell.value), low, high)
 
 
 def _curve(number: int, name: str, languages: Sequence[Series], gini: Shown) -> Curve | None:

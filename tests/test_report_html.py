@@ -154,6 +154,31 @@ def test_a_run_in_which_everything_failed():
     assert "No round trip was made." in text
 
 
+def test_without_speed_among_the_metrics_nothing_is_said_of_it():
+    results = build(hostile=False)
+    for name in [name for name, described in results.metrics.items() if described["family"] == "speed"]:
+        del results.metrics[name]
+    results.cells = [cell for cell in results.cells if cell.metric in results.metrics]
+    results.notes = []
+    text = html.render(results)
+    assert "#speed" not in text
+    assert "Compression against speed" not in text
+
+
+def test_families_of_many_metrics_have_a_table_each():
+    results = build(hostile=False)
+    ids = [f"extra_{number}" for number in range(9)]
+    corpus = next(iter(results.corpora))
+    for number, metric in enumerate(ids):
+        results.metrics[metric] = dict(next(iter(results.metrics.values())), family="abundance")
+        results.cells += [
+            Cell(name, corpus, "*", metric, float(k + number)) for k, name in enumerate(results.tokenizers)
+        ]
+    text = html.render(results)
+    assert f"<caption>Abundance of the corpus <bdi>{corpus}</bdi></caption>" in text
+    assert f"<caption>Main metrics of the corpus <bdi>{corpus}</bdi></caption>" in text
+
+
 def test_a_run_in_which_nothing_is_known():
     Page(html.render(Results(name="empty")))
     Page(html.render(Results(name="bare", cells=[Cell("a", "c", "g", "m", 1.0)])))

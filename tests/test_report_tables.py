@@ -103,7 +103,7 @@ def test_the_verdict_leaves_out_what_has_no_number():
 
 
 def test_a_metric_of_a_plugin_is_everywhere():
-    assert PLUGIN_METRIC in [column.metric for column in in_detail(TABLES, "pud").columns]
+    assert PLUGIN_METRIC in [column.metric for column in in_detail(TABLES, "pud")[0].columns]
     assert PLUGIN_METRIC in [found.metric for found in heat_maps(TABLES, "pud")]
 
 

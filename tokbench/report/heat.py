@@ -39,7 +39,7 @@ class HeatMap:
     """One metric of one corpus.
 
     Attributes:
-        metric, label: the metric.
+        metric, label, family: the metric.
         unit: of all cells; ``""`` if it differs from row to row.
         direction: ``higher``, ``lower`` or ``none``; the better, the stronger the colour.
         shared: whether all rows share one scale; if not, there is one for each unit.
@@ -52,6 +52,7 @@ class HeatMap:
 
     metric: str
     label: str
+    family: str
     unit: str
     direction: str
     shared: bool
@@ -117,6 +118,7 @@ def heat_map(tables: Tables, corpus: str, metric: str) -> HeatMap | None:
     return HeatMap(
         metric=metric,
         label=label(metric),
+        family=tables.family(metric),
         unit=unit_label(next(iter(values))) if len(values) == 1 else "",
         direction=direction,
         shared=len(values) == 1,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["SPEC", "render"]
 
 _SPEED = "speed"
-"""Notes that begin with it stand beside the speeds."""
+"""A family of metrics; notes that begin with it stand beside the speeds."""
 
 
 def render(results: Results) -> str:
@@ -110,13 +110,14 @@ def _context(results: Results) -> dict[str, Any]:
         "no_losses": no_losses(results),
         "notes": [note for note in results.notes if not note.startswith(_SPEED)],
         "probes": probes(results),
-        "overviews": [verdict(tables), *(view for view in details if view.columns)],
+        "overviews": [[verdict(tables)], *filter(None, details)],
         "paired": [view for corpus in tables.corpora if (view := pairs(tables, corpus))],
         "results": results,
         "study": study_view(results),
         "scatters": [picture for picture in pictures if picture],
         "speed_notes": [note for note in results.notes if note.startswith(_SPEED)],
         "speeds": [table for table in speeds if table],
+        "timed": any(tables.family(name) == _SPEED for name in tables.metrics),
         "subtitle": facts.subtitle(tables),
         "tables": tables,
         "troubles": cells_without_value(results),

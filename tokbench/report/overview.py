@@ -18,6 +18,9 @@ MAIN = ("compression_ratio", "fertility", "roundtrip_exact", "encode_mb_per_s")
 """The metrics by which tokenizers are told apart at first sight, in the order of a table."""
 
 
+_MANY = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """What is known of a tokenizer without measuring it."""
@@ -35,11 +38,13 @@ class Overview:
 
     Attributes:
         title: the corpus, or ``""`` for the one over all corpora.
+        family: the family that it shows, or ``""`` for those of a few metrics together.
         rows: the best of the first column first.
         columns: metrics of whole corpora.
     """
 
     title: str
+    family: str
     rows: Sequence[Row]
     columns: Sequence[Series]
 
@@ -59,10 +64,10 @@ def _row(name: str, entry: dict[str, Any]) -> Row:
     )
 
 
-def _overview(tables: Tables, title: str, columns: Sequence[Series]) -> Overview:
+def _overview(tables: Tables, title: str, columns: Sequence[Series], family: str = "") -> Overview:
     order = columns[0].ranked() if columns else tables.tokenizers
     rows = [_row(name, tables.results.tokenizers.get(name, {})) for name in order]
-    return Overview(title, rows, columns)
+    return Overview(title, family, rows, columns)
 
 
 def verdict(tables: Tables) -> Overview:
@@ -71,8 +76,18 @@ def verdict(tables: Tables) -> Overview:
     return _overview(tables, "", [column for column in every if column.measured])
 
 
-def in_detail(tables: Tables, corpus: str) -> Overview:
-    """Every metric of one corpus, the main ones first; losses by cause have a table of their own."""
+def in_detail(tables: Tables, corpus: str) -> list[Overview]:
+    """Every metric of one corpus, the main ones first; families of many metrics have a table each.
+
+    Losses by cause are not among them: they have a table of their own.
+    """
     names = [*(name for name in MAIN if name in tables.metrics), *tables.metrics]
     every = [tables.series(name, corpus) for name in dict.fromkeys(names) if name not in COUNTED]
-    return _overview(tables, corpus, [column for column in every if column.tells_apart])
+    by_family: dict[str, list[Series]] = {}
+    for column in every:
+        if column.tells_apart:
+            by_family.setdefault(tables.family(column.metric), []).append(column)
+    large = {family: columns for family, columns in by_family.items() if len(columns) > _MANY}
+    small = [column for family, columns in by_family.items() if family not in large for column in columns]
+    views = [_overview(tables, corpus, small)] if small else []
+    return [*views, *(_overview(tables, corpus, columns, family) for family, columns in large.items())]

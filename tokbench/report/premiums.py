@@ -97,8 +97,8 @@ def panels(tables: Tables, names: Sequence[str], languages: Sequence[Series]) ->
     """The languages but the reference side by side, each with all tokenizers in the same order."""
     width, row, top, left, right = _PANEL
     cells = {s.group: [tables.cell("premium", s.corpus, s.group, name) for name in names] for s in languages}
-    ends = _ends(list(chain.from_iterable(cells.values())))
-    axis = Axis(min(1.0, *ends) / 1.1, max(1.0, *ends) * 1.1, left, right, log=True)
+    ends = 1.0, *_ends(list(chain.from_iterable(cells.values())))
+    axis = Axis(min(ends) / 1.1, max(ends) * 1.1, left, right, log=True)
     bottom = float(top + row * len(names))
     found = [
         Panel(

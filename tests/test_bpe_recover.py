@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
-from tokbench_plugins.bpe.recover import recover
+from tokbench_plugins.bpe.compiled.jit import has_numba
+from tokbench_plugins.bpe.ranks import Candidate, Ranks
+from tokbench_plugins.bpe.recover import Recovery, recover
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
@@ -29,6 +31,52 @@ def test_trained_merges_come_back_whatever_the_ids(seed, texts):
     ranks = {token: ids[k] for k, token in enumerate(token_bytes_of(merges))}
     expected = [(ids[left], ids[right], ids[FIRST_MERGE + rank]) for rank, (left, right) in enumerate(merges)]
     assert recover(ranks) == (expected, [])
+
+
+CANDIDATES = st.lists(
+    st.tuples(
+        st.lists(st.integers(0, 2), min_size=2, max_size=7),
+        st.one_of(st.none(), st.just(()), st.tuples(st.integers(0, 12), st.integers(0, 12))),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
+@pytest.mark.parametrize("late", [False, True])
+@given(CANDIDATES)
+def test_compiled_recovery_equals_python(late, drawn):
+    """Tokens of three letters in any order, some to be merged from one pair alone or never, some twice."""
+    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
+
+    known, candidates = {}, []
+    for units, pair in drawn:
+        candidates.append(Candidate(known.setdefault(tuple(units), 3 + len(known)), units, pair))
+
+    def recovered(kind):
+        recovery = Recovery(kind(candidates), late=late)
+        try:
+            recovery.run()
+        except ValueError as error:
+            return str(error)
+        return recovery.ranks.merges, recovery.left_over
+
+    assert recovered(CompiledRanks) == recovered(Ranks)
+
+
+@pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
+def test_compiled_recovery_watches_thousands_of_pairs():
+    """Words of two halves that all come after them."""
+    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
+
+    size = 3000
+    words = [Candidate(10 * size + k, [2 * k, 2 * k, 2 * k + 1]) for k in range(size)]
+    halves = [Candidate(20 * size + k, [2 * k, 2 * k + 1]) for k in range(size)]
+    found = [Recovery(kind([*words, *halves]), late=True) for kind in (CompiledRanks, Ranks)]
+    for recovery in found:
+        recovery.run()
+    assert found[0].ranks.merges == found[1].ranks.merges
+    assert len(found[0].ranks.merges) == 2 * size
 
 
 def test_bytes_may_have_the_highest_ids():

@@ -96,11 +96,14 @@ class MergeOrder:
     @cached_property
     def depth(self) -> NDArray[np.int64]:
         """int64[m], the longest chain of merges that leads to each merge, 1 for units alone."""
-        depth = [0] * self.vocab_size
-        offsets, parts = self.offsets.tolist(), self.parts.tolist()
-        for rank, made in enumerate(self.made.tolist()):
-            depth[made] = 1 + max(depth[part] for part in parts[offsets[rank] : offsets[rank + 1]])
-        return np.array(depth, dtype=np.int64)[self.made]
+        depth = np.zeros(self.vocab_size, dtype=np.int64)
+        # Each pass is right for one merge more of every chain, and chains are short.
+        while len(self.made):
+            deeper = 1 + np.maximum.reduceat(depth[self.parts], self.offsets[:-1])
+            if np.array_equal(deeper, depth[self.made]):
+                break
+            depth[self.made] = deeper
+        return depth[self.made]
 
     @cached_property
     def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

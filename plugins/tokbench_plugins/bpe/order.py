@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from heapq import merge
 
 from tokbench import BackendError
-from tokbench_plugins.bpe.recover import Candidate, candidates_of_ranks, recover_from
+from tokbench_plugins.bpe.ranks import Candidate
+from tokbench_plugins.bpe.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
 
 __all__ = ["Merges", "NoMergesError", "in_order", "is_text", "listed", "merges_of_ranks", "merges_of_vocabulary"]

@@ -15,27 +15,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.encode import merge_ids
+from tokbench_plugins.bpe.ranks import Candidate, Ranks, is_merged
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair
 
-__all__ = ["Candidate", "Recovered", "WholeChunk", "candidates_of_ranks", "recover", "recover_from"]
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
 
+__all__ = [
+    "Candidate",
+    "Ranks",
+    "Recovered",
+    "Recovery",
+    "WholeChunk",
+    "candidates_of_ranks",
+    "recover",
+    "recover_from",
+]
 
-class Candidate(NamedTuple):
-    """A token that may be made of others.
-
-    Attributes:
-        made: its id.
-        units: the ids that its text begins as: those of its bytes, or of its characters.
-        pair: the two ids that it is merged from; ``None`` where any two will do that have its bytes together, and
-            ``()`` where it is never merged.
-    """
-
-    made: int
-    units: Sequence[int]
-    pair: Pair | tuple[()] | None = None
+_WORTH_COMPILED: Final = 4096
+"""With fewer candidates, numba takes longer to get ready."""
 
 
 class WholeChunk(NamedTuple):
@@ -118,63 +120,75 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
     >>> recover_from([Candidate(3, [0, 1, 2]), Candidate(4, [0, 1])], late=True).merges
     [(0, 1, 4), (4, 2, 3)]
     """
-    recovery = _Recovery(late=late)
-    for candidate in candidates:
-        recovery.add(candidate)
-    return Recovered(recovery.merges, recovery.left_over)
+    every = list(candidates)
+    recovery = Recovery(_ranks(every), late=late)
+    recovery.run()
+    return Recovered(recovery.ranks.merges, recovery.left_over)
 
 
-class _Recovery:
-    def __init__(self, *, late: bool) -> None:
-        self.merges: list[Merge] = []
+def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
+    if len(candidates) < _WORTH_COMPILED or not has_numba():
+        return Ranks(candidates)
+    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
+
+    return CompiledRanks(candidates)
+
+
+class Recovery:
+    """A pass over candidates: see :func:`recover_from`.
+
+    Args:
+        ranks: over the candidates, with no merge known.
+        late: likewise.
+
+    Attributes:
+        ranks: with all merges, after :meth:`run`.
+        left_over: the candidates that were no two halves when their turn came.
+    """
+
+    def __init__(self, ranks: Ranks | CompiledRanks, *, late: bool) -> None:
+        self.ranks = ranks
         self.left_over: list[WholeChunk] = []
         self._late = late
-        self._rank_of: dict[Pair, int] = {}
-        self._made: list[int] = []
-        self._built: set[int] = set()
         self._waiting: dict[Pair, list[int]] = {}  # by two neighbours among the parts: places in left_over
         self._parts: dict[int, list[int]] = {}  # by place in left_over: what is left of it by now
 
-    def add(self, candidate: Candidate) -> None:
-        token_id, units, pair = candidate
-        parts = merge_ids(list(units), self._rank_of, self._made)
-        if len(parts) == 1:
-            return  # made already
-        if _is_merged(parts, pair):
-            self._merge(parts[0], parts[1], token_id)
-            return
-        if self._late and pair != ():
-            self._wait(len(self.left_over), parts)
-        self.left_over.append(WholeChunk(token_id, tuple(parts), len(self._made), pair))
+    def run(self) -> None:
+        """Go through the candidates.
+
+        Raises:
+            ValueError: see :func:`recover_from`.
+        """
+        for (token_id, _, pair), parts in self.ranks.events():
+            if is_merged(parts, pair):
+                self._wake(parts[0], parts[1], token_id)
+                continue
+            if self._late and pair != ():
+                self._wait(len(self.left_over), parts)
+            self.left_over.append(WholeChunk(token_id, tuple(parts), self.ranks.known, pair))
 
     def _wait(self, place: int, parts: list[int]) -> None:
         self._parts[place] = parts
         for neighbours in pairwise(parts):
             self._waiting.setdefault(neighbours, []).append(place)
+            self.ranks.watch(neighbours)
 
-    def _merge(self, left: int, right: int, token_id: int) -> None:
-        self._rank_of[left, right] = len(self._made)
-        self._made.append(token_id)
-        self._built.add(token_id)
-        self.merges.append((left, right, token_id))
+    def _wake(self, left: int, right: int, token_id: int) -> None:
         for place in sorted(set(self._waiting.pop((left, right), ()))):
             made, _, _, pair = self.left_over[place]
-            if made in self._built:
+            if self.ranks.built(made):
                 continue  # from two other halves, which are there before these wherever its bytes are
             before = self._parts[place]
             parts = merge_ids(list(before), {(left, right): 0}, [token_id])
             if len(parts) == len(before) or len(parts) == 1:
                 continue  # other merges have taken these neighbours
-            if not _is_merged(parts, pair):
+            if not is_merged(parts, pair):
                 self._wait(place, parts)
             elif parts[1] == left:
                 raise ValueError(f"id {made} is made of ids that come after it, and takes from what they are made of")
             else:
-                self._merge(parts[0], parts[1], made)
-
-
-def _is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
-    return len(parts) == 2 and (pair is None or pair == tuple(parts))  # noqa: PLR2004 - a left and a right half
+                self.ranks.add(parts[0], parts[1], made)
+                self._wake(parts[0], parts[1], made)
 
 
 def _check(ranks: Mapping[bytes, int]) -> None:

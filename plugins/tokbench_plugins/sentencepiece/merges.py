@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from os.path import commonprefix
 
 from tokbench_plugins.bpe.order import Merges, NoMergesError, in_order
-from tokbench_plugins.bpe.recover import Candidate
+from tokbench_plugins.bpe.ranks import Candidate
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
 __all__ = ["merges_of_pieces"]
@@ -35,8 +36,8 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
 
 def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
     id_of = {piece.text: i for i, piece in enumerate(pieces) if _is_unit(piece)}
-    defined = [re.escape(piece.text) for piece in pieces if piece.type is PieceType.USER_DEFINED]
-    defined_in = re.compile("|".join(defined) or "(?!)").search
+    defined = {piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED}
+    defined_in = re.compile(_any_of(defined) if defined else "(?!)").search
     merged = (i for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL and len(piece.text) > 1)
     last = None
     for i in sorted(merged, key=lambda i: (-pieces[i].score, len(pieces[i].text))):
@@ -49,6 +50,18 @@ def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
             raise NoMergesError(f"merges are not told: piece {text!r} has {missing[0]!r} in it, which is no piece")
         last = score
         yield Candidate(i, [id_of[char] for char in text])
+
+
+def _any_of(words: Collection[str]) -> str:
+    """A pattern that finds a text with one of some words in it; with thousands of them far faster than a list."""
+    if "" in words:
+        return ""
+    by_head: dict[str, list[str]] = {}
+    for word in words:
+        by_head.setdefault(word[0], []).append(word)
+    shared = [(commonprefix(some), some) for some in by_head.values()]  # noqa: RUF071 - characters are meant
+    ways = [re.escape(prefix) + _any_of({word[len(prefix) :] for word in some}) for prefix, some in shared]
+    return f"(?:{'|'.join(ways)})"
 
 
 def _is_unit(piece: Piece) -> bool:

@@ -1,0 +1,187 @@
+"""Recovering merges, compiled: what :class:`..ranks.Ranks` does, as many candidates at a time as need no thought.
+
+Importing this file needs numba. Pairs and the ranks of their merges stand in a table of open
+addressing that is never more than half full; a second one has the pairs that are watched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench_plugins.bpe.compiled.jit import compiled
+from tokbench_plugins.bpe.ranks import Candidate
+from tokbench_plugins.bpe.vocabulary import Merge, Pair
+
+__all__ = ["CompiledRanks"]
+
+_SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+_EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_NONE: Final = -1
+_ANY, _NEVER = -1, -2  # instead of the left half of a pair
+_ROOM: Final = 1 << 10
+
+
+@compiled
+def _find(table: Any, key: Any) -> Any:
+    """The row of a key, or the free one where it would stand."""
+    mask = np.uint64(len(table) - 1)
+    row = (key * _SPREAD >> np.uint64(20)) & mask
+    while table[row] != key and table[row] != _EMPTY:
+        row = (row + np.uint64(1)) & mask
+    return row
+
+
+@compiled
+def _key(left: Any, right: Any) -> Any:
+    return np.uint64(left) << np.uint64(32) | np.uint64(right)
+
+
+@compiled
+def _rank(table: Any, ranks: Any, left: Any, right: Any) -> Any:
+    row = _find(table, _key(left, right))
+    return ranks[row] if table[row] != _EMPTY else _NONE
+
+
+@compiled
+def _add(table: Any, ranks: Any, merges: Any, built: Any, left: Any, right: Any, token: Any, rank: Any) -> None:
+    row = _find(table, _key(left, right))
+    table[row] = _key(left, right)
+    ranks[row] = rank
+    merges[rank, 0], merges[rank, 1], merges[rank, 2] = left, right, token
+    built[token] = True
+
+
+@compiled
+def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: Any) -> Any:
+    """Do all merges of some parts, in place; returns how many parts are left."""
+    for k in range(count - 1):
+        lows[k] = _rank(table, ranks, parts[k], parts[k + 1])
+    while count > 1:
+        at = -1
+        for k in range(count - 1):
+            if lows[k] != _NONE and (at < 0 or lows[k] < lows[at]):
+                at = k
+        if at < 0:
+            return count
+        parts[at] = merges[lows[at], 2]
+        for k in range(at + 1, count - 1):
+            parts[k] = parts[k + 1]
+        for k in range(at, count - 2):
+            lows[k] = lows[k + 1]
+        count -= 1
+        if at > 0:
+            lows[at - 1] = _rank(table, ranks, parts[at - 1], parts[at])
+        if at < count - 1:
+            lows[at] = _rank(table, ranks, parts[at], parts[at + 1])
+    return count
+
+
+@compiled
+def _advance(
+    first: Any,
+    units: Any,
+    offsets: Any,
+    wanted: Any,
+    pairs: Any,
+    table: Any,
+    ranks: Any,
+    merges: Any,
+    built: Any,
+    known: Any,
+    watched: Any,
+    parts: Any,
+    lows: Any,
+) -> Any:
+    """Go through candidates up to one that is left over, or whose pair is watched.
+
+    Returns:
+        ``(candidate, parts, merges)``: where it stopped, how many parts are left there (0 at the end), and how many
+        merges are known.
+    """
+    for k in range(first, len(wanted)):
+        count = offsets[k + 1] - offsets[k]
+        parts[:count] = units[offsets[k] : offsets[k + 1]]
+        count = _merged(parts, lows, count, table, ranks, merges)
+        if count == 1:
+            continue
+        left, right = parts[0], parts[1]
+        as_wanted = pairs[k, 0] == _ANY or (pairs[k, 0] == left and pairs[k, 1] == right)
+        if count > 2 or not as_wanted:  # noqa: PLR2004 - two halves
+            return k, count, known
+        _add(table, ranks, merges, built, left, right, wanted[k], known)
+        known += 1
+        if watched[_find(watched, _key(left, right))] != _EMPTY:
+            return k, count, known
+    return len(wanted), 0, known
+
+
+class CompiledRanks:
+    """The merges that are known while others are recovered; see :class:`..ranks.Ranks`.
+
+    Args:
+        candidates: the tokens of more than one unit, in order of rank.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        lengths = np.fromiter((len(each.units) for each in candidates), np.int64, len(candidates))
+        self._candidates = candidates
+        self._offsets = np.concatenate([[0], np.cumsum(lengths)])
+        self._units = np.fromiter(chain.from_iterable(each.units for each in candidates), np.int64, int(lengths.sum()))
+        self._wanted = np.fromiter((each.made for each in candidates), np.int64, len(candidates))
+        self._pairs = np.array([_wanted(each.pair) for each in candidates], np.int64).reshape(-1, 2)
+        # There are never more merges than candidates.
+        rows = 1 << (2 * len(candidates) + 2).bit_length()
+        self._table, self._ranks = np.full(rows, _EMPTY), np.zeros(rows, np.int64)
+        self._merges = np.zeros((len(candidates) + 1, 3), np.int64)
+        self._built = np.zeros(int(self._wanted.max(initial=0)) + 1, np.bool_)
+        self._watched, self._watching = np.full(_ROOM, _EMPTY), 0
+        self.known = 0
+
+    @property
+    def merges(self) -> list[Merge]:
+        """See :attr:`..ranks.Ranks.merges`."""
+        return [(left, right, made) for left, right, made in self._merges[: self.known].tolist()]
+
+    def built(self, token_id: int) -> bool:
+        """See :meth:`..ranks.Ranks.built`."""
+        return bool(self._built[token_id])
+
+    def add(self, left: int, right: int, made: int) -> None:
+        """See :meth:`..ranks.Ranks.add`."""
+        _add(self._table, self._ranks, self._merges, self._built, left, right, made, self.known)
+        self.known += 1
+
+    def watch(self, pair: Pair) -> None:
+        """See :meth:`..ranks.Ranks.watch`."""
+        if 2 * self._watching >= len(self._watched):
+            before = self._watched[self._watched != _EMPTY]
+            self._watched = np.full(2 * len(self._watched), _EMPTY)
+            for each in before:
+                self._watched[_find(self._watched, each)] = each
+        row = _find(self._watched, _key(*pair))
+        self._watching += int(self._watched[row] == _EMPTY)
+        self._watched[row] = _key(*pair)
+
+    def events(self) -> Iterator[tuple[Candidate, list[int]]]:
+        """See :meth:`..ranks.Ranks.events`."""
+        at = 0
+        parts = np.zeros(int(np.diff(self._offsets).max(initial=0)), np.int64)
+        lows = np.zeros_like(parts)
+        while at < len(self._candidates):
+            at, count, self.known = _advance(
+                *(at, self._units, self._offsets, self._wanted, self._pairs),
+                *(self._table, self._ranks, self._merges, self._built, self.known, self._watched, parts, lows),
+            )
+            if count:
+                yield self._candidates[at], parts[:count].tolist()
+            at += 1
+
+
+def _wanted(pair: Pair | tuple[()] | None) -> Pair:
+    if pair is None:
+        return _ANY, _ANY
+    return pair or (_NEVER, _NEVER)

@@ -5,6 +5,7 @@ import json
 import pickle
 import random
 import sysconfig
+import unicodedata
 from importlib.resources import files
 from pathlib import Path
 
@@ -86,16 +87,20 @@ def test_all_strings_of_four_and_five(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
-@pytest.mark.parametrize("context", ["{}", "a'{}", " {}x"])
+@pytest.mark.parametrize("context", ["{}", "a'{}", " {}x", "1{}2", "Ab{}C'{}"])
 def test_every_character(name, context):
     check(name, [context.replace("{}", character) for character in CHARACTERS])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PATTERNS)
-@pytest.mark.parametrize("context", CONTEXTS)
-def test_every_character_in_many_places(name, context):
-    check(name, [context.replace("{}", character) for character in CHARACTERS])
+def test_borders_of_classes_in_many_places():
+    """The first and the last character of every run of one category and one way of folding case."""
+    kind = [(unicodedata.category(char), char.isspace(), char.casefold() != char) for char in CHARACTERS]
+    borders = {k for k in range(1, len(kind)) if kind[k] != kind[k - 1]}
+    near = [CHARACTERS[k] for k in sorted(borders | {k - 1 for k in borders})]
+    assert len(near) > 5000
+    documents = [context.replace("{}", character) for context in CONTEXTS for character in near]
+    for name in PATTERNS:
+        check(name, documents)
 
 
 @pytest.mark.parametrize("name", PATTERNS)

@@ -147,12 +147,14 @@ def test_all_engines_give_the_same(engine, pattern):
         pytest.importorskip(engine)
     merges = train(TEXTS, 300, pattern)
     tokenizer = BPETokenizer(merges, pattern, engine=engine)
-    texts = [*TEXTS, "Hello\ud800", "unseen ünseen"] * 3
+    long = "Hello\ud800 unseen ünseen\n" * 400  # by itself as good as a batch
+    texts = [*TEXTS, "Hello\ud800", "unseen ünseen", long] * 3
     expected = [BPETokenizer(merges, pattern, engine="python").encode(text) for text in texts]
     for _ in range(2):
         encoded = tokenizer.encode_batch(texts)
         found = [encoded.ids[a:b].tolist() for a, b in zip(encoded.offsets, encoded.offsets[1:], strict=False)]
         assert found == expected
+    assert tokenizer.encode(long) == expected[-1]
     assert tokenizer.decode_batch(encoded) == [tokenizer.decode(ids) for ids in expected]
     assert pickle.loads(pickle.dumps(tokenizer)).engine == engine
 

@@ -42,16 +42,14 @@ TRAINED = [
     ("sentencepiece", {"model_type": "char"}, 2000),
     ("sentencepiece", {"model_type": "word"}, 2000),
 ]
+# Of each kind of vocabulary that splintr has, one.
 VOCABULARIES = [
     "llama2",
     "gemma3",
-    "gemma4",
     "modernbert",
-    "qwen3",
     "mistral_v3",
     "o200k_base",
     "whisper_v3",
-    "kimi_k2",
 ]
 ENGINES = ["bpe_openai", "fastokens", "gigatoken", "kitoken", "rs_bpe", "tokbench_bpe", "tokie"]
 LOADED = [

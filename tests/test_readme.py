@@ -13,6 +13,7 @@ import readme_tables as tables
 
 from tokbench.config.read import read_config
 from tokbench.registry import load_registry
+from tokbench.results import Results
 from tokbench.runner.plan import make_plan
 
 ROOT = Path(__file__).parent.parent
@@ -33,11 +34,10 @@ def test_what_is_made_from_the_code_is_up_to_date(path, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", tables.MEASURED)
-def test_what_is_measured_equals_a_run(name):
+def test_vocabularies_at_equal_size_are_those_of_a_run():
     for module in ("mistral_common", "splintr"):
         pytest.importorskip(module)
-    assert tables.section(TEXT, name) == tables.made(name)
+    assert tables.section(TEXT, "equal size") == tables.made("equal size")
 
 
 def test_the_commands_name_what_is_there():
@@ -54,7 +54,7 @@ def test_the_commands_name_what_is_there():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/usr/bin/unshare").exists(), reason="needs unshare to take the network away")
-def test_the_quickstart_runs_without_network(tmp_path):
+def test_the_quickstart_runs_without_network_and_measures_what_is_shown(tmp_path):
     pytest.importorskip("splintr")
     command = [sys.executable, "-m", "tokbench", "run", str(tables.QUICKSTART), "-o", str(tmp_path / "out")]
     probe = subprocess.run(["unshare", "-rn", "true"], check=False, timeout=30)
@@ -65,6 +65,8 @@ def test_the_quickstart_runs_without_network(tmp_path):
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for name in ("gpt-4o", "llama-3", "gemma-3", "qwen-3", "deepseek-v3", "naive", "spm-byte_fallback", "words"):
         assert name in html
+    shown = tables.quickstart(Results.read(tmp_path / "out" / "results.json"))
+    assert tables.section(TEXT, "quickstart") == shown
 
 
 def test_the_configuration_shown_is_right(tmp_path):

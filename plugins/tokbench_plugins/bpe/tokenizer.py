@@ -22,6 +22,9 @@ __all__ = ["BPETokenizer"]
 
 _WORTH_BULK: Final = 1_000_000  # characters encoded in all; below, another engine takes longer to get ready
 
+_LONG: Final = 4096
+"""Characters from which on one text is as good as a batch."""
+
 
 class BPETokenizer:
     r"""Byte-level BPE: every text can be encoded, and decodes to itself.
@@ -169,7 +172,7 @@ class BPETokenizer:
 
     def encode(self, text: str, /) -> list[int]:
         """The ids of ordinary text; special tokens are not recognised."""
-        return self._encoder(text)
+        return self._encoder(text) if len(text) < _LONG else self.encode_batch([text]).ids.tolist()
 
     def encode_with_special(
         self,

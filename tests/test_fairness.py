@@ -1,17 +1,11 @@
-"""Premiums, Gini and Lorenz, language facts: by hand, by published values, and as a whole run."""
+"""Premiums: by hand, as a whole run, and in the reports."""
 
 import functools
 import io
-import itertools
 import json
-import os
-import re
-from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-import tiktoken
 from conftest import cell, problems
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,13 +14,11 @@ from rich.console import Console
 import tokbench
 from tokbench.backend import Options
 from tokbench.batch import encode_batch
-from tokbench.corpus.languages import FACETS, find_language, slices
 from tokbench.corpus.sample import SampleOptions, SampleSource
 from tokbench.corpus.shards import shards
 from tokbench.corpus.source import Document
 from tokbench.metrics.contract import CorpusStates
 from tokbench.metrics.fairness.family import Fairness
-from tokbench.metrics.fairness.inequality import gini, lorenz
 from tokbench.metrics.view import Subject, View
 from tokbench.report import html, markdown
 from tokbench.report.terminal import summary
@@ -46,49 +38,6 @@ def aligned(tmp_path):
 
 def run(write_config, corpora=REFERENCE, tokenizers="  bytes: {backend: utf8_bytes}", metrics="[fairness]"):
     return tokbench.run(write_config(corpora, tokenizers, metrics))
-
-
-# ------------------------------------------------------------------------------------------------ Gini and Lorenz
-
-costs = st.lists(st.integers(1, 1000), min_size=1, max_size=30)
-
-
-@given(costs)
-def test_gini_equals_its_definition(values):
-    differences = sum(abs(a - b) for a in values for b in values)
-    assert gini(values) == pytest.approx(float(Fraction(differences, 2 * len(values) * sum(values))), abs=1e-12)
-
-
-@given(costs)
-def test_gini_is_twice_the_area_between_the_lorenz_curve_and_the_diagonal(values):
-    points = lorenz(values)
-    area = sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in itertools.pairwise(points))
-    assert gini(values) == pytest.approx(1 - 2 * area, abs=1e-12)
-    assert points[0] == (0, 0)
-    assert points[-1] == (1, pytest.approx(1))
-    assert all(y <= x + 1e-12 for x, y in points)
-
-
-@given(costs, st.integers(2, 9))
-def test_gini_does_not_see_scale_or_copies(values, factor):
-    assert gini([factor * value for value in values]) == pytest.approx(gini(values), abs=1e-12)
-    assert gini(values * factor) == pytest.approx(gini(values), abs=1e-12)
-
-
-def test_gini_and_lorenz_by_hand():
-    # Premiums 1, 2, 3, 6: differences 1+2+5+1+4+3 = 16, each twice; 2 * 4 * 12 = 96.
-    assert gini([1, 2, 3, 6]) == pytest.approx(32 / 96)
-    assert lorenz([6, 1, 3, 2]) == [(0, 0), (0.25, 1 / 12), (0.5, 3 / 12), (0.75, 6 / 12), (1, 1)]
-
-
-def test_gini_equals_established_packages():
-    """The example of the manual of R's ``ineq``; PySAL's ``inequality`` 1.1.2 gives the same, to 15 digits."""
-    incomes = [541, 1463, 2445, 3438, 4437, 5401, 6392, 8304, 11904, 22261]
-    assert gini(incomes) == pytest.approx(0.4620911, abs=5e-8)
-    assert gini(incomes) == pytest.approx(0.46209113026762383, abs=1e-15)
-
-
-# ------------------------------------------------------------------------------------------------ premiums
 
 
 def test_premiums_by_hand(write_config, aligned):
@@ -249,56 +198,6 @@ def test_shards_in_any_order_give_the_same_premium_and_interval(lines, order, si
     assert values(size) == values(10**9)
 
 
-# ------------------------------------------------------------------------------------------------ languages
-
-
-def test_languages_by_any_of_their_codes():
-    for codes in (("zh", "zho", "cmn", "zho-CN", "zh_Hant"), ("fa", "fas", "pes"), ("sw", "swa", "swh_Latn")):
-        assert len({find_language(code) for code in codes}) == 1
-    assert find_language("sr").script == ""
-    assert find_language("srp_Cyrl").script == "Cyrillic"
-    assert [find_language(word) for word in ("python", "hostile", "xx", "")] == [None] * 4
-
-
-def test_the_table_of_languages_is_whole():
-    """Each row has the fields that its header names, no code twice, classes as in the paper's description."""
-    from importlib.resources import files
-
-    rows = (files("tokbench.corpus") / "languages.tsv").read_text(encoding="utf-8").splitlines()
-    rows = [row.split("\t") for row in rows if not row.startswith("#")]
-    assert {len(row) for row in rows} == {7}
-    codes = [code for row in rows for code in row[:3] if code != "-"]
-    assert len(codes) == len(set(codes))
-    assert all(re.fullmatch(r"[a-z]{2}|-", row[0]) and re.fullmatch(r"[a-z]{3}", row[1]) for row in rows)
-    assert {row[6] for row in rows} == {*"012345", "-"}
-    # The classes 5 and 4 are few, and named in full in the paper.
-    of_class = {k: {row[3] for row in rows if row[6] == k} for k in "45"}
-    assert of_class["5"] == {"English", "Spanish", "German", "Japanese", "French", "Arabic", "Chinese"}
-    assert len(of_class["4"]) == 18
-
-
-def test_every_language_of_the_sample_is_known():
-    groups = {document.group for document in SampleSource(SampleOptions(part="languages")).documents()}
-    assert len(groups) == 28
-    for group in groups:
-        assert all(find_language(group).facet(facet) for facet in FACETS)
-
-
-def test_unknown_languages_are_a_slice_with_a_message(write_config, tmp_path):
-    for name in ("en", "q1", "q2"):
-        (tmp_path / f"{name}.txt").write_text("".join(f"{name} {k}\n" for k in range(20)), encoding="utf-8")
-    results = run(write_config)
-    assert cell(results, "bytes", "premium", "q1").value == 1
-    for facet in FACETS:
-        unknown = cell(results, "bytes", "premium", f"{facet}: unknown")
-        assert unknown.status == Status.NOT_APPLICABLE
-        assert unknown.reason == f"nothing is known of the {facet} of q1, q2"
-    assert [s.groups for s in slices(["q2", "en"]) if not s.value] == [("q2",)] * 3
-
-
-# ------------------------------------------------------------------------------------------------ reports
-
-
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     path = tmp_path_factory.mktemp("run") / "run.yaml"
@@ -337,108 +236,3 @@ def test_the_terminal_lives_with_it(shown):
     console = Console(file=io.StringIO(), width=100)
     summary(shown, console)
     assert "do not apply" not in console.file.getvalue()
-
-
-# ------------------------------------------------------------------------------------------------ NTREX
-
-
-@pytest.mark.slow
-def test_the_configuration_that_ships_has_a_value_everywhere():
-    pytest.importorskip("splintr")
-    results = tokbench.run(Path(__file__).parent.parent / "configs" / "multilingual.yaml")
-    assert not results.failed
-    for name in results.tokenizers:
-        for group in results.corpora["languages"]["groups"]:
-            assert cell(results, name, "premium", group).value > 0
-            assert cell(results, name, "rank", group).value >= 1
-            assert cell(results, name, "nsl", group).value > 0
-        assert 0 < cell(results, name, "gini").value < 1
-    ours = [c for c in results.cells if c.tokenizer == "regex-8192" and c.value is not None]
-    assert {c.in_sample for c in ours} == {0.0}
-
-
-ENCODINGS = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
-
-
-@pytest.fixture(scope="module")
-def ntrex(data, tmp_path_factory):
-    """Thirteen languages, 1,997 sentences each, and premiums from a plain count with tiktoken."""
-    pytest.importorskip("splintr")
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
-    path = tmp_path_factory.mktemp("ntrex") / "ntrex.yaml"
-    path.write_text(
-        "schema: tokbench/1\nname: ntrex\ncorpora:\n"
-        f"  ntrex: {{source: text, path: '{data}/ntrex/*.txt', document: line, parallel: true, reference: eng}}\n"
-        "tokenizers:\n  cl100k: {backend: splintr, vocabulary: cl100k_base}\n"
-        "  o200k: {backend: splintr, vocabulary: o200k_base}\nmetrics: [fairness, pairs]\n",
-        encoding="utf-8",
-    )
-    plain = {}
-    for name, encoding in ENCODINGS.items():
-        encode = tiktoken.get_encoding(encoding).encode_ordinary
-        counts = {
-            file.stem: sum(len(encode(line)) for line in file.read_text(encoding="utf-8").split("\n"))
-            for file in (data / "ntrex").glob("*.txt")
-        }
-        plain[name] = {group: count / counts["eng"] for group, count in counts.items()}
-    return tokbench.run(path), plain
-
-
-@pytest.mark.slow
-def test_ntrex_premiums_equal_a_plain_count(ntrex):
-    results, plain = ntrex
-    for name in ENCODINGS:
-        assert len(plain[name]) == 13
-        for group, premium in plain[name].items():
-            assert cell(results, name, "premium", group).value == pytest.approx(premium, rel=1e-12)
-        assert cell(results, name, "gini").value == pytest.approx(gini(list(plain[name].values())), rel=1e-12)
-
-
-@pytest.mark.slow
-def test_ntrex_o200k_lowers_what_cl100k_had(ntrex):
-    results, plain = ntrex
-    old, new = ({g: cell(results, name, "premium", g) for g in plain[name]} for name in ENCODINGS)
-    for group in set(old) - {"eng"}:
-        assert new[group].ci_high < old[group].ci_low, group
-    assert cell(results, "o200k", "gini").ci_high < cell(results, "cl100k", "gini").ci_low
-    # Latin script, Chinese and Cyrillic cost two or three times English, the scripts of South and Southeast Asia and of
-    # Ethiopia four to seven times.
-    assert sorted(old, key=lambda group: old[group].value) == [
-        *("eng", "deu", "zho-CN", "tur", "swa", "vie", "rus", "ukr", "arb", "heb", "tha", "ben", "amh"),
-    ]
-    assert 1.5 < old["deu"].value < 1.7
-    assert 7 < old["amh"].value < 8
-    # Everything but Amharic costs less than twice English with o200k_base.
-    assert {group for group in new if new[group].value >= 2} == {"amh"}
-
-
-# Petrov, La Malfa, Torr and Bibi 2023, "Language Model Tokenizers Introduce Unfairness Between Languages" (NeurIPS), from
-# their published table tokenization_lengths_validated.csv: tokens of cl100k_base on 2,000 sentences of FLORES-200.
-FLORES = {
-    "eng": 52_835,
-    "deu": 83_450,
-    "zho-CN": 101_138,
-    "tur": 101_176,
-    "swa": 103_109,
-    "vie": 129_258,
-    "rus": 131_496,
-    "ukr": 158_296,
-    "arb": 160_485,
-    "heb": 193_616,
-    "tha": 231_995,
-    "ben": 308_325,
-    "amh": 405_644,
-}
-
-
-@pytest.mark.slow
-def test_ntrex_premiums_are_those_of_the_published_study(ntrex):
-    """Other sentences by other translators, the same languages: the same order, and within a tenth."""
-    results, _ = ntrex
-    found = {group: cell(results, "cl100k", "premium", group).value for group in FLORES}
-    published = {group: tokens / FLORES["eng"] for group, tokens in FLORES.items()}
-    assert sorted(found, key=found.get) == sorted(published, key=published.get)
-    off = {group: found[group] / published[group] - 1 for group in FLORES}
-    assert all(abs(each) < 0.1 for each in off.values()), off
-    assert sum(abs(each) < 0.02 for each in off.values()) >= 9

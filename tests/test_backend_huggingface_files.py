@@ -1,0 +1,312 @@
+"""tokenizer.json files made here: every kind of model and decoder, special tokens, saving, and what is refused."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from backend_checks import (
+    TEXTS,
+    check_batch,
+    check_bytes,
+    check_offsets,
+    check_pickle,
+    specs_of,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+import tokbench
+from tokbench.protocol import (
+    EncodesWithOffsets,
+    HasDummyPrefix,
+    HasTokenBytes,
+)
+from tokbench_plugins.huggingface import backend as huggingface_backend
+from tokbench_plugins.huggingface.backend import LoadOptions
+
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+
+from tokbench_plugins.huggingface.tokenizer import make_tokenizer  # noqa: E402 - needs the library
+
+SPEC = specs_of(huggingface_backend)["huggingface"]
+
+
+def pipeline(model, **parts):
+    return json.dumps({"version": "1.0", "added_tokens": [], **parts, "model": model})
+
+
+def special(name, token_id):
+    switches = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {"id": token_id, "content": name, "special": True, **switches}
+
+
+UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["</s>", 0], ["a", -1], ["<", -2], ["/s>", -3]]}
+WORDS = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "[CLS]": 1, "a": 2}}
+PIECES = {**WORDS, "type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 8}
+MERGED = {
+    "type": "BPE",
+    "vocab": {"<": 0, "s": 1, ">": 2, "<s": 3, "<s>": 4, "<s>>": 5},
+    "merges": ["< s", "<s >", "<s> >"],
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "token_id", "text", "ids"),
+    [
+        (UNIGRAM, "</s>", 1, "</s>a", [3, 4, 2]),
+        (UNIGRAM, "<unk>", 0, "a<unk>", [2, 3, 0]),
+        (WORDS, "[CLS]", 1, "a", [2]),
+        (WORDS, "[CLS]", 1, "[CLS]", [0]),
+        (PIECES, "[CLS]", 1, "[CLS]", [0]),
+        (MERGED, "<s>", 4, "<s>s", [3, 2, 1]),
+        (MERGED, "<s>", 4, "<s>>", [3, 2, 2]),
+    ],
+)
+def test_no_model_gives_a_special_token(model, name, token_id, text, ids):
+    source = pipeline(model, added_tokens=[special(name, token_id)])
+    tokenizer = make_tokenizer(source)
+    assert tokenizer.encode(text) == ids
+    assert tokenizer.decode([token_id]) == name
+    library = tokenizers.Tokenizer.from_str(source)
+    library.encode_special_tokens = True
+    found = library.encode(text, add_special_tokens=False).ids
+    assert (found != ids) == (name in text), "left to itself the library's model finds it"
+
+
+def test_older_files_say_no_type():
+    for model, kind in ((UNIGRAM, "Unigram"), (WORDS, "WordLevel"), (PIECES, "WordPiece"), (MERGED, "BPE")):
+        untyped = {key: value for key, value in model.items() if key != "type"}
+        tokenizer = make_tokenizer(pipeline(untyped))
+        typed = make_tokenizer(pipeline(model))
+        assert type(tokenizer._decoder.model).__name__ == kind
+        assert [tokenizer.encode(text) for text in TEXTS] == [typed.encode(text) for text in TEXTS]
+        assert (tokenizer.unk_id, tokenizer.vocab_size) == (typed.unk_id, typed.vocab_size)
+
+
+LETTERS = {"type": "BPE", "byte_fallback": True, "vocab": {"▁": 0, "a": 1, "b": 2, "▁a": 3}, "merges": ["▁ a"]}
+BYTES = {**LETTERS, "vocab": {**LETTERS["vocab"], **{f"<0x{b:02X}>": 4 + b for b in range(256)}}, "unk_token": "b"}
+SPACES = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+REPLACE = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+STRIP = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+LLAMA = {"type": "Sequence", "decoders": [REPLACE, {"type": "ByteFallback"}, {"type": "Fuse"}, STRIP]}
+
+
+def test_bytes_of_llama_s_decoder():
+    tokenizer = make_tokenizer(pipeline(BYTES, pre_tokenizer=SPACES, decoder=LLAMA))
+    assert tokenizer.dummy_prefix == b" "
+    ids = tokenizer.encode("a é")
+    assert [tokenizer.token_bytes(i) for i in ids] == [b" a", b" ", b"\xc3", b"\xa9"]
+    assert tokenizer.encode_with_offsets("a é") == (ids, [1, 2, 2, 4])
+    assert tokenizer.decode(ids) == "a é"
+    check_bytes(tokenizer, ["a", "ab a", "日本 <0x41>", "a" * 9])
+    check_offsets(tokenizer, TEXTS)
+
+
+@pytest.mark.parametrize(
+    "decoder",
+    [
+        {"type": "BPEDecoder", "suffix": "</w>"},
+        {"type": "CTC", "pad_token": "a", "word_delimiter_token": "|", "cleanup": True},
+        {"type": "Sequence", "decoders": [{**REPLACE, "pattern": {"Regex": "▁+"}}, {"type": "Fuse"}]},
+        {"type": "Sequence", "decoders": [{**REPLACE, "pattern": {"String": "ab"}}, {"type": "Fuse"}]},
+        {"type": "Sequence", "decoders": [STRIP, {"type": "Fuse"}]},
+    ],
+)
+def test_bytes_are_not_claimed_where_neighbours_matter(decoder):
+    tokenizer = make_tokenizer(pipeline(LETTERS, decoder=decoder))
+    assert isinstance(tokenizer, EncodesWithOffsets)
+    assert not isinstance(tokenizer, HasTokenBytes)
+    assert not isinstance(tokenizer, HasDummyPrefix)
+    check_pickle(tokenizer)
+
+
+def test_what_a_metaspace_decoder_takes_off_the_first_token():
+    """All its spaces, so with such a token in the vocabulary nothing is claimed."""
+    inside = {**LETTERS, "vocab": {**LETTERS["vocab"], "▁▁": 4}}
+    assert isinstance(make_tokenizer(pipeline(LETTERS, decoder=SPACES)), HasTokenBytes)
+    tokenizer = make_tokenizer(pipeline(inside, decoder=SPACES))
+    assert tokenizer.decode([4]) == ""
+    assert not isinstance(tokenizer, HasTokenBytes)
+
+
+def test_without_a_decoder_there_is_a_space_between_tokens():
+    tokenizer = make_tokenizer(pipeline(LETTERS))
+    assert tokenizer.decode([1, 2]) == "a b"
+    check_bytes(tokenizer, ["ab", "ba", ""])
+
+
+def test_what_the_file_does_to_texts_is_told_and_left_out():
+    truncation = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0}
+    padding = {
+        "strategy": {"Fixed": 9},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 2,
+        "pad_type_id": 0,
+        "pad_token": "b",
+    }
+    source = pipeline({**LETTERS, "dropout": 0.5}, truncation=truncation, padding=padding)
+    tokenizer = make_tokenizer(source, ("a remark",))
+    assert {tuple(tokenizer.encode("▁a▁a▁a")) for _ in range(50)} == {(3, 3, 3)}
+    assert tokenizer.notes == (
+        "the file cuts texts at 2 tokens; here they are whole",
+        "dropout 0.5 of the file is off: ids are not random",
+        "a remark",
+    )
+
+
+def byte_level(**parts):
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    model = {"type": "BPE", "vocab": {letter: k for k, letter in enumerate(alphabet)}, "merges": []}
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    return make_tokenizer(pipeline(model, **{"pre_tokenizer": level, "decoder": level, **parts}))
+
+
+def test_lossless_is_claimed_of_byte_level_bpe_alone():
+    assert byte_level().lossless
+    ordinary = {**special("\t ", 256), "special": False}
+    assert byte_level(added_tokens=[ordinary]).lossless
+    assert byte_level(added_tokens=[{**special("<x>", 256), "lstrip": True}]).lossless
+    level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "Removed", "invert": False}
+    for parts in (
+        {"normalizer": {"type": "NFC"}},
+        {"pre_tokenizer": level},
+        {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, {**level, "add_prefix_space": False}]}},
+        {"added_tokens": [{**ordinary, "rstrip": True}]},
+        {"added_tokens": [{**ordinary, "content": "é"}]},
+        {"decoder": None},
+    ):
+        tokenizer = byte_level(**parts)
+        assert not tokenizer.lossless
+        texts = ["a b", "\t  x", "e\u0301é"]
+        assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] != texts
+
+
+@settings(deadline=None)
+@given(text=st.text())
+def test_any_text_comes_back_from_byte_level_bpe(text):
+    tokenizer = byte_level(added_tokens=[{**special("  ", 256), "special": False}])
+    ids, ends = tokenizer.encode_with_offsets(text)
+    assert tokenizer.decode(ids) == text
+    assert ends == np.cumsum([len(tokenizer.token_bytes(i)) for i in ids]).tolist()
+
+
+def test_lone_surrogates_become_replacement_characters():
+    tokenizer = byte_level()
+    assert tokenizer.decode(tokenizer.encode("a\ud83db")) == "a\ufffdb"
+    check_batch(tokenizer, ["x", "a\ud83db"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("value", ["true", "false", None])
+def test_no_thread_is_started_and_the_environment_is_left_alone(value, tmp_path):
+    """The library starts its threads in its calls for many texts, unless the environment forbids it."""
+    if not Path("/proc/self/task").is_dir():
+        pytest.skip("threads are counted in /proc")
+    path = tmp_path / f"x{byte_level().file_suffix}"
+    byte_level().save(path)
+    code = (
+        "import os, tokbench\n"
+        f"tokenizer = tokbench.load('huggingface', path={str(path)!r})\n"
+        "before, environment = len(os.listdir('/proc/self/task')), dict(os.environ)\n"
+        "encoded = tokenizer.encode_batch(['some text', 'and more'] * 50)\n"
+        "assert tokenizer.decode_batch(encoded)[:2] == ['some text', 'and more']\n"
+        "assert os.environ == environment\n"
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    environment = {key: text for key, text in os.environ.items() if key != "TOKENIZERS_PARALLELISM"}
+    environment |= {"TOKENIZERS_PARALLELISM": value} if value else {}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_both_paths_of_a_batch_agree(value, monkeypatch):
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", value)
+    tokenizer = byte_level()
+    check_batch(tokenizer, [*TEXTS, "\ud800"])
+    assert tokenizer.decode_batch(tokenizer.encode_batch(TEXTS)) == TEXTS
+
+
+def test_the_backends_are_told_of_where_their_libraries_are_absent():
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('tokenizers', 'transformers', 'mistral_common')))\n"
+        "from tokbench.registry import load_registry\n"
+        "backends = load_registry().backends\n"
+        "for name in ('huggingface', 'transformers', 'mistral'):\n"
+        "    print(name, backends.get(name).requires, backends.get(name).install)\n"
+        "backends.get('huggingface').train_options(pre_tokenization='a+')\n"
+        "backends.get('mistral').load_options(vocabulary='v3')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "huggingface ('tokenizers',) pip install 'tokbench[huggingface]'",
+        "transformers ('transformers',) pip install 'tokbench[transformers]'",
+        "mistral ('mistral-common',) pip install 'tokbench[mistral]'",
+    ]
+
+
+# Files that are refused
+
+
+def test_saving_and_loading(tmp_path):
+    tokenizer, path = byte_level(), tmp_path / "x.tokenizer.json"
+    tokenizer.save(path)
+    loaded = SPEC.load(LoadOptions(path=path))
+    assert [loaded.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
+    again = tmp_path / "again.tokenizer.json"
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not JSON: Expecting value"),
+        (b"{", "not JSON: "),
+        (b"\xff", "'utf-8' codec can't decode byte 0xff"),
+        (b"[]", "not a tokenizer.json: it has no 'model' with a 'vocab'"),
+        (b'{"model": {"type": "BPE"}}', "not a tokenizer.json: it has no 'model' with a 'vocab'"),
+        (b'{"decoder": {}, "model": {"vocab": {}}}', "a damaged tokenizer.json: KeyError"),
+        (b'{"added_tokens": [3], "model": {"vocab": {}}}', "tokenizers does not read it: invalid type"),
+        (b'{"model": {"type": "Soup", "vocab": {}}}', "tokenizers does not read it: "),
+        (pipeline({**MERGED, "merges": ["s s"]}).encode(), "tokenizers does not read it: .*out of vocabulary"),
+    ],
+)
+def test_damaged_files(content, reason, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    with pytest.raises(tokbench.BackendError, match=rf"x\.json: {reason}") as caught:
+        SPEC.load(LoadOptions(path=path))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a\nb\n", r"not a vocab.txt of a BERT: it has no piece \[UNK\]"),
+        (b"[UNK]\na\nb\na\n", "the piece 'a' of line 2 is there again in line 4"),
+    ],
+)
+def test_damaged_vocab_txt(content, reason, tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_bytes(content)
+    with pytest.raises(tokbench.BackendError, match=rf"vocab\.txt: {reason}"):
+        SPEC.load(LoadOptions(vocab_txt=path))
+
+
+def test_options_that_do_not_go_together(tmp_path):
+    with pytest.raises(tokbench.BackendError, match=r"x\.json: No such file or directory"):
+        SPEC.load(LoadOptions(path=tmp_path / "x.json"))
+    with pytest.raises(ValidationError, match="give either 'path' or 'vocab_txt'"):
+        LoadOptions()
+    with pytest.raises(ValidationError, match="give either 'path' or 'vocab_txt'"):
+        LoadOptions(path="x", vocab_txt="y")
+    with pytest.raises(ValidationError, match="'lowercase' goes with 'vocab_txt'"):
+        LoadOptions(path="x", lowercase=False)

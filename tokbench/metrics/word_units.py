@@ -97,9 +97,12 @@ def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit,
         placed: whether it matters where the words lie, so that a unit which is only counted will not do.
     """
     group = shard.group
-    unit = usable_unit(options.units.get(group) or options.unit or default_unit(group), group)
-    lacking = NO_GOLD if unit in GOLD_UNITS and shard.gold is None else foreign(unit, group)
-    if unit == "mora" and placed:
+    wanted = options.units.get(group) or options.unit or default_unit(group)
+    lacking = foreign(wanted, group)
+    unit = wanted if lacking else usable_unit(wanted, group)
+    if unit in GOLD_UNITS and shard.gold is None:
+        lacking = NO_GOLD
+    elif unit == "mora" and placed:
         lacking = lacking or NO_PLACE
     if lacking:
         nothing = np.empty(0, dtype=np.int64)

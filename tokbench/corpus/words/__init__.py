@@ -1,7 +1,8 @@
 """What a word is, language by language, and where words lie in a text."""
 
-from tokbench.corpus.words.find import Words, byte_positions, byte_widths, find_words
+from tokbench.corpus.words.find import Words, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, GoldWords, gold_words
+from tokbench.corpus.words.uax29 import byte_positions, byte_widths
 from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, usable_unit
 
 __all__ = [

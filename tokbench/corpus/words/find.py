@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from tokbench.corpus.words.icu import icu_spans
 from tokbench.corpus.words.morae import mora_spans
 from tokbench.corpus.words.syllables import syllable_spans
+from tokbench.corpus.words.uax29 import byte_positions, uax29_spans
 from tokbench.corpus.words.units import Unit
 
-__all__ = ["Words", "byte_positions", "byte_widths", "find_words"]
+__all__ = ["Words", "find_words"]
 
 _PATTERNS: Final[dict[Unit, str]] = {
-    "uax29": r"(?ws)[\p{L}\p{N}\p{M}_].*?\b",
     "whitespace": r"\S+",
     "character": r"[\p{L}\p{N}]\p{M}*",
     "grapheme": r"(?!\s)\X",
@@ -29,9 +29,6 @@ _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
     "mora": mora_spans,
     "syllable": syllable_spans,
 }
-
-# The last code points that take one, two and three bytes in UTF-8.
-_LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
 
 
 class Words(NamedTuple):
@@ -71,30 +68,15 @@ def find_words(texts: list[str], unit: Unit) -> Words:
     2
     """
     joined = "\n".join(texts)
-    finder = _FINDERS.get(unit)
-    chars = finder(joined) if finder else _matches(joined, unit)
-    positions = byte_positions(joined)
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    spans = uax29_spans(joined.encode()) if unit == "uax29" else _in_bytes(joined, unit)
+    sizes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
     # Where each document ends in the joined text, its line feed included.
-    documents = np.searchsorted(np.cumsum(lengths + 1), chars[:, 0], side="right")
-    if positions is None:
-        starts, ends = chars[:, 0], chars[:, 1]
-    else:
-        starts, ends = positions[chars[:, 0]], positions[chars[:, 1]]
-    return Words(starts - documents, ends - documents, documents)
+    documents = np.searchsorted(np.cumsum(sizes + 1), spans[:, 0], side="right")
+    return Words(spans[:, 0] - documents, spans[:, 1] - documents, documents)
 
 
-def byte_positions(text: str) -> NDArray[np.int64] | None:
-    """For each character (and the end) its position in UTF-8; ``None`` for ASCII, where both are the same."""
-    if text.isascii():
-        return None
-    return np.concatenate([[0], np.cumsum(byte_widths(np.frombuffer(text.encode("utf-32-le"), dtype="<u4")))])
-
-
-def byte_widths(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """int64[n], how many bytes each code point has in UTF-8.
-
-    >>> byte_widths(np.array([ord(char) for char in "né€😀"], dtype=np.uint32)).tolist()
-    [1, 2, 3, 4]
-    """
-    return 1 + np.searchsorted(_LAST_OF_WIDTH, codes)
+def _in_bytes(text: str, unit: Unit) -> NDArray[np.int64]:
+    finder = _FINDERS.get(unit)
+    chars = finder(text) if finder else _matches(text, unit)
+    positions = byte_positions(text)
+    return chars if positions is None else positions[chars]

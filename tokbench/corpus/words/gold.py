@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.gold import Gold
-from tokbench.corpus.words.find import Words, byte_positions
+from tokbench.corpus.words.find import Words
+from tokbench.corpus.words.uax29 import byte_positions
 
 __all__ = ["GOLD_UNITS", "GoldWords", "gold_words"]
 

@@ -1,0 +1,111 @@
+"""Words by Unicode's default boundaries: plain letters in bulk, everything else by ``regex``."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+__all__ = ["byte_positions", "byte_widths", "uax29_spans"]
+
+_PATTERN: Final = r"(?ws)[\p{L}\p{N}\p{M}_].*?\b"
+_SPACE: Final = 0x20
+_LINE_FEED: Final = 0x0A
+_ASCII: Final = 0x80
+
+# The last code points that take one, two and three bytes in UTF-8.
+_LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
+
+
+class _Classes(NamedTuple):
+    """bool[256] each: what every ASCII character is, and whether it holds two letters or two digits together."""
+
+    letter: NDArray[np.bool_]
+    digit: NDArray[np.bool_]
+    word: NDArray[np.bool_]
+    between_letters: NDArray[np.bool_]
+    between_digits: NDArray[np.bool_]
+
+
+@cache
+def _compiled() -> regex.Pattern[str]:
+    return regex.compile(_PATTERN)
+
+
+@cache
+def _classes() -> _Classes:
+    """As ``regex`` has them, whose version of Unicode they then are of."""
+
+    def of(what: str, template: str = "{}") -> NDArray[np.bool_]:
+        matches = regex.compile(what).fullmatch
+        found = [chr(byte).isascii() and bool(matches(template.format(chr(byte)))) for byte in range(256)]
+        return np.array(found)
+
+    letter, digit, word = of(r"\p{L}"), of(r"\p{N}"), of(r"[\p{L}\p{N}_]")
+    between = [of(r"(?ws).\B.\B.", template) & ~word for template in ("a{}a", "1{}1")]
+    return _Classes(letter, digit, word, *between)
+
+
+def uax29_spans(data: bytes) -> NDArray[np.int64]:
+    r"""int64[w, 2], where each word of a text in UTF-8 begins and ends, in bytes.
+
+    No word goes over a space or the end of a line. Between these, ASCII alone has words that are runs of letters,
+    digits and low lines, with single signs inside that join two letters or two digits (rules WB5 to WB13 of UAX #29);
+    what has other characters goes to ``regex``.
+
+    >>> uax29_spans("It's 3.5 km,\nné?".encode()).tolist()
+    [[0, 4], [5, 8], [9, 11], [13, 16]]
+    """
+    codes = np.frombuffer(data, dtype=np.uint8)
+    plain = _plain_spans(codes)
+    if data.isascii():
+        return plain
+    # A space or line feed begins the stretch up to the next.
+    stretch = np.cumsum((codes == _SPACE) | (codes == _LINE_FEED), dtype=np.int32)
+    beyond = np.zeros(int(stretch[-1]) + 1, dtype=np.bool_)
+    beyond[stretch[codes >= _ASCII]] = True
+    foreign = beyond[stretch]
+    found = np.concatenate([plain[~foreign[plain[:, 0]]], _foreign_spans(codes, foreign)])
+    return found[np.argsort(found[:, 0], kind="stable")]
+
+
+def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """The words, were all of it ASCII."""
+    classes = _classes()
+    word = classes.word[codes]
+    letter, digit = classes.letter[codes], classes.digit[codes]
+    inner = codes[1:-1]
+    word[1:-1] |= (classes.between_letters[inner] & letter[:-2] & letter[2:]) | (
+        classes.between_digits[inner] & digit[:-2] & digit[2:]
+    )
+    return np.flatnonzero(np.diff(word, prepend=False, append=False)).reshape(-1, 2)
+
+
+def _foreign_spans(codes: NDArray[np.uint8], chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The words of some stretches, by ``regex``."""
+    # Behind a line feed: a mark at the very beginning of a text would be taken for more than a mark.
+    text = (b"\n" + codes[chosen].tobytes()).decode()
+    chars = np.array([match.span() for match in _compiled().finditer(text)], dtype=np.int64).reshape(-1, 2)
+    positions = byte_positions(text)
+    assert positions is not None
+    places = np.append(-1, np.flatnonzero(chosen))
+    return np.column_stack([places[positions[chars[:, 0]]], places[positions[chars[:, 1]] - 1] + 1])
+
+
+def byte_positions(text: str) -> NDArray[np.int64] | None:
+    """For each character (and the end) its position in UTF-8; ``None`` for ASCII, where both are the same."""
+    if text.isascii():
+        return None
+    return np.concatenate([[0], np.cumsum(byte_widths(np.frombuffer(text.encode("utf-32-le"), dtype="<u4")))])
+
+
+def byte_widths(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """int64[n], how many bytes each code point has in UTF-8.
+
+    >>> byte_widths(np.array([ord(char) for char in "né€😀"], dtype=np.uint32)).tolist()
+    [1, 2, 3, 4]
+    """
+    return 1 + np.searchsorted(_LAST_OF_WIDTH, codes)

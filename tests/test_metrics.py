@@ -83,7 +83,7 @@ def test_fertility_names_its_unit():
     english = values("fertility", view(tokbench.load("utf32_units"), "It's 3.5 km."))
     assert english["fertility"] == Measured(12 / 3, 1, None, None, "tokens/word (UAX #29)")
     tibetan = values("fertility", view(tokbench.load("utf32_units"), "བོད་ཡིག", group="bo"))
-    assert tibetan["fertility"] == Measured(7 / 4, 1, None, None, "tokens/character")
+    assert tibetan["fertility"] == Measured(7 / 2, 1, None, None, "tokens/syllable")
     korean = values("fertility", view(tokbench.load("utf32_units"), "안녕 하세요.", group="ko"))
     assert korean["fertility"] == Measured(7 / 2, 1, None, None, "tokens/word (whitespace)")
 
@@ -93,7 +93,7 @@ def test_fertility_of_different_units_has_no_common_value():
         "fertility", view(tokbench.load("utf8_bytes"), "a"), view(tokbench.load("utf8_bytes"), "བ", group="bo")
     )
     assert isinstance(found["fertility"], NotApplicable)
-    assert "characters, words (UAX #29)" in found["fertility"].reason
+    assert "syllables, words (UAX #29)" in found["fertility"].reason
 
 
 def test_fertility_unit_can_be_chosen():

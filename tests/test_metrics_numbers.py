@@ -13,7 +13,8 @@ from test_metrics import metric, values, view
 import tokbench
 from tokbench.metrics.contract import NotApplicable
 from tokbench.metrics.jackknife import jackknife
-from tokbench.metrics.numbers import LONGEST, SPEC
+from tokbench.metrics.numbers.family import SPEC
+from tokbench.metrics.numbers.values import LONGEST
 
 PER_LENGTH = 30
 
@@ -56,6 +57,8 @@ def test_by_hand():
     assert got["digits_consistency"] == (2 + 1 + 1) / 5
     assert got["digits_right_triples"] == 1 / 3
     assert got["digits_left_triples"] == 0
+    # 12|34 has a cut too many and lacks one, 123|4567 has one too many and lacks two: of 3, 6 and 6 places.
+    assert got["digits_triples_distance"] == (2 + 3 + 0) / (3 + 6 + 6)
     assert got["digits_single"] == 0
 
 

@@ -12,7 +12,6 @@ from tokbench.metrics import (
     fertility,
     morphology,
     nsl,
-    numbers,
     pairs,
     strr,
     usage,
@@ -23,6 +22,7 @@ from tokbench.metrics.code import family as code
 from tokbench.metrics.contract import MetricSpec
 from tokbench.metrics.fairness import family as fairness
 from tokbench.metrics.fidelity import roundtrip
+from tokbench.metrics.numbers import family as numbers
 from tokbench.metrics.probes import family as probes
 
 __all__ = ["register_metrics"]

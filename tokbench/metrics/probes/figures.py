@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.numbers import patterns
+from tokbench.metrics.numbers.family import patterns
 from tokbench.metrics.probes.sheet import LAID, Sheet, probe_value, tokens_each
 from tokbench.metrics.spans import find_spans
 from tokbench.metrics.view import View

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from tokbench.backend import Options
 from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
+from tokbench.metrics.numbers.values import LONGEST, VALUES
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, touches
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.view import View
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
 
-__all__ = ["LONGEST", "SPEC", "patterns"]
+__all__ = ["SPEC", "patterns"]
 
-LONGEST: Final = 12
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
 _LAID: Final = "documents laid out"
@@ -45,6 +44,9 @@ _AIMS: Final = {
     "left_triples": _cut_at(lambda k, _: k % _GROUP == 0),
     "single": _cut_at(lambda _k, _n: True),
 }
+
+
+_BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST - 1))])
 
 
 class NumbersState(NamedTuple):
@@ -86,6 +88,8 @@ class Numbers:
         columns["runs of more than three digits"] = per_document(view, runs, long)
         for name, aims in _AIMS.items():
             columns[name] = per_document(view, runs, long & (cut == aims[lengths]))
+        columns["places in runs of more than three digits"] = per_document(view, runs, long * (lengths - 1))
+        columns["amiss"] = per_document(view, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
         kinds = np.stack([lengths, cut, view.shard.buckets[runs.documents]])
         kinds, counts = np.unique(kinds, axis=1, return_counts=True)
         counter = Counter(dict(zip(map(tuple, kinds.T.tolist()), counts.tolist(), strict=True)))
@@ -100,10 +104,11 @@ class Numbers:
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
             reason = NotApplicable("no document's tokens could be laid onto its bytes")
-            return {value.id: reason for value in SPEC.values}
+            return {value.id: reason for value in VALUES}
         values: dict[str, Measured | NotApplicable] = {
             f"digits_{name}": state.sums.share(name, "runs of more than three digits") for name in _AIMS
         }
+        values["digits_triples_distance"] = state.sums.share("amiss", "places in runs of more than three digits")
         values["digits_consistency"] = _consistency(state, range(2, LONGEST + 1), documents)
         for length in range(1, LONGEST + 1):
             values[f"digits_{length}_tokens"] = state.sums.ratio(f"tokens of {length}", f"runs of {length} digits")
@@ -141,68 +146,9 @@ def _shown(length: int, cut: int) -> str:
     return " ".join(str(b - a) for a, b in zip([0, *ends], [*ends, length], strict=True))
 
 
-def _value(name: str, unit: str, formula: str, definition: str, *, lower: bool = False) -> ValueSpec:
-    return ValueSpec(
-        id=f"digits_{name}",
-        unit=unit,
-        direction="lower" if lower else "none" if unit == "share of runs" else "higher",
-        formula=formula,
-        definition=definition,
-        needs=(HasTokenBytes, EncodesWithOffsets),
-    )
-
-
-_RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
-_TRIPLES: Final = "runs of more than three digits with token boundaries inside"
-
 SPEC: Final = MetricSpec(
     name="numbers",
     summary="how runs of digits are cut, by length: tokens, consistency, groups of three",
     text=Numbers,
-    values=(
-        _value(
-            "consistency",
-            "share",
-            "Σ over lengths 2 to 12 of runs cut in the length's most frequent way / Σ runs",
-            f"1 if the length of a run alone says how it is cut, as by a rule; less if its digits do too. {_RUNS}",
-        ),
-        _value(
-            "right_triples",
-            "share of runs",
-            f"{_TRIPLES} exactly every three digits from the right / runs of more than three digits",
-            f"Share of numbers in groups of three as they are read aloud: 1|234|567. {_RUNS}",
-        ),
-        _value(
-            "left_triples",
-            "share of runs",
-            f"{_TRIPLES} exactly every three digits from the left / runs of more than three digits",
-            f"Share of numbers in groups of three from the left: 123|456|7, so that the same digit has another place "
-            f"value from number to number. Six, nine and twelve digits are both. {_RUNS}",
-        ),
-        _value(
-            "single",
-            "share of runs",
-            f"{_TRIPLES} after every digit / runs of more than three digits",
-            f"Share of numbers cut into single digits. {_RUNS}",
-        ),
-        *(
-            _value(
-                f"{length}_tokens",
-                "tokens/run",
-                f"Σ tokens that a run of {length} digits touches / Σ runs of {length} digits",
-                f"Into how many tokens {length} digits fall. {_RUNS}",
-                lower=True,
-            )
-            for length in range(1, LONGEST + 1)
-        ),
-        *(
-            _value(
-                f"{length}_consistency",
-                "share",
-                f"runs of {length} digits cut in the most frequent way / runs of {length} digits",
-                f"1 if all runs of {length} digits are cut alike. {_RUNS}",
-            )
-            for length in range(2, LONGEST + 1)
-        ),
-    ),
+    values=VALUES,
 )

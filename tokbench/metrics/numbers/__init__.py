@@ -1,0 +1,1 @@
+"""How runs of digits are cut."""

@@ -62,7 +62,7 @@ def row_document(
     text = row[options.text]
     if not isinstance(text, str):
         _refuse(where, f"field {options.text!r} is not a string")
-    if any("\ud800" <= char <= "\udfff" for char in text):
+    if not _is_unicode(text):
         _refuse(where, f"field {options.text!r} holds a lone surrogate: not Unicode text")
     try:
         group = template.format_map({**row, **names})
@@ -74,6 +74,14 @@ def row_document(
     gold = _gold(text, row[options.segments], options.segments, where) if options.segments else None
     key = str(row[options.key]) if options.key else str(number)
     return Document(text, group, key, f"{place.rpartition('/')[2]}:{number}", gold)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _gold(text: str, segments: Any, name: str, where: str) -> Gold:

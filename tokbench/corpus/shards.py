@@ -86,9 +86,14 @@ class Shard:
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], code points of each document with the Unicode property White_Space."""
-        codes = np.frombuffer("".join(self.texts).encode("utf-32-le"), dtype="<u4")
-        before = np.concatenate([[0], np.cumsum(_white_space()[np.minimum(codes, _LAST_SPACE + 1)], dtype=np.int64)])
-        return np.diff(before[np.concatenate([[0], np.cumsum(self.n_chars)])])
+        text = "".join(self.texts)
+        if text.isascii():
+            white = _white_space()[np.frombuffer(text.encode(), dtype=np.uint8)]
+        else:
+            codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+            white = _white_space()[np.minimum(codes, _LAST_SPACE + 1)]
+        ends = np.searchsorted(np.flatnonzero(white), np.cumsum(self.n_chars), side="left")
+        return np.diff(ends, prepend=0)
 
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:

@@ -54,9 +54,12 @@ class Subject:
         highest = int(ids.max(initial=0))
         if highest >= len(self._lengths):
             self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
-        for token in np.unique(ids[self._lengths[ids] < 0]).tolist():
-            self._lengths[token] = len(tokenizer.token_bytes(token))
-        return self._lengths[ids]
+        lengths = self._lengths[ids]
+        if len(lengths) and lengths.min() < 0:
+            for token in np.unique(ids[lengths < 0]).tolist():
+                self._lengths[token] = len(tokenizer.token_bytes(token))
+            lengths = self._lengths[ids]
+        return lengths
 
 
 class View:
@@ -141,6 +144,8 @@ class View:
         # The dummy prefix is inside the first token; an empty document has neither.
         expected = np.where(self.tokens > 0, len(prefix), 0)
         aligned = self.exact & (surplus == expected)
+        if aligned.all() and not prefix:
+            return TokenEnds(running[1:], aligned)
         shift = np.repeat(self.shard.byte_offsets[:-1] - starts - expected, self.tokens)
         inside = np.repeat(aligned, self.tokens)
         return TokenEnds((running[1:] + shift)[inside], aligned)

@@ -69,10 +69,12 @@ def find_words(texts: list[str], unit: Unit) -> Words:
     """
     joined = "\n".join(texts)
     spans = uax29_spans(joined.encode()) if unit == "uax29" else _in_bytes(joined, unit)
+    starts = np.ascontiguousarray(spans[:, 0])
     sizes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
     # Where each document ends in the joined text, its line feed included.
-    documents = np.searchsorted(np.cumsum(sizes + 1), spans[:, 0], side="right")
-    return Words(spans[:, 0] - documents, spans[:, 1] - documents, documents)
+    before = np.searchsorted(starts, np.cumsum(sizes + 1), side="left")
+    documents = np.repeat(np.arange(len(texts)), np.diff(before, prepend=0))
+    return Words(starts - documents, spans[:, 1] - documents, documents)
 
 
 def _in_bytes(text: str, unit: Unit) -> NDArray[np.int64]:

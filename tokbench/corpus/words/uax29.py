@@ -21,13 +21,14 @@ _LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
 
 
 class _Classes(NamedTuple):
-    """bool[256] each: what every ASCII character is, and whether it holds two letters or two digits together."""
+    """bool[256] each: what every ASCII character is, and whether it may hold two letters or two digits together."""
 
     letter: NDArray[np.bool_]
     digit: NDArray[np.bool_]
     word: NDArray[np.bool_]
     between_letters: NDArray[np.bool_]
     between_digits: NDArray[np.bool_]
+    between: NDArray[np.bool_]
 
 
 @cache
@@ -45,8 +46,8 @@ def _classes() -> _Classes:
         return np.array(found)
 
     letter, digit, word = of(r"\p{L}"), of(r"\p{N}"), of(r"[\p{L}\p{N}_]")
-    between = [of(r"(?ws).\B.\B.", template) & ~word for template in ("a{}a", "1{}1")]
-    return _Classes(letter, digit, word, *between)
+    letters, digits = (of(r"(?ws).\B.\B.", template) & ~word for template in ("a{}a", "1{}1"))
+    return _Classes(letter, digit, word, letters, digits, letters | digits)
 
 
 def uax29_spans(data: bytes) -> NDArray[np.int64]:
@@ -63,35 +64,42 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     plain = _plain_spans(codes)
     if data.isascii():
         return plain
+    breaks = np.flatnonzero((codes == _SPACE) | (codes == _LINE_FEED))
     # A space or line feed begins the stretch up to the next.
-    stretch = np.cumsum((codes == _SPACE) | (codes == _LINE_FEED), dtype=np.int32)
-    beyond = np.zeros(int(stretch[-1]) + 1, dtype=np.bool_)
-    beyond[stretch[codes >= _ASCII]] = True
-    foreign = beyond[stretch]
-    found = np.concatenate([plain[~foreign[plain[:, 0]]], _foreign_spans(codes, foreign)])
+    starts, ends = np.append(0, breaks), np.append(breaks, len(codes))
+    foreign = np.unique(np.searchsorted(breaks, np.flatnonzero(codes >= _ASCII), side="right"))
+    first, last = starts[foreign], ends[foreign]
+    inside = np.searchsorted(first, plain[:, 0], side="right") - 1
+    kept = plain[(inside < 0) | (plain[:, 0] >= last[inside])]
+    found = np.concatenate([kept, _foreign_spans(codes, first, last)])
     return found[np.argsort(found[:, 0], kind="stable")]
 
 
 def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
     """The words, were all of it ASCII."""
     classes = _classes()
-    word = classes.word[codes]
-    letter, digit = classes.letter[codes], classes.digit[codes]
-    inner = codes[1:-1]
-    word[1:-1] |= (classes.between_letters[inner] & letter[:-2] & letter[2:]) | (
-        classes.between_digits[inner] & digit[:-2] & digit[2:]
+    word = np.zeros(len(codes) + 2, dtype=np.bool_)  # no word at either end
+    word[1:-1] = classes.word[codes]
+    at = np.flatnonzero(classes.between[codes[1:-1]]) + 1
+    sign, before, after = codes[at], codes[at - 1], codes[at + 1]
+    joins = (classes.between_letters[sign] & classes.letter[before] & classes.letter[after]) | (
+        classes.between_digits[sign] & classes.digit[before] & classes.digit[after]
     )
-    return np.flatnonzero(np.diff(word, prepend=False, append=False)).reshape(-1, 2)
+    word[at[joins] + 1] = True
+    return np.flatnonzero(word[1:] != word[:-1]).reshape(-1, 2)
 
 
-def _foreign_spans(codes: NDArray[np.uint8], chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _foreign_spans(codes: NDArray[np.uint8], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
     """The words of some stretches, by ``regex``."""
+    lengths = last - first
+    before = np.cumsum(lengths) - lengths
+    places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
     # Behind a line feed: a mark at the very beginning of a text would be taken for more than a mark.
-    text = (b"\n" + codes[chosen].tobytes()).decode()
+    text = (b"\n" + codes[places].tobytes()).decode()
     chars = np.array([match.span() for match in _compiled().finditer(text)], dtype=np.int64).reshape(-1, 2)
     positions = byte_positions(text)
     assert positions is not None
-    places = np.append(-1, np.flatnonzero(chosen))
+    places = np.append(-1, places)
     return np.column_stack([places[positions[chars[:, 0]]], places[positions[chars[:, 1]] - 1] + 1])
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from array import array
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 
@@ -24,7 +24,11 @@ def fingerprint(text: str) -> int:
     >>> fingerprint("a")
     4681665781835383343
     """
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest(), "big")
+    return int.from_bytes(_mark(text.encode()), "big")
+
+
+def _mark(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=8).digest()
 
 
 @dataclass
@@ -47,6 +51,10 @@ class Survey:
     groups: dict[str, int] = field(default_factory=dict)
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+
+def _numbers(marks: bytearray) -> NDArray[np.uint64]:
+    return np.frombuffer(marks, dtype=">u8").astype(np.uint64)
 
 
 class Corpus:
@@ -85,26 +93,29 @@ class Corpus:
         """
         found = Survey()
         digest = hashlib.sha256()
-        evaluated: dict[str, array[int]] = {}
-        trained = array("Q")
-        keys: dict[str, list[str]] = {}
+        evaluated: dict[str, bytearray] = defaultdict(bytearray)
+        trained = bytearray()
+        keys: dict[str, list[str]] = defaultdict(list)
         marked: dict[bool, str] = {}
         for document in self.source.documents():
-            data = f"{document.group}\0{document.key}\0{document.text}\0".encode()
+            text, group, key, origin, gold = document
+            data = text.encode()
+            digest.update(f"{group}\0{key}\0".encode())
             digest.update(data)
+            digest.update(b"\0")
             found.documents += 1
-            size = len(document.text.encode())
-            found.bytes += size
-            mark = fingerprint(document.text)
+            found.bytes += len(data)
+            mark = _mark(data)
             held = bool(self.holdout) and self._held_out(document)
             if held or not self.holdout:
-                found.evaluated_bytes += size
-                evaluated.setdefault(document.group, array("Q")).append(mark)
+                found.evaluated_bytes += len(data)
+                evaluated[group] += mark
             if not held:
-                trained.append(mark)
-            marked.setdefault(document.gold is not None, document.origin)
+                trained += mark
+            if (gold is not None) not in marked:
+                marked[gold is not None] = origin
             if self.parallel:
-                keys.setdefault(document.group, []).append(document.key)
+                keys[group].append(key)
         self._check(found.documents, evaluated, trained, keys)
         if len(marked) > 1:
             msg = (
@@ -112,16 +123,16 @@ class Corpus:
             )
             raise InputError(msg)
         found.sha256 = digest.hexdigest()
-        found.groups = {group: len(marks) for group, marks in evaluated.items()}
-        found.evaluated = {group: np.array(marks, dtype=np.uint64) for group, marks in evaluated.items()}
-        found.trained = np.array(trained, dtype=np.uint64)
+        found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
+        found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
+        found.trained = _numbers(trained)
         return found
 
     def _held_out(self, document: Document) -> bool:
         return fingerprint(document.key if self.parallel else document.text) < self.holdout * 2**64
 
     def _check(
-        self, documents: int, evaluated: dict[str, array[int]], trained: array[int], keys: dict[str, list[str]]
+        self, documents: int, evaluated: Mapping[str, bytearray], trained: bytearray, keys: Mapping[str, list[str]]
     ) -> None:
         if not documents:
             msg = f"corpus {self.name!r} is empty: its files hold no text"
@@ -135,7 +146,7 @@ class Corpus:
         if different:
             raise InputError([Problem("", self._not_parallel(first, group, keys)) for group in different])
 
-    def _not_parallel(self, first: str, group: str, keys: dict[str, list[str]]) -> str:
+    def _not_parallel(self, first: str, group: str, keys: Mapping[str, list[str]]) -> str:
         """Where a group is no longer the translation of the first, line by line."""
         pairs = zip_longest(keys[first], keys[group])
         at = next(k for k, (one, other) in enumerate(pairs) if one != other)

@@ -75,7 +75,11 @@ def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
                 yield number, text
         return
     with opened(path) as file:
-        text = _decoded(str(path), file.read(), 0)
+        data = file.read()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise _not_utf8(str(path), error, 0) from error
     yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
 
 
@@ -88,19 +92,20 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     offset = 0
     with opened(path) as file:
         for number, line in enumerate(file, 1):
-            yield number, _decoded(f"{path}:{number}", line, offset)
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                raise _not_utf8(f"{path}:{number}", error, offset) from error
+            yield number, text
             offset += len(line)
 
 
-def _decoded(where: str, data: bytes, offset: int) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        msg = (
-            f"not UTF-8: byte 0x{data[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
-            "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
-        )
-        raise InputError([Problem(where, msg)]) from error
+def _not_utf8(where: str, error: UnicodeDecodeError, offset: int) -> InputError:
+    msg = (
+        f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
+        "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
+    )
+    return InputError([Problem(where, msg)])
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:

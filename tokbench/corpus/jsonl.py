@@ -33,13 +33,14 @@ class JsonlSource:
 
     def documents(self) -> Iterator[Document]:
         """All documents; see :class:`tokbench.corpus.source.Source`."""
+        decode = json.JSONDecoder().decode
         for path in self._files:
-            names = file_names(path)
+            names, place = file_names(path), str(path)
             for number, line in read_documents(path, "line"):
                 try:
-                    row = json.loads(line)
+                    row = decode(line)
                 except ValueError as error:
                     raise InputError([Problem(f"{path}:{number}", f"not JSON: {error}")]) from error
                 if not isinstance(row, dict):
                     raise InputError([Problem(f"{path}:{number}", "not a JSON object")])
-                yield row_document(row, self._options, self._options.group, names, number, str(path))
+                yield row_document(row, self._options, self._options.group, names, number, place)

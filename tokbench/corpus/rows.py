@@ -55,23 +55,22 @@ def row_document(
     Raises:
         InputError: a field is not there, or not what it should be.
     """
-    where = f"{place}:{number}"
-    for name in filter(None, (options.text, options.key, options.segments)):
-        if name not in row:
-            _refuse(where, f"has no field {name!r}; it has {', '.join(sorted(map(str, row)))}")
+    for name in (options.text, options.key, options.segments):
+        if name and name not in row:
+            _refuse(place, number, f"has no field {name!r}; it has {', '.join(sorted(map(str, row)))}")
     text = row[options.text]
     if not isinstance(text, str):
-        _refuse(where, f"field {options.text!r} is not a string")
+        _refuse(place, number, f"field {options.text!r} is not a string")
     if not _is_unicode(text):
-        _refuse(where, f"field {options.text!r} holds a lone surrogate: not Unicode text")
+        _refuse(place, number, f"field {options.text!r} holds a lone surrogate: not Unicode text")
     try:
         group = template.format_map({**row, **names})
     except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
         message = f"no group from {template!r}: {error}"
         if isinstance(error, KeyError):
             message += f"; {did_you_mean(str(error.args[0]), {*map(str, row), *names})}"
-        _refuse(where, message)
-    gold = _gold(text, row[options.segments], options.segments, where) if options.segments else None
+        _refuse(place, number, message)
+    gold = _gold(text, row[options.segments], options.segments, place, number) if options.segments else None
     key = str(row[options.key]) if options.key else str(number)
     return Document(text, group, key, f"{place.rpartition('/')[2]}:{number}", gold)
 
@@ -84,23 +83,21 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _gold(text: str, segments: Any, name: str, where: str) -> Gold:
+def _gold(text: str, segments: Any, name: str, place: str, number: int) -> Gold:
     words = segments if isinstance(segments, list) else None
     flat = words is not None and all(isinstance(each, str) and each for each in words)
     nested = words is not None and all(
         isinstance(each, list) and each and all(isinstance(piece, str) and piece for piece in each) for each in words
     )
     if words is None or not (flat or nested):
-        _refuse(
-            where, f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'
-        )
+        message = f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'
+        _refuse(place, number, message)
     try:
         return gold_segments(text, words)
     except AlignmentError as error:
-        _refuse(
-            where, f"field {name!r} does not spell the text: {error}; write the morphemes as they stand in the text"
-        )
+        message = f"field {name!r} does not spell the text: {error}; write the morphemes as they stand in the text"
+        _refuse(place, number, message)
 
 
-def _refuse(where: str, message: str) -> NoReturn:
-    raise InputError([Problem(where, message)])
+def _refuse(place: str, number: int, message: str) -> NoReturn:
+    raise InputError([Problem(f"{place}:{number}", message)])

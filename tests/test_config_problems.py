@@ -24,7 +24,7 @@ tokenizers:
   g: {backend: utf8_bytes}
   h: {backend: regex_bpe, train: {corpus: c, vocab_size: big}}
   i: {backend: utf8_bytes, train: {corpus: c, vocab_size: 300}}
-metrics: [compresion, {speed: {corpora: [zz]}}, {fertility: {units: {th: syllable}}}]
+metrics: [compresion, {speed: {corpora: [zz]}}, {fertility: {units: {th: phoneme}}}]
 metrcs: [speed]
 report: {formats: [pdf]}
 """,
@@ -47,9 +47,9 @@ report: {formats: [pdf]}
         "run.yaml:14:6: backend 'utf8_bytes' cannot be trained; remove 'train'",
         "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
         "run.yaml:15:41: unknown corpus 'zz'; known: a, b, c, d",
-        "run.yaml:15:74: units.th: input should be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'gold' or 'gold_nonpunct', but is",
+        "run.yaml:15:74: units.th: input should be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'syllable', 'mora', 'gold' or 'gold_nonpunct', but is",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
-        "run.yaml:17:20: unknown report format 'pdf'; known: csv, curve, html, md",
+        "run.yaml:17:20: unknown report format 'pdf'; known: csv, curve, html, md, pairs",
     ]
     assert len(lines) == len(expected), "\n".join(lines)
     for line, start in zip(lines, expected, strict=True):

@@ -161,3 +161,11 @@ def test_ids_too_high_to_be_merged_are_refused_and_left_to_python(caplog):
         bulk_encoder("numba", vocabulary, None)
     assert bulk_encoder("auto", vocabulary, None) is None
     assert "encoding without numba: id 2097152" in caplog.text
+
+
+def test_pairs_whose_hashes_agree_in_many_bits():
+    """Two of the merges of this text fall into one bucket, with one slot and one step in a small table."""
+    text = "00010\x80\x81Ù02\x820Á\U00010000\U0002f6f3"
+    merges = train([text], 300, None)
+    vocabulary = Vocabulary.trained(merges)
+    assert CompiledEncoder(vocabulary, None).encode_batch([text]).ids.tolist() == Encoder(vocabulary, None)(text)

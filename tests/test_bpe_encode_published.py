@@ -127,6 +127,7 @@ def test_awkward_strings(encoding, engines):
     check(encoding, engines, [*fuzzed(500, seed=1), *AWKWARD, *hostile()])
 
 
+@pytest.mark.slow
 def test_tokens_by_themselves(encoding, engines):
     tokens = [*encoding._mergeable_ranks][:: len(encoding._mergeable_ranks) // 3000]
     check(encoding, engines, [token.decode("utf-8", "replace") for token in tokens])

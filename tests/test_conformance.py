@@ -66,15 +66,11 @@ LOADED = [
     *(("splintr", {"vocabulary": vocabulary}, 0) for vocabulary in VOCABULARIES),
 ]
 ELSEWHERE = {"gpt2_files", "huggingface", "pretokenized", "transformers"}
-QUICK = {"utf8_bytes"}
 
 
 def named(backend, options, train):
     words = [str(value) for value in options.values() if isinstance(value, str)]
-    marks = [] if backend in QUICK else [pytest.mark.slow]
-    return pytest.param(
-        backend, options, train, id="-".join([backend, *words, *([str(train)] * bool(train))]), marks=marks
-    )
+    return pytest.param(backend, options, train, id="-".join([backend, *words, *([str(train)] * bool(train))]))
 
 
 def passes(backend, options, train=0):
@@ -86,6 +82,7 @@ def passes(backend, options, train=0):
     return {outcome.rule: outcome for outcome in report.outcomes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "options", "train"), [named(*case) for case in LOADED + TRAINED])
 def test_a_built_in_backend(backend, options, train):
     passes(backend, options, train)

@@ -24,8 +24,11 @@ NO_RANK: Final = np.uint32(0xFFFF_FFFF)
 """A rank above all others: no merge."""
 
 HIGHEST_ID: Final = (1 << 21) - 1
-_DOUBLINGS: Final = 4
 """No id is as high: left, right and rank fit into a word."""
+
+_DOUBLINGS: Final = 5
+_LEAST: Final = 1 << 12
+"""Slots: with fewer, two pairs of a bucket have the same slot and the same step every few thousand vocabularies."""
 
 _FREE: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ID_BITS: Final = np.uint64(21)
@@ -83,13 +86,14 @@ def pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[
     >>> [int(rank_of(pairs, displacements, *pair)) for pair in ((97, 98), (256, 99))]
     [0, 1]
     """
-    size = 1 << (5 * len(merges) // 4).bit_length()
+    size = max(_LEAST, 1 << (5 * len(merges) // 4).bit_length())
+    buckets = 1 << (len(merges) // 4).bit_length()
     for _ in range(_DOUBLINGS):
         pairs = np.full(size, _FREE, np.uint64)
-        displacements = np.zeros(1 << (len(merges) // 4).bit_length(), np.uint16)
+        displacements = np.zeros(buckets, np.uint16)
         if _enter(merges, pairs, displacements):
             return pairs, displacements
-        size *= 2
+        size, buckets = 2 * size, 2 * buckets
     raise ValueError(f"the {len(merges)} pairs of ids that are merged cannot be told apart by their hash")
 
 

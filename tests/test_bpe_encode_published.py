@@ -15,6 +15,8 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
 
+pytestmark = pytest.mark.slow
+
 VOCABULARIES = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
 ENGINES = ["python", *(["numba"] if has_numba() else []), *(["gigatoken"] if has_gigatoken() else [])]
 
@@ -122,12 +124,10 @@ def check(encoding, engines, texts):
         ]
 
 
-@pytest.mark.slow
 def test_awkward_strings(encoding, engines):
     check(encoding, engines, [*fuzzed(500, seed=1), *AWKWARD, *hostile()])
 
 
-@pytest.mark.slow
 def test_tokens_by_themselves(encoding, engines):
     tokens = [*encoding._mergeable_ranks][:: len(encoding._mergeable_ranks) // 3000]
     check(encoding, engines, [token.decode("utf-8", "replace") for token in tokens])
@@ -143,17 +143,14 @@ def test_special_tokens(encoding, engines):
         assert tokenizer.vocab_size == encoding.n_vocab
 
 
-@pytest.mark.slow
 def test_ten_thousand_fuzzed_strings(encoding, engines):
     check(encoding, engines, list(fuzzed(10_000, seed=2)))
 
 
-@pytest.mark.slow
 def test_pud(encoding, engines, data):
     check(encoding, engines, pud(data))
 
 
-@pytest.mark.slow
 def test_ntrex(encoding, engines, data):
     files = sorted((data / "ntrex").glob("*.txt"))
     texts = [file.read_text(encoding="utf-8") for file in files]
@@ -161,7 +158,6 @@ def test_ntrex(encoding, engines, data):
     check(encoding, engines, [*texts, *(line for text in texts for line in text.split("\n"))])
 
 
-@pytest.mark.slow
 def test_standard_library(encoding, engines):
     library = Path(sysconfig.get_path("stdlib"))
     files = [file for file in sorted(library.rglob("*.py")) if "site-packages" not in file.parts]

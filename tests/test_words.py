@@ -4,6 +4,7 @@ import itertools
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import regex
 from hypothesis import given
@@ -13,7 +14,7 @@ import tokbench
 from tokbench.corpus.gold import Gold, align
 from tokbench.corpus.shards import shards
 from tokbench.corpus.source import Document
-from tokbench.corpus.words import default_unit, find_words, units, usable_unit
+from tokbench.corpus.words import default_unit, find_words, uax29, units, usable_unit
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.uax29 import uax29_spans
 
@@ -164,6 +165,16 @@ def uax29_by_regex(text):
 @given(st.one_of(st.text(UNPLAIN, max_size=25), st.text(max_size=15)))
 def test_words_in_bulk_are_those_of_regex(text):
     assert uax29_spans(text.encode()).tolist() == uax29_by_regex(text)
+
+
+@given(st.text("ab \n\ré", max_size=40).filter(lambda text: not text.isascii()))
+def test_stretches_that_are_few_and_many(text):
+    data = text.encode()
+    beyond = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) >= 0x80)
+    few, many = uax29._few_stretches(data, beyond), uax29._foreign_stretches(data, beyond)
+    assert [each.tolist() for each in few] == [each.tolist() for each in many]
+    wide = text.encode() + b" x" * 500
+    assert uax29_spans(wide).tolist() == uax29_by_regex(wide.decode())
 
 
 def test_every_ascii_character_in_all_places():

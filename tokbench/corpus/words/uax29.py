@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -15,6 +16,9 @@ _PATTERN: Final = r"(?ws)[\p{L}\p{N}\p{M}_].*?\b"
 _SPACE: Final = 0x20
 _LINE_FEED: Final = 0x0A
 _ASCII: Final = 0x80
+_BREAK: Final = re.compile(rb"[ \n]")
+_FEW: Final = 200
+"""With fewer than one byte in so many beyond ASCII, it is quicker to look around each."""
 
 # The last code points that take one, two and three bytes in UTF-8.
 _LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
@@ -64,11 +68,7 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     plain = _plain_spans(codes)
     if data.isascii():
         return plain
-    breaks = np.flatnonzero((codes == _SPACE) | (codes == _LINE_FEED))
-    # A space or line feed begins the stretch up to the next.
-    starts, ends = np.append(0, breaks), np.append(breaks, len(codes))
-    foreign = np.unique(np.searchsorted(breaks, np.flatnonzero(codes >= _ASCII), side="right"))
-    first, last = starts[foreign], ends[foreign]
+    first, last = _foreign_stretches(data, np.flatnonzero(codes >= _ASCII))
     inside = np.searchsorted(first, plain[:, 0], side="right") - 1
     kept = plain[(inside < 0) | (plain[:, 0] >= last[inside])]
     found = np.concatenate([kept, _foreign_spans(codes, first, last)])
@@ -87,6 +87,32 @@ def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
     )
     word[at[joins] + 1] = True
     return np.flatnonzero(word[1:] != word[:-1]).reshape(-1, 2)
+
+
+def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where stretches with some bytes beyond ASCII begin and end: a space or line feed begins one, up to the next."""
+    if _FEW * len(beyond) < len(data):
+        return _few_stretches(data, beyond)
+    codes = np.frombuffer(data, dtype=np.uint8)
+    breaks = np.flatnonzero((codes == _SPACE) | (codes == _LINE_FEED))
+    foreign = np.unique(np.searchsorted(breaks, beyond, side="right"))
+    return np.append(0, breaks)[foreign], np.append(breaks, len(codes))[foreign]
+
+
+def _few_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same where they are far apart, without a look at what is between them."""
+    found: list[tuple[int, int]] = []
+    end = 0
+    for at in beyond.tolist():
+        if at < end:
+            continue
+        start = max(data.rfind(b" ", end, at), end)
+        start = max(data.rfind(b"\n", start, at), start)
+        following = _BREAK.search(data, at)
+        end = following.start() if following else len(data)
+        found.append((start, end))
+    spans = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return spans[:, 0], spans[:, 1]
 
 
 def _foreign_spans(codes: NDArray[np.uint8], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:

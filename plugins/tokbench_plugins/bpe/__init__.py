@@ -6,7 +6,8 @@ in the order in which the idea grows:
 
 1. ``literal``: training and encoding as the literature tells them, short and slow. What everything
    else must equal, merge by merge and id by id.
-2. ``vocabulary``: what an id stands for; ``recover``: merges found again from bare ranks.
+2. ``vocabulary``: what an id stands for; ``recover`` and ``ranks``: merges found again from bare ranks; ``order``: in
+   an order that can be cut.
 3. ``patterns``: the pre-tokenization split, which keeps merges from crossing words.
 4. ``train``: the same merges, near-linear in the text.
 5. ``encode``: the same ids, near-linear in the text; ``special``: tokens that no text gives.

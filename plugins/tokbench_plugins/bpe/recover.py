@@ -39,6 +39,9 @@ __all__ = [
 _WORTH_COMPILED: Final = 4096
 """With fewer candidates, numba takes longer to get ready."""
 
+_LONGEST_COMPILED: Final = 4096
+"""Units: the compiled loop looks at all pairs of a token for every merge, which is too much for very long ones."""
+
 
 class WholeChunk(NamedTuple):
     """A token that no merge builds.
@@ -127,7 +130,8 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
-    if len(candidates) < _WORTH_COMPILED or not has_numba():
+    too_long = any(len(each.units) > _LONGEST_COMPILED for each in candidates)
+    if len(candidates) < _WORTH_COMPILED or too_long or not has_numba():
         return Ranks(candidates)
     from tokbench_plugins.bpe.compiled.recover import CompiledRanks
 

@@ -17,8 +17,8 @@ __all__ = ["MAIN", "Overview", "Row", "in_detail", "verdict"]
 MAIN = ("compression_ratio", "fertility", "roundtrip_exact", "encode_mb_per_s")
 """The metrics by which tokenizers are told apart at first sight, in the order of a table."""
 
-
 _MANY = 8
+"""A family of more metrics than this has a table of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def verdict(tables: Tables) -> Overview:
 
 
 def in_detail(tables: Tables, corpus: str) -> list[Overview]:
-    """Every metric of one corpus, the main ones first; families of many metrics have a table each.
+    """Every metric of one corpus, families of the main ones first; those of many metrics have a table each.
 
     Losses by cause are not among them: they have a table of their own.
     """

@@ -85,7 +85,7 @@ def bars(tables: Tables, name: str, languages: Sequence[Series]) -> Bars:
     step = next(step for step in (0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e9) if top / step <= 10)  # noqa: PLR2004
     axis = Axis(0, top, _LEFT, _RIGHT)
     rows = [
-        _bar(_language(series.group, _LONGEST), float(_TOP + _ROW * k), shown, cell, axis.at)
+        _bar(_language(series.group), float(_TOP + _ROW * k), shown, cell, axis.at)
         for k, ((series, shown), cell) in enumerate(zip(ranked, cells, strict=True))
     ]
     bottom = float(_TOP + _ROW * len(rows))
@@ -102,7 +102,7 @@ def panels(tables: Tables, names: Sequence[str], languages: Sequence[Series]) ->
     bottom = float(top + row * len(names))
     found = [
         Panel(
-            _language(series.group, _LONGEST),
+            _language(series.group),
             [
                 _bar(cut(visible(name), _SHORT), float(top + row * k), series.cells[name], cell, axis.at)
                 for k, (name, cell) in enumerate(zip(names, cells[series.group], strict=True))
@@ -119,9 +119,9 @@ def _ends(cells: Sequence[Cell | None]) -> list[float]:
     return [end for cell in cells if cell for end in (cell.ci_low, cell.ci_high, cell.value) if end]
 
 
-def _language(group: str, longest: int) -> str:
+def _language(group: str) -> str:
     language = find_language(group)
-    return cut(visible(f"{language.name} ({group})" if language else group), longest)
+    return cut(visible(f"{language.name} ({group})" if language else group), _LONGEST)
 
 
 def _bar(label: str, y: float, shown: Shown, cell: Cell | None, at: Callable[[float], float]) -> Bar:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -146,7 +147,13 @@ def load_registry(entry_points: Iterable[EntryPoint] | None = None) -> Registry:
 
 
 def _origin(entry_point: EntryPoint) -> tuple[str, str]:
-    return (entry_point.dist.name, entry_point.dist.version) if entry_point.dist else ("", "")
+    return _named(entry_point.dist) if entry_point.dist else ("", "")
+
+
+@cache
+def _named(distribution: Any) -> tuple[str, str]:
+    """Name and version, once: to ask for either is to read the whole metadata, a README among them."""
+    return distribution.name, distribution.version
 
 
 def _take(registry: Registry, entry_point: EntryPoint, status: PluginStatus) -> None:

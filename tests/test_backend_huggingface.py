@@ -112,6 +112,7 @@ def test_any_text(name, texts, data):
         assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
 
 
+@pytest.mark.slow
 def test_roberta_is_gpt2_under_other_ids(data):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")

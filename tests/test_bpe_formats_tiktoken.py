@@ -43,6 +43,7 @@ def test_any_text(text):
     assert oracle.encode_ordinary(text) == engine(parts).encode(text)
 
 
+@pytest.mark.slow
 def test_published_files_come_back_byte_for_byte(data, tmp_path):
     names = [line.split("\t")[:2] for line in (data / "tiktoken_names.tsv").read_text().splitlines()]
     files = {plain: data / "tiktoken_cache" / cached for cached, plain in names if plain.endswith(".tiktoken")}
@@ -53,6 +54,7 @@ def test_published_files_come_back_byte_for_byte(data, tmp_path):
         assert again.read_bytes() == source.read_bytes()
 
 
+@pytest.mark.slow
 def test_published_ranks_are_implied_by_their_merges(data, tmp_path):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")

@@ -137,6 +137,7 @@ def test_ids_of_the_standard_library_are_tiktoken_s(name):
     assert found == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in DIFFERENT.items() for text in texts])
 def test_what_the_notes_tell_is_so(name, text):
     pytest.importorskip(name)

@@ -108,6 +108,7 @@ def test_the_training_shown_works(tmp_path, monkeypatch):
     assert len(example.examples) == 5
 
 
+@pytest.mark.slow
 def test_the_benchmarks_command_finds_benchmarks():
     [command] = [block for block in blocks("sh") if "--benchmark-enable" in block]
     words = shlex.split(command)

@@ -47,6 +47,7 @@ def column(browser, index):
     return [cell.get_attribute("data-v") for cell in cells[:rows]]
 
 
+@pytest.mark.slow
 def test_a_click_on_a_header_sorts_and_missing_values_stay_last(browser):
     header = next(
         each

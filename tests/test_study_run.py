@@ -73,6 +73,7 @@ def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
     assert (trace.tokens[:-1] >= trace.tokens[1:]).all()
 
 
+@pytest.mark.slow
 def test_two_workers_train_and_measure_the_same(ran):
     results, folder = ran
     again = tokbench.run(folder.parent / "run.yaml", workers=2)
@@ -244,6 +245,7 @@ def test_sizes_that_no_vocabulary_has(write_config):
     }
 
 
+@pytest.mark.slow
 def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkeypatch):
     from tokbench.runner.study import vocabulary
 
@@ -281,6 +283,7 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
 
 
+@pytest.mark.slow
 def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothing_else(write_config):
     tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 400}}"
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"

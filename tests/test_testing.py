@@ -112,6 +112,7 @@ def run_pytest(folder, test_file):
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow
 def test_two_lines_are_a_test_file(tmp_path):
     code, output = run_pytest(
         tmp_path, "import tokbench.testing\ntest_mine = tokbench.testing.conformance('utf8_bytes', examples=0)\n"

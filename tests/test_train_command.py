@@ -154,6 +154,7 @@ def test_a_full_disk(long_text, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_progress_and_ctrl_c(long_text, tmp_path):
     """Merges a second and the time left are shown; an interrupt leaves no half-written artefact."""
     terminal, end = pty.openpty()

@@ -42,7 +42,7 @@ TRAINED = [
     ("sentencepiece", {"model_type": "char"}, 2000),
     ("sentencepiece", {"model_type": "word"}, 2000),
 ]
-# Of each kind of vocabulary that splintr has, one.
+# Of the vocabularies of splintr, those that differ most in kind.
 VOCABULARIES = [
     "llama2",
     "gemma3",

@@ -2,7 +2,7 @@
 
 from tokbench.corpus.words.find import Words, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, GoldWords, gold_words
-from tokbench.corpus.words.uax29 import byte_positions, byte_widths
+from tokbench.corpus.words.positions import byte_positions, byte_widths
 from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, usable_unit
 
 __all__ = [

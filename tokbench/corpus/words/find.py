@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.words.icu import icu_spans
 from tokbench.corpus.words.morae import mora_spans
+from tokbench.corpus.words.positions import byte_positions
 from tokbench.corpus.words.syllables import syllable_spans
-from tokbench.corpus.words.uax29 import byte_positions, uax29_spans
+from tokbench.corpus.words.uax29 import uax29_spans
 from tokbench.corpus.words.units import Unit
 
 __all__ = ["Words", "find_words"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.gold import Gold
 from tokbench.corpus.words.find import Words
-from tokbench.corpus.words.uax29 import byte_positions
+from tokbench.corpus.words.positions import byte_positions
 
 __all__ = ["GOLD_UNITS", "GoldWords", "gold_words"]
 

@@ -10,7 +10,9 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-__all__ = ["byte_positions", "byte_widths", "uax29_spans"]
+from tokbench.corpus.words.positions import byte_positions
+
+__all__ = ["uax29_spans"]
 
 _PATTERN: Final = r"(?ws)[\p{L}\p{N}\p{M}_].*?\b"
 _SPACE: Final = 0x20
@@ -19,9 +21,6 @@ _ASCII: Final = 0x80
 _BREAK: Final = re.compile(rb"[ \n]")
 _FEW: Final = 200
 """With fewer than one byte in so many beyond ASCII, it is quicker to look around each."""
-
-# The last code points that take one, two and three bytes in UTF-8.
-_LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
 
 
 class _Classes(NamedTuple):
@@ -127,19 +126,3 @@ def _foreign_spans(codes: NDArray[np.uint8], first: NDArray[np.int64], last: NDA
     assert positions is not None
     places = np.append(-1, places)
     return np.column_stack([places[positions[chars[:, 0]]], places[positions[chars[:, 1]] - 1] + 1])
-
-
-def byte_positions(text: str) -> NDArray[np.int64] | None:
-    """For each character (and the end) its position in UTF-8; ``None`` for ASCII, where both are the same."""
-    if text.isascii():
-        return None
-    return np.concatenate([[0], np.cumsum(byte_widths(np.frombuffer(text.encode("utf-32-le"), dtype="<u4")))])
-
-
-def byte_widths(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """int64[n], how many bytes each code point has in UTF-8.
-
-    >>> byte_widths(np.array([ord(char) for char in "né€😀"], dtype=np.uint32)).tolist()
-    [1, 2, 3, 4]
-    """
-    return 1 + np.searchsorted(_LAST_OF_WIDTH, codes)

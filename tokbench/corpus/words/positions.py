@@ -1,0 +1,29 @@
+"""From characters to their bytes in UTF-8."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["byte_positions", "byte_widths"]
+
+# The last code points that take one, two and three bytes in UTF-8.
+_LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
+
+
+def byte_positions(text: str) -> NDArray[np.int64] | None:
+    """For each character (and the end) its position in UTF-8; ``None`` for ASCII, where both are the same."""
+    if text.isascii():
+        return None
+    return np.concatenate([[0], np.cumsum(byte_widths(np.frombuffer(text.encode("utf-32-le"), dtype="<u4")))])
+
+
+def byte_widths(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """int64[n], how many bytes each code point has in UTF-8.
+
+    >>> byte_widths(np.array([ord(char) for char in "né€😀"], dtype=np.uint32)).tolist()
+    [1, 2, 3, 4]
+    """
+    return 1 + np.searchsorted(_LAST_OF_WIDTH, codes)

@@ -1,0 +1,1 @@
+"""What a plugin promises: tokenizer, backend, corpus, metric, reporter, options."""

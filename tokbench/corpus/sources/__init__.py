@@ -1,0 +1,1 @@
+"""The corpus sources that tokbench brings; ``plugin`` registers them."""

@@ -1,0 +1,1 @@
+"""The metric families that tokbench brings; ``plugin`` registers them."""

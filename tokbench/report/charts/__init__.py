@@ -1,0 +1,1 @@
+"""Charts as geometry; a template draws them as SVG."""

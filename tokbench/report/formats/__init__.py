@@ -1,0 +1,1 @@
+"""The report formats that tokbench brings; ``plugin`` registers them."""

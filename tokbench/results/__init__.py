@@ -1,0 +1,1 @@
+"""The typed model of ``results.json``."""

@@ -1,0 +1,1 @@
+"""The processes in which the code of tokenizers runs: ``pool`` from outside, ``worker`` from inside."""

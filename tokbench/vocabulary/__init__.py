@@ -1,0 +1,1 @@
+"""Vocabularies: their merges, the curve over all sizes, ``inspect`` and ``size``."""

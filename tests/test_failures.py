@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.guard import NOTE_BYTES, Note, doing, keep_notes, read_note
+from tokbench.failures import NOTE_BYTES, Note, doing, keep_notes, read_note
 
 
 @pytest.fixture
 def memory(monkeypatch):
-    monkeypatch.setattr("tokbench.guard._Now.memory", None)
-    monkeypatch.setattr("tokbench.guard._Now.note", Note())
+    monkeypatch.setattr("tokbench.failures._Now.memory", None)
+    monkeypatch.setattr("tokbench.failures._Now.note", Note())
     with mmap.mmap(-1, NOTE_BYTES) as kept:
         keep_notes(kept)
         yield kept
@@ -58,7 +58,7 @@ def test_an_empty_memory_says_nothing():
 @given(st.text(max_size=3000), st.text(max_size=3000))
 def test_any_text_fits(verb, place):
     with pytest.MonkeyPatch.context() as patch, mmap.mmap(-1, NOTE_BYTES) as memory:
-        patch.setattr("tokbench.guard._Now.memory", memory)
+        patch.setattr("tokbench.failures._Now.memory", memory)
         with doing(verb, place=place):
             found = read_note(memory)
         if "\0" not in verb + place and len((verb[:1000] + place[:1000]).encode("utf-8", "replace")) < 4000:

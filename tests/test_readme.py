@@ -13,10 +13,10 @@ import readme_tables as tables
 
 from tokbench.config.read import read_config
 from tokbench.registry import load_registry
-from tokbench.results import Results
+from tokbench.results.model import Results
 from tokbench.runner.plan import make_plan
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -14,80 +14,80 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tokbench.atomic import write_atomically as write_atomically
-    from tokbench.backend import BackendSpec as BackendSpec
-    from tokbench.backend import Options as Options
-    from tokbench.backend import TrainProgress as TrainProgress
-    from tokbench.corpus.gold import Gold as Gold
-    from tokbench.corpus.source import CorpusSpec as CorpusSpec
-    from tokbench.corpus.source import Document as Document
+    from tokbench.api import load as load
+    from tokbench.api import run as run
+    from tokbench.contracts.backend import BackendSpec as BackendSpec
+    from tokbench.contracts.backend import TrainProgress as TrainProgress
+    from tokbench.contracts.corpus import CorpusSpec as CorpusSpec
+    from tokbench.contracts.corpus import Document as Document
+    from tokbench.contracts.corpus import Gold as Gold
+    from tokbench.contracts.metric import AcrossOutcome as AcrossOutcome
+    from tokbench.contracts.metric import Answer as Answer
+    from tokbench.contracts.metric import CorpusStates as CorpusStates
+    from tokbench.contracts.metric import Measured as Measured
+    from tokbench.contracts.metric import MetricSpec as MetricSpec
+    from tokbench.contracts.metric import NotApplicable as NotApplicable
+    from tokbench.contracts.metric import Segmented as Segmented
+    from tokbench.contracts.metric import ValueSpec as ValueSpec
+    from tokbench.contracts.options import LocalPath as LocalPath
+    from tokbench.contracts.options import Options as Options
+    from tokbench.contracts.reporter import ReporterSpec as ReporterSpec
+    from tokbench.contracts.tokenizer import ClaimsLossless as ClaimsLossless
+    from tokbench.contracts.tokenizer import Encoded as Encoded
+    from tokbench.contracts.tokenizer import HasMerges as HasMerges
+    from tokbench.contracts.tokenizer import HasSpecialTokens as HasSpecialTokens
+    from tokbench.contracts.tokenizer import Offsets as Offsets
+    from tokbench.contracts.tokenizer import ThreadSafe as ThreadSafe
+    from tokbench.contracts.tokenizer import Tokenizer as Tokenizer
     from tokbench.errors import BackendError as BackendError
     from tokbench.errors import BackendUnavailable as BackendUnavailable
     from tokbench.errors import InputError as InputError
     from tokbench.errors import TokbenchError as TokbenchError
     from tokbench.errors import did_you_mean as did_you_mean
+    from tokbench.files import write_atomically as write_atomically
     from tokbench.hookspecs import hookimpl as hookimpl
-    from tokbench.metrics.contract import AcrossOutcome as AcrossOutcome
-    from tokbench.metrics.contract import Answer as Answer
-    from tokbench.metrics.contract import CorpusStates as CorpusStates
-    from tokbench.metrics.contract import Measured as Measured
-    from tokbench.metrics.contract import MetricSpec as MetricSpec
-    from tokbench.metrics.contract import NotApplicable as NotApplicable
-    from tokbench.metrics.contract import Segmented as Segmented
-    from tokbench.metrics.contract import ValueSpec as ValueSpec
+    from tokbench.metrics.encoded_shard import View as View
     from tokbench.metrics.sums import Sums as Sums
-    from tokbench.metrics.view import View as View
-    from tokbench.paths import LocalPath as LocalPath
-    from tokbench.protocol import ClaimsLossless as ClaimsLossless
-    from tokbench.protocol import Encoded as Encoded
-    from tokbench.protocol import HasMerges as HasMerges
-    from tokbench.protocol import HasSpecialTokens as HasSpecialTokens
-    from tokbench.protocol import Offsets as Offsets
-    from tokbench.protocol import ThreadSafe as ThreadSafe
-    from tokbench.protocol import Tokenizer as Tokenizer
-    from tokbench.reporter import ReporterSpec as ReporterSpec
-    from tokbench.results import Cell as Cell
-    from tokbench.results import Results as Results
-    from tokbench.runner.api import load as load
-    from tokbench.runner.api import run as run
+    from tokbench.results.model import Cell as Cell
+    from tokbench.results.model import Results as Results
 
 _HOMES = {
-    "Answer": "metrics.contract",
-    "AcrossOutcome": "metrics.contract",
+    "Answer": "contracts.metric",
+    "AcrossOutcome": "contracts.metric",
     "BackendError": "errors",
-    "BackendSpec": "backend",
+    "BackendSpec": "contracts.backend",
     "BackendUnavailable": "errors",
-    "Cell": "results",
-    "ClaimsLossless": "protocol",
-    "CorpusSpec": "corpus.source",
-    "CorpusStates": "metrics.contract",
-    "Document": "corpus.source",
-    "Encoded": "protocol",
-    "HasMerges": "protocol",
-    "Gold": "corpus.gold",
-    "HasSpecialTokens": "protocol",
+    "Cell": "results.model",
+    "ClaimsLossless": "contracts.tokenizer",
+    "CorpusSpec": "contracts.corpus",
+    "CorpusStates": "contracts.metric",
+    "Document": "contracts.corpus",
+    "Encoded": "contracts.tokenizer",
+    "HasMerges": "contracts.tokenizer",
+    "Gold": "contracts.corpus",
+    "HasSpecialTokens": "contracts.tokenizer",
     "InputError": "errors",
-    "LocalPath": "paths",
-    "Measured": "metrics.contract",
-    "MetricSpec": "metrics.contract",
-    "NotApplicable": "metrics.contract",
-    "Offsets": "protocol",
-    "Options": "backend",
-    "ReporterSpec": "reporter",
-    "Results": "results",
-    "Segmented": "metrics.contract",
+    "LocalPath": "contracts.options",
+    "Measured": "contracts.metric",
+    "MetricSpec": "contracts.metric",
+    "NotApplicable": "contracts.metric",
+    "Offsets": "contracts.tokenizer",
+    "Options": "contracts.options",
+    "ReporterSpec": "contracts.reporter",
+    "Results": "results.model",
+    "Segmented": "contracts.metric",
     "Sums": "metrics.sums",
-    "ThreadSafe": "protocol",
+    "ThreadSafe": "contracts.tokenizer",
     "TokbenchError": "errors",
-    "Tokenizer": "protocol",
-    "TrainProgress": "backend",
-    "ValueSpec": "metrics.contract",
-    "View": "metrics.view",
+    "Tokenizer": "contracts.tokenizer",
+    "TrainProgress": "contracts.backend",
+    "ValueSpec": "contracts.metric",
+    "View": "metrics.encoded_shard",
     "did_you_mean": "errors",
     "hookimpl": "hookspecs",
-    "load": "runner.api",
-    "run": "runner.api",
-    "write_atomically": "atomic",
+    "load": "api",
+    "run": "api",
+    "write_atomically": "files",
 }
 
 __version__ = "0.1.0"

@@ -1,5 +1,5 @@
 """``python -m tokbench``."""
 
-from tokbench.cli import main
+from tokbench.cli.main import main
 
 main()

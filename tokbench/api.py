@@ -4,55 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from tokbench.config.model import Config
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
-from tokbench.errors import BackendUnavailable, InputError, Problem
-from tokbench.guard import Failure, attempt
+from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.errors import BackendUnavailable, InputError
+from tokbench.failures import Failure, attempt
 from tokbench.progress import Progress, progress_bars
-from tokbench.protocol import Tokenizer
-from tokbench.registry import Registry, load_registry, missing
-from tokbench.results import Results, Status
-from tokbench.runner.bench import Untimed, bench
-from tokbench.runner.cells import CellMaker
-from tokbench.runner.crew import Crew
+from tokbench.registry import load_registry, missing
+from tokbench.results.model import Results, Status
 from tokbench.runner.describe import (
     describe_corpus,
     describe_machine,
     describe_metrics,
     describe_tokenizer,
     identify,
-    one_thread,
 )
 from tokbench.runner.evaluate import Evaluation, evaluate
-from tokbench.runner.plan import Plan, make_plan, reading_order
-from tokbench.runner.prepare import Prepared, load_all, train_all
+from tokbench.runner.finish import CellMaker
+from tokbench.runner.folder import make_folder, save_artefact, write_reports
+from tokbench.runner.prepare import Checked, check, crew_for, train_all
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.same_ids import SPEC
-from tokbench.runner.store import make_folder, save_artefact, write_reports
-from tokbench.runner.study.vocabulary import study_vocabulary
+from tokbench.runner.time import Untimed, bench
+from tokbench.runner.vocabulary_size.measure import study_vocabulary
+from tokbench.runner.workers.pool import Crew
 
-__all__ = ["Checked", "check", "crew_for", "load", "run"]
-
-
-class Checked(NamedTuple):
-    """A configuration in which nothing is wrong.
-
-    Attributes:
-        registry: the plugins.
-        plan: what will be done.
-        prepared: the tokenizers, loaded in a worker; those to be trained are not yet.
-    """
-
-    registry: Registry
-    plan: Plan
-    prepared: list[Prepared]
+__all__ = ["load", "run"]
 
 
 def load(backend: str, **options: Any) -> Tokenizer:
@@ -74,36 +55,6 @@ def load(backend: str, **options: Any) -> Tokenizer:
     if absent:
         raise BackendUnavailable(absent)
     return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
-
-
-@contextmanager
-def crew_for(config: Config, progress: Progress, workers: int = 1) -> Iterator[Crew]:
-    """The processes in which the tokenizers of a configuration run, while the block lasts.
-
-    Raises:
-        InputError: not even one.
-    """
-    if workers < 1:
-        raise InputError([Problem("workers", f"{workers} is too few; give 1 or more")])
-    one_thread()
-    with Crew(workers, config.limits, progress) as crew:
-        if not config.problems:
-            crew.start()
-        yield crew
-
-
-def check(config: Config, crew: Crew, progress: Progress) -> Checked:
-    """Find everything that is wrong before anything is measured.
-
-    Raises:
-        InputError: with all problems, each with its place.
-    """
-    registry = load_registry()
-    plan = make_plan(config, registry, progress)
-    prepared = load_all(plan, crew, progress)
-    if plan.problems:
-        raise InputError(reading_order(plan.problems))
-    return Checked(registry, plan, prepared)
 
 
 def run(path: str | Path, output: str | Path | None = None, workers: int = 1) -> Results:

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch, Tokenizer
 from tokbench.errors import ContractError
-from tokbench.protocol import DecodesBatch, Encoded, EncodesBatch, Tokenizer
 
 __all__ = ["check_encoded", "decode_batch", "encode_batch", "flat"]
 

@@ -73,7 +73,7 @@ class BackendError(TokbenchError):
 
 
 class ContractError(TokbenchError):
-    """A plugin broke a sentence of the contract in :mod:`tokbench.protocol`."""
+    """A plugin broke a sentence of the contract in :mod:`tokbench.contracts.tokenizer`."""
 
 
 class ResultsError(TokbenchError):

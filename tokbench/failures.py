@@ -1,7 +1,7 @@
 """Foreign code is called here: what it raises becomes a failure with a reason, and the run goes on.
 
 What it does not survive (a segmentation fault, a loop without end) is seen from outside, by
-:mod:`tokbench.runner.crew`; for that a process says with :func:`doing` what it does.
+:mod:`tokbench.runner.workers.pool`; for that a process says with :func:`doing` what it does.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from tokbench.backend import BackendSpec
-    from tokbench.corpus.source import CorpusSpec
-    from tokbench.metrics.contract import MetricSpec
-    from tokbench.reporter import ReporterSpec
+    from tokbench.contracts.backend import BackendSpec
+    from tokbench.contracts.corpus import CorpusSpec
+    from tokbench.contracts.metric import MetricSpec
+    from tokbench.contracts.reporter import ReporterSpec
 
 __all__ = ["GROUP", "hookimpl", "hookspec"]
 

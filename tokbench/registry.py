@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import pluggy
 
 from tokbench import hookspecs
-from tokbench.backend import BackendSpec
+from tokbench.contracts.backend import BackendSpec
 from tokbench.errors import ContractError, InputError, did_you_mean, one_line
 
 if TYPE_CHECKING:
-    from tokbench.corpus.source import CorpusSpec
-    from tokbench.metrics.contract import MetricSpec
-    from tokbench.reporter import ReporterSpec
+    from tokbench.contracts.corpus import CorpusSpec
+    from tokbench.contracts.metric import MetricSpec
+    from tokbench.contracts.reporter import ReporterSpec
 
 __all__ = ["EntryPoint", "PluginStatus", "Registered", "Registry", "load_registry", "missing"]
 

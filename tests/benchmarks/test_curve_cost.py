@@ -12,14 +12,14 @@ import pytest
 pytest.importorskip("numba")
 pytest.importorskip("splintr")
 
-from tokbench.backend import Options
 from tokbench.batch import encode_batch
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import Options
 from tokbench.corpus.shards import shards
-from tokbench.corpus.source import Document
-from tokbench.curve import Curve
-from tokbench.merges import merge_order
-from tokbench.metrics.curve import SPEC
-from tokbench.metrics.view import Subject, View
+from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.families.curve import SPEC
+from tokbench.vocabulary.curve import Curve
+from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("splintr")
 
-from tokbench.backend import Options
 from tokbench.batch import decode_batch, encode_batch
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import Options
 from tokbench.corpus.shards import shards
-from tokbench.corpus.source import Document
-from tokbench.metrics.view import Subject, View
+from tokbench.metrics.encoded_shard import Subject, View
 from tokbench.registry import load_registry
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 

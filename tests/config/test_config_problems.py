@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import problems
 
-from tokbench.cli import tokbench
+from tokbench.cli.main import tokbench
 
 
 def test_all_problems_are_told_at_once(tmp_path):

@@ -8,14 +8,14 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokbench.contracts.corpus import Document
 from tokbench.corpus.corpus import Corpus
-from tokbench.corpus.files import read_documents
-from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.sample import SampleOptions, SampleSource
 from tokbench.corpus.shards import shards
-from tokbench.corpus.source import Document
-from tokbench.corpus.stdlib import StdlibOptions, StdlibSource
-from tokbench.corpus.text import TextOptions, TextSource
+from tokbench.corpus.sources.files import read_documents
+from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.corpus.sources.text import TextOptions, TextSource
 
 
 class Listed:

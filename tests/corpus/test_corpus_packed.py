@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.compressed import opened
-from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.text import TextOptions, TextSource
+from tokbench.corpus.sources.compressed import opened
+from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.corpus.sources.text import TextOptions, TextSource
 
 zstandard = pytest.importorskip("zstandard")
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.gold import Gold, align
+from tokbench.contracts.corpus import Document, Gold
 from tokbench.corpus.shards import shards
-from tokbench.corpus.source import Document
+from tokbench.corpus.sources.gold import align
 from tokbench.corpus.words import default_unit, find_words, uax29, units, usable_unit
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.uax29 import uax29_spans

@@ -16,15 +16,16 @@ from pathlib import Path
 import yaml
 
 import tokbench
-from tokbench import hookspecs, protocol
+from tokbench import hookspecs
+from tokbench.contracts import tokenizer as protocol
 from tokbench.registry import load_registry
-from tokbench.report.study.data import Sizes
-from tokbench.report.study.view import by_size
-from tokbench.results import WHOLE
-from tokbench.study.model import Model
-from tokbench.study.options import VocabularyStudy
+from tokbench.report.sections.size_data import Sizes
+from tokbench.report.sections.vocabulary_size import by_size
+from tokbench.results.model import WHOLE
+from tokbench.vocabulary.size.model import Model
+from tokbench.vocabulary.size.options import VocabularyStudy
 
-README = Path(__file__).parent.parent / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 CONFIGS = README.parent / "configs"
 QUICKSTART = CONFIGS / "quickstart.yaml"
 EQUAL_SIZE = CONFIGS / "equal_size.yaml"

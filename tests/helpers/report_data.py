@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tokbench.results import WHOLE, Cell, Results, Status
+from tokbench.results.model import WHOLE, Cell, Results, Status
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"

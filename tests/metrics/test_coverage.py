@@ -11,7 +11,7 @@ import pytest
 import tokbench
 from tokbench.batch import encode_batch
 from tokbench.corpus.shards import BUCKETS
-from tokbench.corpus.stdlib import StdlibOptions, StdlibSource
+from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
 from tokbench.metrics.jackknife import jackknife
 
 DRAWS = 1000
@@ -71,7 +71,7 @@ def test_a_sample_cannot_tell_of_what_is_not_in_it():
 def aligned():
     """The shipped sentences; few, but a sample of them knows no more than that of any corpus."""
     pytest.importorskip("splintr")
-    from tokbench.corpus.sample import SampleOptions, SampleSource
+    from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 
     texts = {}
     for document in SampleSource(SampleOptions(part="languages")).documents():

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokbench.backend import Options
 from tokbench.batch import encode_batch
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import Options
 from tokbench.corpus.shards import BUCKETS, Shard
-from tokbench.corpus.source import Document
-from tokbench.metrics.curve import SPEC
-from tokbench.metrics.view import Subject, View
+from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.families.curve import SPEC
 from tokbench_plugins.bpe import BPETokenizer, train
 
 TOKENIZER = BPETokenizer(train(["the cat sat on the mat, the hat"] * 3, 290, "gpt4", engine="python"), "gpt4")

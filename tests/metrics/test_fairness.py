@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import tokbench
-from tokbench.backend import Options
 from tokbench.batch import encode_batch
-from tokbench.corpus.sample import SampleOptions, SampleSource
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.metric import CorpusStates
+from tokbench.contracts.options import Options
 from tokbench.corpus.shards import shards
-from tokbench.corpus.source import Document
-from tokbench.metrics.contract import CorpusStates
-from tokbench.metrics.fairness.family import Fairness
-from tokbench.metrics.view import Subject, View
-from tokbench.report import html, markdown
-from tokbench.report.terminal import summary
-from tokbench.results import WHOLE, Status
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.families.fairness.fairness import Fairness
+from tokbench.report.formats import html, markdown
+from tokbench.report.formats.terminal import summary
+from tokbench.results.model import WHOLE, Status
 
 CORPUS = "  c: {{source: text, path: '??.txt', document: line, parallel: true{more}}}"
 REFERENCE = CORPUS.format(more=", reference: en")

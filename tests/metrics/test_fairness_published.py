@@ -8,13 +8,13 @@ import tiktoken
 from conftest import cell
 
 import tokbench
-from tokbench.metrics.fairness.inequality import gini
+from tokbench.metrics.families.fairness.inequality import gini
 
 
 @pytest.mark.slow
 def test_the_configuration_that_ships_has_a_value_everywhere():
     pytest.importorskip("splintr")
-    results = tokbench.run(Path(__file__).parent.parent / "configs" / "multilingual.yaml")
+    results = tokbench.run(Path(__file__).parents[2] / "configs" / "multilingual.yaml")
     assert not results.failed
     for name in results.tokenizers:
         for group in results.corpora["languages"]["groups"]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.metrics.fairness.inequality import gini, lorenz
+from tokbench.metrics.families.fairness.inequality import gini, lorenz
 
 costs = st.lists(st.integers(1, 1000), min_size=1, max_size=30)
 

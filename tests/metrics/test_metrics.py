@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.batch import encode_batch
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.contracts.tokenizer import Offsets
 from tokbench.corpus.shards import Shard, shards
-from tokbench.corpus.source import Document
-from tokbench.metrics.contract import Measured, NotApplicable
+from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.families.vocabulary import renyi_entropy
 from tokbench.metrics.jackknife import jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import Subject, View
-from tokbench.metrics.vocabulary import renyi_entropy
-from tokbench.protocol import Offsets
 from tokbench.registry import load_registry
 
 FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")

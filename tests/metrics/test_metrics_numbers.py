@@ -11,10 +11,10 @@ from cutting import ByPattern
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.metrics.contract import NotApplicable
+from tokbench.contracts.metric import NotApplicable
+from tokbench.metrics.families.numbers.numbers import SPEC
+from tokbench.metrics.families.numbers.numbers_metrics import LONGEST
 from tokbench.metrics.jackknife import jackknife
-from tokbench.metrics.numbers.family import SPEC
-from tokbench.metrics.numbers.values import LONGEST
 
 PER_LENGTH = 30
 

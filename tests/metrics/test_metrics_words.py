@@ -12,11 +12,11 @@ from test_metrics import Lossy, metric, values
 
 import tokbench
 from tokbench.batch import encode_batch
-from tokbench.corpus.gold import Gold, gold_segments
+from tokbench.contracts.corpus import Document, Gold
+from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.corpus.shards import Shard, shards
-from tokbench.corpus.source import Document
-from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.view import Subject, View
+from tokbench.corpus.sources.gold import gold_segments
+from tokbench.metrics.encoded_shard import Subject, View
 from tokbench.metrics.word_units import NO_GOLD
 
 

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.backend import Options
-from tokbench.metrics.contract import CorpusStates
+from tokbench.contracts.metric import CorpusStates
+from tokbench.contracts.options import Options
+from tokbench.metrics.families.pairs import Pairs, holm
 from tokbench.metrics.jackknife import jackknife
-from tokbench.metrics.pairs import Pairs, holm
 from tokbench.metrics.sums import Sums
-from tokbench.report import html, markdown, pairs_csv
-from tokbench.report.pairs import sentence
-from tokbench.results import Status
+from tokbench.report.formats import html, markdown, pairs_csv
+from tokbench.report.sections.pairs import sentence
+from tokbench.results.model import Status
 
 THREE = (
     "  bytes: {backend: utf8_bytes}\n  utf-16: {backend: utf16_units}\n  again: {backend: utf16_units}\n"

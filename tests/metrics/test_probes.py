@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.probes.family import PROBES, SPEC
-from tokbench.metrics.probes.longest import longest_words
-from tokbench.report import html, markdown
-from tokbench.report.probes import probes
-from tokbench.results import OWN_TEXTS, Results, Status
+from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.metrics.families.probes.longest import longest_words
+from tokbench.metrics.families.probes.probes import PROBES, SPEC
+from tokbench.report.formats import html, markdown
+from tokbench.report.sections.probes import probes
+from tokbench.results.model import OWN_TEXTS, Results, Status
 
 BY_NAME = {probe.name: probe for probe in PROBES}
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import tokbench
-from tokbench.corpus.conllu import ConlluOptions, ConlluSource
 from tokbench.corpus.shards import shards
+from tokbench.corpus.sources.conllu import ConlluOptions, ConlluSource
 from tokbench.corpus.words.icu import icu_works
-from tokbench.results import WHOLE
+from tokbench.results.model import WHOLE
 
-CONFIG = Path(__file__).parent.parent / "configs" / "words.yaml"
+CONFIG = Path(__file__).parents[2] / "configs" / "words.yaml"
 ENCODINGS = ("gpt2", "cl100k", "o200k")
 UNITS = ("gold_nonpunct", "icu", "character")
 LANGUAGES = "ar de en es fi ko ru th tr zh".split()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.corpus.sample import SampleOptions, SampleSource
-from tokbench.metrics.contract import NotApplicable
-from tokbench.metrics.fidelity.causes import CELLS
+from tokbench.contracts.metric import NotApplicable
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.metrics.families.roundtrip.causes import CELLS
 
 LANGUAGES = ("ar", "de", "en", "es", "fi", "ko", "ru", "th", "tr", "zh")
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tokbench.corpus.sample import SampleOptions, SampleSource
-from tokbench.metrics.fidelity import align
-from tokbench.metrics.fidelity.align import edits, hunks
-from tokbench.metrics.fidelity.causes import CELLS, Cause, Facts
-from tokbench.metrics.fidelity.compare import cause_of, compare
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.metrics.families.roundtrip import align
+from tokbench.metrics.families.roundtrip.align import edits, hunks
+from tokbench.metrics.families.roundtrip.causes import CELLS, Cause, Facts
+from tokbench.metrics.families.roundtrip.compare import cause_of, compare
 
 anything = st.text(st.characters(codec="utf-8"), max_size=40)
 surrogates = st.sampled_from(["\ud800", "\udbff", "\udc00", "\udfff"])

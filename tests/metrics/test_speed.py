@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.metrics.contract import BenchText
-from tokbench.speed.clock import calibrate, seconds
-from tokbench.speed.measure import Speed, SpeedOptions
-from tokbench.speed.slices import MAX_PIECE, slices_of
-from tokbench.speed.stats import median_interval, spread
+from tokbench.contracts.metric import BenchText
+from tokbench.metrics.families.speed.clock import calibrate, seconds
+from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
+from tokbench.metrics.families.speed.slices import MAX_PIECE, slices_of
+from tokbench.metrics.families.speed.stats import median_interval, spread
 
 
 def silent(step, done, total):

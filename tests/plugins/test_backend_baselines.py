@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.protocol import (
+from tokbench.contracts.tokenizer import (
     DecodesBatch,
     EncodesBatch,
     EncodesWithOffsets,

@@ -19,7 +19,7 @@ from backend_checks import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokbench.protocol import (
+from tokbench.contracts.tokenizer import (
     DecodesBatch,
     EncodesBatch,
     EncodesWithOffsets,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.protocol import (
+from tokbench.contracts.tokenizer import (
     EncodesWithOffsets,
     HasDummyPrefix,
     HasTokenBytes,

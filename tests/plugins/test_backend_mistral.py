@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.protocol import EncodesBatch, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Saves, Tokenizer
+from tokbench.contracts.tokenizer import (
+    EncodesBatch,
+    EncodesWithOffsets,
+    HasDummyPrefix,
+    HasTokenBytes,
+    Saves,
+    Tokenizer,
+)
 from tokbench_plugins.mistral import backend as mistral_backend
 from tokbench_plugins.mistral.backend import LoadOptions, vocabularies
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.protocol import (
+from tokbench.contracts.tokenizer import (
     EncodesBatch,
     EncodesWithOffsets,
     HasDummyPrefix,

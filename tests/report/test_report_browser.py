@@ -7,7 +7,7 @@ import shutil
 import pytest
 from report_data import build
 
-from tokbench.report import html
+from tokbench.report.formats import html
 
 webdriver = pytest.importorskip("selenium.webdriver")
 

@@ -7,12 +7,12 @@ import unicodedata
 import pytest
 from report_data import HOSTILE
 
-from tokbench.report import text
-from tokbench.report.values import Style, style_for
+from tokbench.report import escaping
+from tokbench.report.number_format import Style, style_for
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-@pytest.mark.parametrize("clean", [text.visible, text.markdown, text.spreadsheet])
+@pytest.mark.parametrize("clean", [escaping.visible, escaping.markdown, escaping.spreadsheet])
 def test_nothing_invisible_is_left(hostile, clean):
     shown = clean(hostile)
     assert not [char for char in shown if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}]
@@ -21,23 +21,23 @@ def test_nothing_invisible_is_left(hostile, clean):
 
 def test_every_hidden_category():
     hidden = "\x00\u200d\ud800\ue000\u0378\u2028\u2029"
-    assert text.visible(hidden) == "".join(f"\\u{{{ord(char):x}}}" for char in hidden)
+    assert escaping.visible(hidden) == "".join(f"\\u{{{ord(char):x}}}" for char in hidden)
 
 
 def test_letters_of_any_script_stay():
     words = "naïve 日本語 हिन्दी עברית 🙂"
-    assert text.visible(words) == words
+    assert escaping.visible(words) == words
 
 
 def test_spaces_only_where_asked():
-    assert text.visible("a b\u00a0c") == "a b\u00a0c"
-    assert text.visible("a b\u00a0c\t\n", spaces=True) == "a␣b\\u{a0}c⇥⏎"
-    assert text.visible("a\nb\x1b", keep="\n") == "a\nb\\u{1b}"
+    assert escaping.visible("a b\u00a0c") == "a b\u00a0c"
+    assert escaping.visible("a b\u00a0c\t\n", spaces=True) == "a␣b\\u{a0}c⇥⏎"
+    assert escaping.visible("a\nb\x1b", keep="\n") == "a\nb\\u{1b}"
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", " =", "＝"])
 def test_no_formula_in_a_spreadsheet(start):
-    assert text.spreadsheet(f"{start}1+1")[0] in "'\\"
+    assert escaping.spreadsheet(f"{start}1+1")[0] in "'\\"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_no_formula_in_a_spreadsheet(start):
     ],
 )
 def test_markdown_is_read_as_it_is(raw, escaped):
-    assert text.markdown(raw) == escaped
+    assert escaping.markdown(raw) == escaped
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ import pytest
 from report_data import ESCAPE, FORMULA, HOSTILE, METRICS, SCRIPT, build, everything_failed
 from rich.console import Console
 
-from tokbench.report import csv, markdown
-from tokbench.report.plugin import register_reporters
-from tokbench.report.terminal import summary
-from tokbench.results import COLUMNS, Cell, Results
+from tokbench.report.formats import csv, markdown
+from tokbench.report.formats.plugin import register_reporters
+from tokbench.report.formats.terminal import summary
+from tokbench.results.model import COLUMNS, Cell, Results
 
 NUMBERS = ["value", "ci_low", "ci_high", "in_sample"]
 
@@ -49,7 +49,7 @@ def test_the_formats_register_themselves():
 
 
 def test_registering_imports_nothing_heavy():
-    code = "import sys, tokbench.report.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'rich'} & {*sys.modules})"
+    code = "import sys, tokbench.report.formats.plugin, tokbench.report.formats.terminal; print({'jinja2', 'pandas', 'rich'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

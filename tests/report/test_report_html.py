@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import pytest
 from report_data import HOSTILE, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed
 
-from tokbench.report import html
-from tokbench.results import Cell, Results
+from tokbench.report.formats import html
+from tokbench.results.model import Cell, Results
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from report_data import PLUGIN_METRIC, build, everything_failed
 
-from tokbench.report.heat import LEVELS, heat_map, heat_maps
-from tokbench.report.labels import Box, place
-from tokbench.report.losses import loss_counts, losses, no_losses
-from tokbench.report.overview import in_detail, verdict
-from tokbench.report.scatter import scatter
-from tokbench.report.speed import speed_table
+from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
+from tokbench.report.charts.labels import Box, place
+from tokbench.report.charts.scatter import scatter
+from tokbench.report.sections.losses import loss_counts, losses, no_losses
+from tokbench.report.sections.overview import in_detail, verdict
+from tokbench.report.sections.problems import cells_without_value, missing_tokenizers
+from tokbench.report.sections.speed import speed_table
 from tokbench.report.tables import Tables
-from tokbench.report.troubles import cells_without_value, missing_tokenizers
-from tokbench.results import WHOLE, Cell, Results, Status
+from tokbench.results.model import WHOLE, Cell, Results, Status
 
 RESULTS = build(hostile=False)
 TABLES = Tables(RESULTS)

@@ -8,14 +8,14 @@ import pytest
 
 import tokbench
 from tokbench.batch import encode_batch
-from tokbench.curve import Curve
-from tokbench.merges import merge_order
-from tokbench.report.study.data import Sizes
-from tokbench.results import WHOLE
+from tokbench.report.sections.size_data import Sizes
+from tokbench.results.model import WHOLE
+from tokbench.vocabulary.curve import Curve
+from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train
 from tokbench_plugins.tiktoken.tokenizer import make_encoding
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ENCODINGS = ("gpt-2", "gpt-4", "gpt-4o")
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from conftest import cell, problems
 
 import tokbench
-from tokbench.results import WHOLE, Status
+from tokbench.results.model import WHOLE, Status
 
 GOOD = "  good: {backend: utf8_bytes}"
 METRICS = "[compression, roundtrip, vocabulary]"
@@ -215,7 +215,9 @@ def test_ctrl_c_keeps_what_was_measured(write_config, corpus, faulty):
 def stuck(write_config, corpus, faulty, tmp_path, monkeypatch):
     """A run, as a process, that hangs in its second tokenizer; and the id of its worker."""
     monkeypatch.setenv("LEAKS_TO", str(tmp_path / "pids"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(Path(__file__).parent)]))
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), str(Path(__file__).parents[1] / "helpers")])
+    )
     config = write_config(corpus, f"{GOOD}\n  bad: {{backend: Leaks}}\n  last: {{backend: utf16_units}}")
     command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
@@ -236,7 +238,7 @@ def test_the_command_ends_with_130_and_leaves_no_process(stuck, tmp_path):
     process.wait(60)
     assert process.returncode == 130
     assert all(ended(int(pid)) for pid in (tmp_path / "pids").read_text().split())
-    results = tokbench.results.Results.read(tmp_path / "out" / "results.json")
+    results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
     assert cell(results, "good", "tokens", "x").value == 6
 
 
@@ -246,7 +248,7 @@ def test_a_worker_killed_by_hand(stuck, tmp_path):
     os.kill(worker, signal.SIGKILL)
     process.wait(60)
     assert process.returncode == 1
-    results = tokbench.results.Results.read(tmp_path / "out" / "results.json")
+    results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
     assert cell(results, "bad", "tokens").reason == (f"{KILLED}, while encoding corpus c, group x")
     assert [cell(results, name, "tokens").value for name in ("good", "last")] == [11, 11]
 

@@ -7,9 +7,9 @@ import pytest
 
 import tokbench
 from tokbench.corpus.words.icu import icu_works
-from tokbench.results import WHOLE, Status
+from tokbench.results.model import WHOLE, Status
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 ENCODINGS = ("gpt2", "cl100k", "o200k")
 

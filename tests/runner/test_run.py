@@ -6,7 +6,7 @@ import pytest
 from conftest import cell, problems
 
 import tokbench
-from tokbench.results import WHOLE, Results, Status
+from tokbench.results.model import WHOLE, Results, Status
 
 
 def test_cells_are_complete_and_true(write_config, corpus):

@@ -8,9 +8,9 @@ from conftest import cell, problems
 from rich.console import Console
 
 import tokbench
-from tokbench.report import html, markdown
-from tokbench.report.terminal import summary
-from tokbench.results import Results, Status
+from tokbench.report.formats import html, markdown
+from tokbench.report.formats.terminal import summary
+from tokbench.results.model import Results, Status
 
 SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"
 

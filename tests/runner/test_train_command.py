@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli import tokbench as command
+from tokbench.cli.main import tokbench as command
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_an_unknown_format_and_an_unwritable_folder(text, tmp_path):
 
 def spawned(*args, **popen):
     """The command in a process of its own."""
-    call = [sys.executable, "-c", "from tokbench.cli import main; main()", "train", *map(str, args)]
+    call = [sys.executable, "-c", "from tokbench.cli.main import main; main()", "train", *map(str, args)]
     return subprocess.Popen(call, text=True, **popen)
 
 

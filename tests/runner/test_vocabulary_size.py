@@ -10,10 +10,9 @@ import pytest
 from conftest import problems
 
 import tokbench
-from tokbench.report import html, markdown
-from tokbench.report.study import csv as curve_csv
-from tokbench.report.study.data import Sizes
-from tokbench.results import WHOLE, Results, Status, TokenizerState
+from tokbench.report.formats import curve_csv, html, markdown
+from tokbench.report.sections.size_data import Sizes
+from tokbench.results.model import WHOLE, Results, Status, TokenizerState
 from tokbench_plugins.bpe import BPETokenizer
 
 CORPORA = (
@@ -48,7 +47,7 @@ def ran(tmp_path_factory):
 def held_out(results, group):
     """The texts of a group that were evaluated."""
     from tokbench.corpus.corpus import Corpus
-    from tokbench.corpus.sample import SampleOptions, SampleSource
+    from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 
     source = SampleSource(SampleOptions(part="languages", groups=("en", "th")))
     corpus = Corpus("talk", source, holdout=0.3, parallel=True)
@@ -247,7 +246,7 @@ def test_sizes_that_no_vocabulary_has(write_config):
 
 @pytest.mark.slow
 def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkeypatch):
-    from tokbench.runner.study import vocabulary
+    from tokbench.runner.vocabulary_size import vocabulary
 
     def broken(*_):
         raise ValueError("no curve today")

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
-from tokbench import protocol
-from tokbench.cli import tokbench as command
+from tokbench.cli.main import tokbench as command
+from tokbench.contracts import tokenizer as protocol
 from tokbench.testing import check_backend, conformance
 from tokbench.testing.contract import SENTENCES
 from tokbench.testing.rules import RULES

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.cli import tokbench as command
-from tokbench.health.examine import Severity, examine
-from tokbench.health.fragments import can_be_text, completions, is_text
-from tokbench.health.reach import CONTEXTS
-from tokbench.health.tokens import Kind, list_tokens, script_of
+from tokbench.cli.main import tokbench as command
+from tokbench.vocabulary.inspect.examine import Severity, examine
+from tokbench.vocabulary.inspect.fragments import can_be_text, completions, is_text
+from tokbench.vocabulary.inspect.reach import CONTEXTS
+from tokbench.vocabulary.inspect.tokens import Kind, list_tokens, script_of
 from tokbench_plugins.bpe.encode import merge_ids
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
@@ -251,7 +251,7 @@ def test_inspect_is_a_gate(tmp_path):
     ],
 )
 def test_inspect_refuses_bad_input(monkeypatch, capsys, arguments, message):
-    from tokbench.cli import main
+    from tokbench.cli.main import main
 
     monkeypatch.setattr("sys.argv", ["tokbench", "inspect", *arguments])
     with pytest.raises(SystemExit) as stopped:

@@ -13,9 +13,9 @@ from merges_data import SPLITS, cut_json, cut_model, cut_ranks, cut_tekken
 
 import tokbench
 from tokbench.batch import encode_batch
-from tokbench.curve import Curve
-from tokbench.merges import merge_order
 from tokbench.registry import load_registry
+from tokbench.vocabulary.curve import Curve
+from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.mistral.backend import vocabularies

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tokbench.errors import InputError
-from tokbench.study.front import Candidate, pareto_front, recommend
-from tokbench.study.knee import knee, marginal_gain, marginal_saving
-from tokbench.study.trainable import trainable
+from tokbench.vocabulary.size.front import Candidate, pareto_front, recommend
+from tokbench.vocabulary.size.knee import knee, marginal_gain, marginal_saving
+from tokbench.vocabulary.size.trainable import trainable
 
 
 def test_each_class_by_its_edges():

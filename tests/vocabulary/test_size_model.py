@@ -5,9 +5,9 @@ import pytest
 from pydantic import ValidationError
 
 from tokbench.errors import InputError
-from tokbench.study import compute
-from tokbench.study.extend import extend, round_up
-from tokbench.study.model import Model
+from tokbench.vocabulary.size import compute
+from tokbench.vocabulary.size.extend import extend, round_up
+from tokbench.vocabulary.size.model import Model
 
 GPT2 = {"context": 1024, "positions": 1024, "biases": True, "tied": True}
 GPT2_SMALL = Model(width=768, layers=12, **GPT2)

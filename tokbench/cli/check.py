@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli_options import parse_options
+from tokbench.cli.options import parse_options
 
 __all__ = ["check"]
 
@@ -52,8 +52,8 @@ def check(
 def _check_config(config: Path) -> None:
     from tokbench.config.read import read_config
     from tokbench.progress import progress_bars
-    from tokbench.runner.api import check as look
-    from tokbench.runner.api import crew_for
+    from tokbench.runner.prepare import check as look
+    from tokbench.runner.prepare import crew_for
 
     read = read_config(config)
     with progress_bars() as progress, crew_for(read, progress) as crew:
@@ -72,7 +72,7 @@ def _check_config(config: Path) -> None:
 def _check_backend(
     backend: str, options: Sequence[str], train: int, examples: int | None, time_limit: float | None, *, as_json: bool
 ) -> None:
-    from tokbench.report.text import visible
+    from tokbench.report.escaping import visible
     from tokbench.testing.job import EXAMPLES, Job
     from tokbench.testing.report import Report
     from tokbench.testing.run import TIME_LIMIT, Session

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli_options import parse_options
+from tokbench.cli.options import parse_options
 
 if TYPE_CHECKING:
-    from tokbench.health.corpus import CorpusUse
-    from tokbench.health.examine import Health, Token
+    from tokbench.vocabulary.inspect.corpus import CorpusUse
+    from tokbench.vocabulary.inspect.examine import Health, Token
 
 __all__ = ["inspect"]
 
@@ -35,9 +35,9 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
     Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
     text gives), 2 bad input.
     """
-    from tokbench.health.corpus import corpus_use
-    from tokbench.health.examine import examine
-    from tokbench.runner.api import load
+    from tokbench.api import load
+    from tokbench.vocabulary.inspect.corpus import corpus_use
+    from tokbench.vocabulary.inspect.examine import examine
 
     texts = _texts(text) if text else None
     tokenizer = load(backend, **parse_options(options))
@@ -56,7 +56,7 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
 def _texts(path: str) -> list[str]:
     from pathlib import Path
 
-    from tokbench.corpus.text import TextOptions, TextSource
+    from tokbench.corpus.sources.text import TextOptions, TextSource
 
     return [document.text for document in TextSource(TextOptions(path=Path(path), document="line")).documents()]
 
@@ -90,7 +90,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def _some(tokens: Sequence[Token]) -> str:
     """The first few, with what cannot be seen made visible."""
-    from tokbench.report.text import cut, visible
+    from tokbench.report.escaping import cut, visible
 
     def shown(token: Token) -> str:
         text = cut(visible(token.text, spaces=True), _WIDEST) or "nothing"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli_check import check
-from tokbench.cli_inspect import inspect
-from tokbench.cli_train import train
+from tokbench.cli.check import check
+from tokbench.cli.inspect import inspect
+from tokbench.cli.train import train
 from tokbench.errors import InputError, TokbenchError
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def tokbench() -> None:
 )
 def run(config: Path, output: Path | None, workers: int) -> None:
     """Execute CONFIG and write results.json and the reports."""
+    from tokbench.api import run as execute
     from tokbench.config.read import read_config
-    from tokbench.report.terminal import summary
-    from tokbench.runner.api import run as execute
+    from tokbench.report.formats.terminal import summary
 
     folder = output or Path("reports", read_config(config).name or "run")
     results = execute(config, folder, workers)
@@ -85,7 +85,7 @@ def _plugins(registry: Registry, console: Console) -> None:
 
 
 def _shelf(registry: Registry, kind: str, console: Console) -> None:
-    from tokbench.backend import BackendSpec
+    from tokbench.contracts.backend import BackendSpec
     from tokbench.registry import missing
 
     rows = []
@@ -99,7 +99,7 @@ def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequenc
     from rich.table import Table
     from rich.text import Text
 
-    from tokbench.report.text import plain
+    from tokbench.report.escaping import plain
 
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for column in columns:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli_options import parse_options
+from tokbench.cli.options import parse_options
 from tokbench.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config
-    from tokbench.runner.training import Trained
+    from tokbench.runner.train import Trained
 
 __all__ = ["train"]
 
@@ -40,7 +40,7 @@ def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], 
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
     from tokbench.config.read import read_config
     from tokbench.progress import progress_bars
-    from tokbench.runner.training import train as execute
+    from tokbench.runner.train import train as execute
 
     if config is None:
         parsed = _from_options(**given)

@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from tokbench.backend import Options
 from tokbench.config.strict_yaml import Located
+from tokbench.contracts.options import Options
 from tokbench.errors import Problem
-from tokbench.study.options import Study
+from tokbench.vocabulary.size.options import Study
 
 __all__ = ["Config", "CorpusEntry", "Limits", "MetricEntry", "Name", "Report", "Shell", "TokenizerEntry", "Train"]
 

@@ -11,7 +11,7 @@ from tokbench.config.model import Config, CorpusEntry, Limits, MetricEntry, Repo
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
-from tokbench.study.options import Study
+from tokbench.vocabulary.size.options import Study
 
 __all__ = ["parse_config", "read_config"]
 

@@ -1,26 +1,15 @@
-"""What a plugin registers for one backend, and the base of all options."""
+"""What a plugin registers for one backend."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import Tokenizer
 
-from tokbench.protocol import Tokenizer
-
-__all__ = ["BackendSpec", "Options", "TrainProgress"]
-
-
-class Options(BaseModel):
-    """Base of every options class: unknown keys are refused, values are checked, nothing changes later.
-
-    A field is one key in the configuration file; its type, default and description are what the
-    user is told. Paths typed :data:`tokbench.LocalPath` are relative to the configuration file.
-    """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+__all__ = ["BackendSpec", "TrainProgress"]
 
 
 TrainProgress = Callable[[int, int], None]

@@ -6,10 +6,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from tokbench.backend import Options
-from tokbench.corpus.gold import Gold
+from tokbench.contracts.options import Options
 
-__all__ = ["CorpusSpec", "Document", "Source"]
+__all__ = ["CorpusSpec", "Document", "Gold", "Source"]
+
+
+class Gold(NamedTuple):
+    """What people marked in one text; positions are in code points.
+
+    Attributes:
+        words: ``(start, end)`` of each word, in order and without overlap.
+        punctuation: for each word, whether it is punctuation.
+        morphemes: where inside words a morpheme ends and another begins, rising; ``None`` where nobody
+            marked them.
+    """
+
+    words: tuple[tuple[int, int], ...]
+    punctuation: tuple[bool, ...]
+    morphemes: tuple[int, ...] | None = None
 
 
 class Document(NamedTuple):

@@ -18,13 +18,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from tokbench.backend import Options
-from tokbench.protocol import Tokenizer
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from tokbench.metrics.view import View
+    from tokbench.metrics.encoded_shard import View
     from tokbench.progress import Progress
-    from tokbench.results import Cell
+    from tokbench.results.model import Cell
 
 __all__ = [
     "AcrossMetric",

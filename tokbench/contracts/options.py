@@ -1,15 +1,26 @@
-"""Paths as they are written in a configuration file."""
+"""The base of all options, and the types by which an option says what it names."""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
-__all__ = ["LocalPath"]
+__all__ = ["LocalPath", "Options"]
+
+
+class Options(BaseModel):
+    """Base of every options class: unknown keys are refused, values are checked, nothing changes later.
+
+    A field is one key in the configuration file; its type, default and description are what the
+    user is told. Paths typed :data:`tokbench.LocalPath` are relative to the configuration file.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tokbench.results import Results
+from tokbench.results.model import Results
 
 __all__ = ["ReporterSpec"]
 

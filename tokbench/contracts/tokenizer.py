@@ -1,6 +1,6 @@
 """What a tokenizer is to tokbench: the file a plugin author reads.
 
-A backend plugin registers a :class:`~tokbench.backend.BackendSpec`. Its ``load`` or ``train`` returns a
+A backend plugin registers a :class:`~tokbench.contracts.backend.BackendSpec`. Its ``load`` or ``train`` returns a
 :class:`Tokenizer`: three members are enough. Everything else is a *capability*, a small protocol
 of its own; a metric names those it needs, and says so in a cell where one is missing.
 

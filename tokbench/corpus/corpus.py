@@ -11,8 +11,8 @@ from itertools import islice, zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.corpus import Document, Source
 from tokbench.corpus.shards import Shard, shards
-from tokbench.corpus.source import Document, Source
 from tokbench.errors import InputError, Problem
 
 __all__ = ["Corpus", "Survey", "fingerprint"]

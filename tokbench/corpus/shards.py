@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document
 from tokbench.corpus.words import GOLD_UNITS, Unit, Words, byte_widths, find_words, gold_words
 from tokbench.errors import InputError
 

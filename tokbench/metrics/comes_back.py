@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.view import View
-from tokbench.protocol import HasUnknown
+from tokbench.contracts.tokenizer import HasUnknown
+from tokbench.metrics.encoded_shard import View
 
 __all__ = ["comes_back"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.batch import decode_batch
+from tokbench.contracts.tokenizer import Encoded, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
-from tokbench.guard import doing
-from tokbench.protocol import Encoded, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Tokenizer
+from tokbench.failures import doing
 
 __all__ = ["DECODING", "Subject", "TokenEnds", "View"]
 

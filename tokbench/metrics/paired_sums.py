@@ -6,11 +6,11 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from tokbench.contracts.metric import CorpusStates
 from tokbench.metrics.comes_back import comes_back
-from tokbench.metrics.contract import CorpusStates
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
-from tokbench.results import WHOLE
+from tokbench.results.model import WHOLE
 
 __all__ = ["Beside", "shortcoming", "sums_of"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.view import View
+from tokbench.metrics.encoded_shard import View
 
 __all__ = ["Spans", "cuts", "find_spans", "per_document", "shard_bytes", "tokens_within", "touches"]
 
@@ -42,7 +42,7 @@ def shard_bytes(shard: Shard) -> NDArray[np.uint8]:
 def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
     r"""What a pattern matches in the UTF-8 bytes of a shard; it must not match across a line feed.
 
-    >>> from tokbench.corpus.source import Document
+    >>> from tokbench.contracts.corpus import Document
     >>> shard = Shard("c", "en", 0, [Document(text, "en", text, text) for text in ("né 1", "22")], by_key=False)
     >>> spans = find_spans(shard, re.compile(rb"[0-9]+"))
     >>> spans.starts.tolist(), spans.ends.tolist(), spans.documents.tolist()

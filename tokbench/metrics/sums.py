@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.contract import Measured, NotApplicable
 from tokbench.metrics.jackknife import jackknife
 
 __all__ = ["Sums"]

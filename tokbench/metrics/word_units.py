@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.backend import Options
+from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, HasUnknown
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, foreign, usable_unit
-from tokbench.metrics.contract import Measured, NotApplicable
+from tokbench.metrics.encoded_shard import TokenEnds, View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import TokenEnds, View
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, HasUnknown
 
 __all__ = [
     "NOT_ALIGNED",

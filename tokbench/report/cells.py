@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tokbench.report.values import Style, exact, unit_label
-from tokbench.results import Cell, Status
+from tokbench.report.number_format import Style, exact, unit_label
+from tokbench.results.model import Cell, Status
 
 __all__ = ["BEST_LEGEND", "IN_SAMPLE", "LEGENDS", "LOSSY", "Series", "Shown", "label", "legends", "show_cell"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from tokbench.report.shown import Series, Shown, show_cell
-from tokbench.report.text import plain
-from tokbench.report.values import Style, style_for
-from tokbench.results import WHOLE, Cell, Results, TokenizerState
+from tokbench.report.cells import Series, Shown, show_cell
+from tokbench.report.escaping import plain
+from tokbench.report.number_format import Style, style_for
+from tokbench.results.model import WHOLE, Cell, Results, TokenizerState
 
 __all__ = ["MANY_UNKNOWN", "Tables"]
 

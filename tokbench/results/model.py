@@ -105,7 +105,7 @@ class Results:
             have other ids: ``tokenizer, same_as, corpus, group, compared, documents`` (how many were compared, how
             many differ), and of the first ``origin`` and either ``position`` (characters), ``text`` (from a little
             before), ``expected`` and ``got`` (``[id, text]`` of the tokens there), or ``reason``.
-        study: what goes beyond cells, by kind; see :mod:`tokbench.runner.study`.
+        study: what goes beyond cells, by kind; see :mod:`tokbench.runner.vocabulary_size`.
         probes: for each probe ``probe, title, explanation, values`` (ids of metrics), ``texts`` (``[label, text]``) and
             ``answers``, by tokenizer: ``tokens``, for each text the ``[id, text]`` of its tokens, and ``own``, further
             texts as ``[label, text, tokens]``; or ``reason``.

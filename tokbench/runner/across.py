@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import AcrossMetric, AcrossOutcome, CorpusStates, Measured, NotApplicable
+from tokbench.contracts.metric import AcrossMetric, AcrossOutcome, CorpusStates, Measured, NotApplicable
+from tokbench.failures import Failure, attempt
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 

@@ -13,30 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tokbench.contracts.metric import MetricSpec
+from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
 from tokbench.corpus.words.icu import icu_version
-from tokbench.guard import Failure, attempt, doing
-from tokbench.metrics.contract import MetricSpec
+from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
-from tokbench.protocol import HasTokenBytes, Tokenizer
 from tokbench.registry import Registry
-from tokbench.runner.crew import Crew, Death
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.workers.pool import ONE_THREAD, Crew, Death
+from tokbench.runner.workers.worker import Desk, Job
 
-__all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "identify", "one_thread"]
+__all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "identify"]
 
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
     *("SudachiPy", "SudachiDict-core"),
 )
-_THREADS = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
-
-
-def one_thread() -> None:
-    """Ask native libraries for one thread, before any of them is loaded; what is set already stays."""
-    for name, value in _THREADS.items():
-        os.environ.setdefault(name, value)
 
 
 def describe_machine() -> dict[str, Any]:
@@ -52,7 +45,7 @@ def describe_machine() -> dict[str, Any]:
         "memory_gib": _memory_gib(),
         "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "timer_resolution_ns": round(time.get_clock_info("perf_counter").resolution * 1e9),
-        "threads": {name: os.environ.get(name, "") for name in _THREADS},
+        "threads": {name: os.environ.get(name, "") for name in ONE_THREAD},
         "packages": {**{name: _version(name) for name in _PACKAGES}, "ICU": icu_version() or "not installed"},
     }
 
@@ -146,7 +139,7 @@ class Identify(Job):
     name: str
 
     def run(self, desk: Desk) -> Iterator[str]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("reading the vocabulary of", tokenizer=self.name, place=self.name):
             digest = attempt(lambda: _vocabulary_sha256(desk.tokenizer(self.name)))
         yield "" if isinstance(digest, Failure) else digest

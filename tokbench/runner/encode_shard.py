@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.backend import Options
 from tokbench.batch import check_encoded, decode_batch, encode_batch
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import Encoded, Tokenizer
 from tokbench.corpus.shards import Shard
-from tokbench.guard import Failure, attempt, doing
-from tokbench.metrics.view import DECODING, Subject, View
-from tokbench.protocol import Encoded, Tokenizer
+from tokbench.failures import Failure, attempt, doing
+from tokbench.metrics.encoded_shard import DECODING, Subject, View
 from tokbench.runner import same_ids
-from tokbench.runner.crew import Death
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.workers.pool import Death
+from tokbench.runner.workers.worker import Desk, Job
 
 __all__ = ["ENCODING", "Look", "Looked", "Search", "for_family"]
 
@@ -54,7 +54,7 @@ class Look(Job):
     options: Mapping[str, Options]
 
     def run(self, desk: Desk) -> Iterator[Looked]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         place = _place(self.shard)
         for name, families in self.wanted.items():
             with doing("loading", tokenizer=name, place=""):
@@ -126,7 +126,7 @@ class Search(Job):
     families: tuple[str, ...]
 
     def run(self, desk: Desk) -> Iterator[None]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         tokenizer = desk.tokenizer(self.name)
         for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
             with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, document {origin}"):

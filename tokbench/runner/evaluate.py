@@ -10,18 +10,18 @@ from functools import reduce
 from itertools import islice
 from typing import Any
 
+from tokbench.contracts.metric import AcrossMetric, TextMetric
 from tokbench.corpus.shards import Shard
-from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import AcrossMetric, TextMetric
-from tokbench.metrics.view import DECODING
+from tokbench.failures import Failure, attempt
+from tokbench.metrics.encoded_shard import DECODING
 from tokbench.progress import Progress
-from tokbench.results import WHOLE
+from tokbench.results.model import WHOLE
 from tokbench.runner import same_ids
-from tokbench.runner.crew import Crew, Death
-from tokbench.runner.look import ENCODING, Look, Looked, Search, for_family
+from tokbench.runner.encode_shard import ENCODING, Look, Looked, Search, for_family
 from tokbench.runner.plan import Plan
 from tokbench.runner.same_ids import SameIds
-from tokbench.runner.worker import Job
+from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.worker import Job
 
 __all__ = ["Evaluation", "Key", "evaluate"]
 

@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.corpus import Survey
-from tokbench.corpus.languages import slices
-from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import (
+from tokbench.contracts.metric import (
     AcrossMetric,
     FindsLosses,
     Measured,
@@ -23,7 +20,10 @@ from tokbench.metrics.contract import (
     TextMetric,
     ValueSpec,
 )
-from tokbench.results import WHOLE, Cell, Status, TokenizerState
+from tokbench.corpus.corpus import Survey
+from tokbench.corpus.languages import slices
+from tokbench.failures import Failure, attempt
+from tokbench.results.model import WHOLE, Cell, Status, TokenizerState
 from tokbench.runner import same_ids
 from tokbench.runner.across import Across
 from tokbench.runner.evaluate import Evaluation

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tokbench.atomic import write_atomically
+from tokbench.contracts.reporter import ReporterSpec
+from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import InputError, Problem
-from tokbench.guard import Failure, attempt, doing
-from tokbench.protocol import Saves, Tokenizer
-from tokbench.reporter import ReporterSpec
-from tokbench.results import Results
-from tokbench.runner.crew import Crew, Death
+from tokbench.failures import Failure, attempt, doing
+from tokbench.files import write_atomically
+from tokbench.results.model import Results
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.worker import Desk, Job
 
 __all__ = ["make_folder", "save_artefact", "write_reports"]
 
@@ -46,7 +46,7 @@ class Save(Job):
     folder: Path
 
     def run(self, desk: Desk) -> Iterator[Path | Failure | None]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("saving", tokenizer=self.name):
             yield attempt(lambda: self._save(desk.tokenizer(self.name)))
 

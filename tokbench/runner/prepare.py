@@ -6,21 +6,23 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
-from tokbench.backend import Options
-from tokbench.errors import BackendUnavailable, Problem, one_line
-from tokbench.guard import Failure, attempt, doing
+from tokbench.config.model import Config
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import HasNotes, Tokenizer
+from tokbench.errors import BackendUnavailable, InputError, Problem, one_line
+from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
-from tokbench.protocol import HasNotes, Tokenizer
-from tokbench.registry import Registry
-from tokbench.results import TokenizerState
-from tokbench.runner.crew import Crew, Death
-from tokbench.runner.plan import Plan, PlannedTokenizer
-from tokbench.runner.worker import Desk, Job, Recipe, checked
+from tokbench.registry import Registry, load_registry
+from tokbench.results.model import TokenizerState
+from tokbench.runner.plan import Plan, PlannedTokenizer, make_plan, reading_order
+from tokbench.runner.workers.pool import Crew, Death, one_thread
+from tokbench.runner.workers.worker import Desk, Job, Recipe, checked
 
-__all__ = ["Facts", "Prepared", "Train", "load_all", "train_all", "train_one"]
+__all__ = ["Checked", "Facts", "Prepared", "Train", "check", "crew_for", "load_all", "train_all", "train_one"]
 
 
 class Facts(NamedTuple):
@@ -102,7 +104,7 @@ class Load(Job):
     options: Options
 
     def run(self, desk: Desk) -> Iterator[tuple[Facts | Failure, float]]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         start = time.perf_counter()
         with doing("loading", tokenizer=self.name):
             outcome = attempt(lambda: self._load(desk))
@@ -170,7 +172,7 @@ class Train(Job):
     vocab_size: int
 
     def run(self, desk: Desk) -> Iterator[Trained]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         documents = n_bytes = 0
         step, steps = f"training {self.name}", self.vocab_size
 
@@ -269,3 +271,47 @@ def _take(each: Prepared, answer: Trained | Death, crew: Crew) -> None:
             each.notes.append(
                 f"asked for {planned.vocab_size} tokens, the text gave {each.facts.vocab_size}: its real size counts"
             )
+
+
+class Checked(NamedTuple):
+    """A configuration in which nothing is wrong.
+
+    Attributes:
+        registry: the plugins.
+        plan: what will be done.
+        prepared: the tokenizers, loaded in a worker; those to be trained are not yet.
+    """
+
+    registry: Registry
+    plan: Plan
+    prepared: list[Prepared]
+
+
+@contextmanager
+def crew_for(config: Config, progress: Progress, workers: int = 1) -> Iterator[Crew]:
+    """The processes in which the tokenizers of a configuration run, while the block lasts.
+
+    Raises:
+        InputError: not even one.
+    """
+    if workers < 1:
+        raise InputError([Problem("workers", f"{workers} is too few; give 1 or more")])
+    one_thread()
+    with Crew(workers, config.limits, progress) as crew:
+        if not config.problems:
+            crew.start()
+        yield crew
+
+
+def check(config: Config, crew: Crew, progress: Progress) -> Checked:
+    """Find everything that is wrong before anything is measured.
+
+    Raises:
+        InputError: with all problems, each with its place.
+    """
+    registry = load_registry()
+    plan = make_plan(config, registry, progress)
+    prepared = load_all(plan, crew, progress)
+    if plan.problems:
+        raise InputError(reading_order(plan.problems))
+    return Checked(registry, plan, prepared)

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tokbench.backend import Options
-from tokbench.guard import Failure, attempt, doing
-from tokbench.metrics.contract import Answer, Probe, Segmented
-from tokbench.results import OWN_TEXTS, WHOLE, Cell
-from tokbench.runner.cells import make_cell
-from tokbench.runner.crew import Crew, Death
+from tokbench.contracts.metric import Answer, Probe, Segmented
+from tokbench.contracts.options import Options
+from tokbench.failures import Failure, attempt, doing
+from tokbench.results.model import OWN_TEXTS, WHOLE, Cell
+from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.worker import Desk, Job
 
 __all__ = ["Probed", "probe"]
 
@@ -35,7 +35,7 @@ class Ask(Job):
     name: str
 
     def run(self, desk: Desk) -> Iterator[Answer | Failure]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         make = desk.registry.metrics.get(self.family).probes
         assert make is not None
         each = make(self.options)[self.number]
@@ -58,7 +58,7 @@ class _Sheet(NamedTuple):
 
 @dataclass
 class Probed:
-    """What all probes found: cells, and what a report shows, see :attr:`tokbench.results.Results.probes`."""
+    """What all probes found: cells, and what a report shows, see :attr:`tokbench.results.model.Results.probes`."""
 
     cells: list[Cell] = field(default_factory=list)
     shown: list[dict[str, Any]] = field(default_factory=list)

@@ -15,14 +15,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.metric import MetricSpec, ValueSpec
+from tokbench.contracts.tokenizer import Encoded, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
-from tokbench.guard import Failure, attempt, doing
-from tokbench.metrics.contract import MetricSpec, ValueSpec
+from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.sums import Sums
-from tokbench.protocol import Encoded, HasTokenBytes, Tokenizer
-from tokbench.runner.crew import Crew, Death
 from tokbench.runner.plan import Plan
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.worker import Desk, Job
 
 __all__ = ["SPEC", "SameIds", "digests"]
 
@@ -166,7 +166,7 @@ class Segment(Job):
     text: str
 
     def run(self, desk: Desk) -> Iterator[dict[str, Any]]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("encoding", tokenizer=self.name, place="a document again"):
             answer = attempt(lambda: self._segment(desk.tokenizer(self.name), desk.tokenizer(self.reference)))
         yield {"reason": answer.reason} if isinstance(answer, Failure) else answer

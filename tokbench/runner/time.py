@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tokbench.backend import Options
-from tokbench.guard import Failure, attempt, doing
-from tokbench.metrics.contract import BenchOutcome, BenchText, MetricSpec
-from tokbench.protocol import Tokenizer
-from tokbench.results import WHOLE, Cell, Status
-from tokbench.runner.crew import Crew, Death
+from tokbench.contracts.metric import BenchOutcome, BenchText, MetricSpec
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.failures import Failure, attempt, doing
+from tokbench.results.model import WHOLE, Cell, Status
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.worker import Desk, Job
 
 __all__ = ["Untimed", "bench"]
 
@@ -44,7 +44,7 @@ class Time(Job):
     corpora: tuple[tuple[str, bool, int], ...]
 
     def run(self, desk: Desk) -> Iterator[tuple[BenchOutcome | Failure, dict[str, Failure]]]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         make = desk.registry.metrics.get(self.family).bench
         assert make is not None
         loaded = {name: attempt(lambda name=name: desk.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]

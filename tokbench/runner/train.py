@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 from tokbench.batch import encode_batch
 from tokbench.config.model import Config
+from tokbench.contracts.tokenizer import Exports, Saves, Tokenizer
 from tokbench.errors import InputError, Problem, did_you_mean
-from tokbench.guard import Failure, attempt, doing
+from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
-from tokbench.protocol import Exports, Saves, Tokenizer
-from tokbench.runner.api import check, crew_for
-from tokbench.runner.crew import Crew, Death
+from tokbench.runner.folder import make_folder
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared, train_one
-from tokbench.runner.store import make_folder
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.prepare import Prepared, check, crew_for, train_one
+from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.worker import Desk, Job
 
 __all__ = ["OWN_FORMAT", "Trained", "train"]
 
@@ -111,7 +110,7 @@ class Deliver(Job):
     formats: tuple[str, ...]
 
     def run(self, desk: Desk) -> Iterator[Delivered]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         tokenizer = desk.tokenizer(self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
             written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The conformance suite: whether a backend keeps every sentence of the contract in :mod:`tokbench.protocol`.
+"""The conformance suite: whether a backend keeps every sentence of the contract in :mod:`tokbench.contracts.tokenizer`.
 
 In a plugin's own tests, with pytest, two lines are a test file::
 

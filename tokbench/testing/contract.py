@@ -1,11 +1,11 @@
-"""The sentences of the contract as data: :mod:`tokbench.protocol` tells them, every rule quotes one."""
+"""The sentences of the contract as data: :mod:`tokbench.contracts.tokenizer` tells them, every rule quotes one."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from tokbench import protocol
+from tokbench.contracts import tokenizer as protocol
 
 __all__ = ["SENTENCES"]
 

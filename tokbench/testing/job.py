@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tokbench.backend import BackendSpec, Options
 from tokbench.config.validate import validate_options
+from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendUnavailable, InputError, one_line
-from tokbench.protocol import Tokenizer
 from tokbench.registry import load_registry, missing
 from tokbench.testing.texts import training_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tokbench.backend import BackendSpec
+from tokbench.contracts.backend import BackendSpec
 from tokbench.errors import BackendUnavailable
 from tokbench.testing.job import EXAMPLES, Job
 from tokbench.testing.report import State

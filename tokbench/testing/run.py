@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Self
 
-from tokbench.backend import BackendSpec
+from tokbench.contracts.backend import BackendSpec
 from tokbench.errors import TokbenchError
 from tokbench.testing.job import EXAMPLES, Job
 from tokbench.testing.process import Died, Process

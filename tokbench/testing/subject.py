@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
-from tokbench.protocol import ClaimsLossless, HasSpecialTokens, Tokenizer
+from tokbench.contracts.tokenizer import ClaimsLossless, HasSpecialTokens, Tokenizer
 from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
 from tokbench.testing.job import Job
 from tokbench.testing.shown import Note, call_of

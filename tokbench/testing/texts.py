@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 from typing import Final
 
-from tokbench.corpus.sample import SampleOptions, SampleSource
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 
 __all__ = ["MARKERS", "corpus", "generated", "long_texts", "training_text"]
 

@@ -9,8 +9,8 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendUnavailable, TokbenchError
-from tokbench.protocol import Tokenizer
 from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
 from tokbench.testing.report import State, Verdict
 from tokbench.testing.rules import RULES

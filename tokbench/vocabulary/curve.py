@@ -12,7 +12,7 @@ of encoding with all. What a text becomes with ``k`` merges is thus known from w
 
 A table of merges may be cut anywhere, and no text is encoded twice. This is exact where every merge makes an id
 of its own and of ids that exist by then, and the split does not depend on the size;
-:class:`~tokbench.merges.MergeOrder` refuses what is not so.
+:class:`~tokbench.vocabulary.merges.MergeOrder` refuses what is not so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.merges import MergeOrder
+from tokbench.vocabulary.merges import MergeOrder
 
 __all__ = ["Curve", "tokens_of_each"]
 

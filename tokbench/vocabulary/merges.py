@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.tokenizer import HasMerges, HasSpecialTokens, HasTokenBytes, Tokenizer
 from tokbench.errors import ContractError, TokbenchError
-from tokbench.protocol import HasMerges, HasSpecialTokens, HasTokenBytes, Tokenizer
 
 __all__ = ["MergeOrder", "merge_order", "ordinary_tokens"]
 

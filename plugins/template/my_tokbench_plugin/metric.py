@@ -2,7 +2,7 @@
 
 import numpy as np
 import tokbench
-from tokbench.protocol import HasTokenBytes
+from tokbench.contracts.tokenizer import HasTokenBytes
 
 
 class WordStarts:

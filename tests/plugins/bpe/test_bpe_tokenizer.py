@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.protocol import DecodesBatch, EncodesBatch, Exports, HasTokenBytes, Saves, Tokenizer, WarmsUp
+from tokbench.contracts.tokenizer import DecodesBatch, EncodesBatch, Exports, HasTokenBytes, Saves, Tokenizer, WarmsUp
 from tokbench_plugins import naive_bpe, regex_bpe
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, train
 from tokbench_plugins.bpe import tokenizer as bpe_tokenizer

@@ -16,7 +16,7 @@ from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostil
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokbench.protocol import DecodesBatch, EncodesBatch, HasNotes, HasTokenBytes, Tokenizer
+from tokbench.contracts.tokenizer import DecodesBatch, EncodesBatch, HasNotes, HasTokenBytes, Tokenizer
 from tokbench_plugins.engines import (
     bpe_openai_backend,
     fastokens_backend,

@@ -15,12 +15,11 @@ from typing import Final, NoReturn
 
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.corpus.files import FileGroup, grouped_files, numbered_lines
-from tokbench.corpus.gold import AlignmentError, Gold, align
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document, Gold
+from tokbench.contracts.options import LocalPath, Options
+from tokbench.corpus.sources.files import FileGroup, grouped_files, numbered_lines
+from tokbench.corpus.sources.gold import AlignmentError, align
 from tokbench.errors import InputError, Problem
-from tokbench.paths import LocalPath
 
 __all__ = ["ConlluOptions", "ConlluSource"]
 
@@ -46,7 +45,7 @@ class ConlluSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
         for path, group in self._files:
             number = 0
             for number, sentence in enumerate(_sentences(path), 1):

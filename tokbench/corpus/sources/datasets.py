@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from pydantic import Field, model_validator
 
-from tokbench.corpus.rows import RowOptions, row_document
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import LocalPath
+from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.errors import InputError, did_you_mean, one_line
-from tokbench.paths import LocalPath
 
 __all__ = ["DatasetsOptions", "DatasetsSource"]
 
@@ -58,7 +58,7 @@ class DatasetsSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
         options = self._options
         place = str(options.path or options.name)
         names = {"name": place.rpartition("/")[2], "config": options.config or "default", "split": options.split}

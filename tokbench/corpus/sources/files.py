@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
-from tokbench.corpus.compressed import opened, plain_name
+from tokbench.corpus.sources.compressed import opened, plain_name
 from tokbench.errors import InputError, Problem, did_you_mean
 
 __all__ = [

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from tokbench.corpus.files import file_names, read_documents, require_files
-from tokbench.corpus.rows import RowOptions, row_document
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import LocalPath
+from tokbench.corpus.sources.files import file_names, read_documents, require_files
+from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.errors import InputError, Problem
-from tokbench.paths import LocalPath
 
 __all__ = ["JsonlOptions", "JsonlSource"]
 
@@ -32,7 +32,7 @@ class JsonlSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
         decode = json.JSONDecoder().decode
         for path in self._files:
             names, place = file_names(path), str(path)

@@ -8,11 +8,11 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.corpus.files import file_names, require_files
-from tokbench.corpus.rows import RowOptions, row_document, row_fields
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import LocalPath
+from tokbench.corpus.sources.files import file_names, require_files
+from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
 from tokbench.errors import InputError, Problem, did_you_mean
-from tokbench.paths import LocalPath
 
 __all__ = ["ParquetOptions", "ParquetSource"]
 
@@ -41,7 +41,7 @@ class ParquetSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
         for path in self._files:
             yield from self._file(path)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.corpus.conllu import ConlluOptions, ConlluSource
-from tokbench.corpus.huggingface import DatasetsOptions, DatasetsSource
-from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.parquet import ParquetOptions, ParquetSource
-from tokbench.corpus.sample import SampleOptions, SampleSource
-from tokbench.corpus.source import CorpusSpec
-from tokbench.corpus.stdlib import StdlibOptions, StdlibSource
-from tokbench.corpus.text import TextOptions, TextSource
+from tokbench.contracts.corpus import CorpusSpec
+from tokbench.corpus.sources.conllu import ConlluOptions, ConlluSource
+from tokbench.corpus.sources.datasets import DatasetsOptions, DatasetsSource
+from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.corpus.sources.parquet import ParquetOptions, ParquetSource
+from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.corpus.sources.text import TextOptions, TextSource
 from tokbench.hookspecs import hookimpl
 
 __all__ = ["register_corpora"]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import Options
 from tokbench.errors import InputError, did_you_mean
 
 __all__ = ["StdlibOptions", "StdlibSource"]
@@ -48,7 +48,7 @@ class StdlibSource:
         self._indentation = options.indentation
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
         for path in sorted(self._root.rglob("*.py")):
             inside = path.relative_to(self._root)
             if _NOT_LIBRARY.intersection(inside.parts):

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.corpus.gold import AlignmentError, Gold, gold_segments
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document, Gold
+from tokbench.contracts.options import Options
+from tokbench.corpus.sources.gold import AlignmentError, gold_segments
 from tokbench.errors import InputError, Problem, did_you_mean
 
 __all__ = ["RowOptions", "row_document", "row_fields"]

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.corpus.files import Cut, FileGroup, grouped_files, read_documents
-from tokbench.corpus.source import Document
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import LocalPath, Options
+from tokbench.corpus.sources.files import Cut, FileGroup, grouped_files, read_documents
 from tokbench.errors import InputError, Problem
-from tokbench.paths import LocalPath
 
 __all__ = ["TextOptions", "TextSource"]
 
@@ -34,7 +33,7 @@ class TextSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
         found: dict[str, bool] = {}
         for path, group in self._files:
             name = path.name

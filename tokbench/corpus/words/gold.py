@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.gold import Gold
+from tokbench.contracts.corpus import Gold
 from tokbench.corpus.words.find import Words
 from tokbench.corpus.words.positions import byte_positions
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.backend import Options
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.options import Options
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 
 __all__ = ["SPEC"]
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, words_of
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["SPEC"]
 

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.backend import Options
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.options import Options
 from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
-from tokbench.metrics.view import View
-from tokbench.metrics.vocabulary import add_counts
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.vocabulary import add_counts
 
 __all__ = ["SPEC", "TokenCounts"]
 

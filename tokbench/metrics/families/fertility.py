@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
 from tokbench.corpus.words import UNIT_NAMES
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, words_of
 
 __all__ = ["SPEC"]

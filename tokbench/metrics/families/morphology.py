@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.backend import Options
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import GoldWords
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 from tokbench.metrics.word_units import NO_GOLD, NOT_ALIGNED, per_document, token_ends, unknown_tokens
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["SPEC"]
 

@@ -6,11 +6,11 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.metrics.beside import Beside, shortcoming, sums_of
-from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.options import Options
 from tokbench.metrics.jackknife import jackknife
-from tokbench.results import WHOLE
+from tokbench.metrics.paired_sums import Beside, shortcoming, sums_of
+from tokbench.results.model import WHOLE
 
 __all__ = ["SPEC", "NslOptions"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from tokbench.backend import Options
-from tokbench.metrics.beside import Beside, shortcoming, sums_of
-from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.options import Options
 from tokbench.metrics.jackknife import MIN_BUCKETS, leave_out, p_value, spread
+from tokbench.metrics.paired_sums import Beside, shortcoming, sums_of
 from tokbench.metrics.sums import Sums
-from tokbench.results import WHOLE
+from tokbench.results.model import WHOLE
 
 __all__ = ["SPEC", "holm"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tokbench.contracts.metric import MetricSpec
 from tokbench.hookspecs import hookimpl
-from tokbench.metrics import (
+from tokbench.metrics.families import (
     compression,
     continued_words,
     curve,
@@ -18,12 +19,11 @@ from tokbench.metrics import (
     utf8,
     vocabulary,
 )
-from tokbench.metrics.code import family as code
-from tokbench.metrics.contract import MetricSpec
-from tokbench.metrics.fairness import family as fairness
-from tokbench.metrics.fidelity import roundtrip
-from tokbench.metrics.numbers import family as numbers
-from tokbench.metrics.probes import family as probes
+from tokbench.metrics.families.code import code
+from tokbench.metrics.families.fairness import fairness
+from tokbench.metrics.families.numbers import numbers
+from tokbench.metrics.families.probes import probes
+from tokbench.metrics.families.roundtrip import roundtrip
 
 __all__ = ["register_metrics"]
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import Words
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, unknown_tokens, words_of
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["SPEC"]
 

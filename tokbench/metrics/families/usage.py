@@ -8,15 +8,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.backend import Options
-from tokbench.curve import Curve
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import HasMerges
 from tokbench.errors import ContractError
-from tokbench.health.usage import Usage, usage_classes
-from tokbench.merges import MergeOrder, merge_order
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
-from tokbench.metrics.view import View
-from tokbench.metrics.vocabulary import Frequencies, Vocabulary, VocabularyOptions
-from tokbench.protocol import HasMerges
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.vocabulary import Frequencies, Vocabulary, VocabularyOptions
+from tokbench.vocabulary.curve import Curve
+from tokbench.vocabulary.inspect.usage import Usage, usage_classes
+from tokbench.vocabulary.merges import MergeOrder, merge_order
 
 __all__ = ["SPEC"]
 

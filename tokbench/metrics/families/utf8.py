@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.backend import Options
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import HasTokenBytes
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 from tokbench.metrics.word_units import per_document, token_ends
-from tokbench.protocol import HasTokenBytes
 
 __all__ = ["SPEC"]
 

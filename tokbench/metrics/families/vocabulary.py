@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable, ValueSpec
-from tokbench.metrics.view import View
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.options import Options
+from tokbench.metrics.encoded_shard import View
 
 __all__ = ["SPEC", "Frequencies", "VocabularyOptions", "add_counts", "renyi_entropy"]
 

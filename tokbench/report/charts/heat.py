@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tokbench.report.losses import COUNTED
-from tokbench.report.shown import Series, Shown, label, legends
+from tokbench.report.cells import Series, Shown, label, legends
+from tokbench.report.number_format import Style, style_for, unit_label
+from tokbench.report.sections.losses import COUNTED
 from tokbench.report.tables import Tables
-from tokbench.report.values import Style, style_for, unit_label
-from tokbench.results import WHOLE
+from tokbench.results.model import WHOLE
 
 __all__ = ["FIRST", "LEVELS", "HeatMap", "HeatRow", "heat_map", "heat_maps"]
 

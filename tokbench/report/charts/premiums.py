@@ -8,11 +8,11 @@ from itertools import chain
 from typing import Final
 
 from tokbench.corpus.languages import find_language
-from tokbench.report.axis import Axis, Tick
-from tokbench.report.shown import Series, Shown
+from tokbench.report.cells import Series, Shown
+from tokbench.report.charts.axis import Axis, Tick
+from tokbench.report.escaping import cut, visible
 from tokbench.report.tables import Tables
-from tokbench.report.text import cut, visible
-from tokbench.results import Cell
+from tokbench.results.model import Cell
 
 __all__ = ["Bar", "Bars", "Panel", "Panels", "bars", "by_premium", "panels"]
 

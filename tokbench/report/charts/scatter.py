@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokbench.report.axis import Axis, Tick
-from tokbench.report.labels import Box, Label, place
-from tokbench.report.shown import Shown, legends
+from tokbench.report.cells import Shown, legends
+from tokbench.report.charts.axis import Axis, Tick
+from tokbench.report.charts.labels import Box, Label, place
+from tokbench.report.escaping import cut, plain, visible
 from tokbench.report.tables import Tables
-from tokbench.report.text import cut, plain, visible
-from tokbench.results import Cell
+from tokbench.results.model import Cell
 
 __all__ = ["HEIGHT", "WIDTH", "Point", "Scatter", "scatter"]
 

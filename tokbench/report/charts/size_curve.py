@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.report.axis import Axis, Tick
-from tokbench.report.labels import Box, Label, place
-from tokbench.report.study.data import Trace
+from tokbench.report.charts.axis import Axis, Tick
+from tokbench.report.charts.labels import Box, Label, place
+from tokbench.report.sections.size_data import Trace
 
 __all__ = ["LARGE", "SMALL", "Chart", "Format", "Path", "draw"]
 

@@ -6,15 +6,15 @@ import csv
 import io
 from typing import Any
 
-from tokbench.report.text import spreadsheet
-from tokbench.reporter import ReporterSpec
-from tokbench.results import COLUMNS, Results
+from tokbench.contracts.reporter import ReporterSpec
+from tokbench.report.escaping import spreadsheet
+from tokbench.results.model import COLUMNS, Results
 
 __all__ = ["SPEC", "field", "render"]
 
 
 def render(results: Results) -> str:
-    """The cells as a tidy table with the columns :data:`~tokbench.results.COLUMNS`.
+    """The cells as a tidy table with the columns :data:`~tokbench.results.model.COLUMNS`.
 
     Numbers keep every digit; what is missing is an empty field. Text that a spreadsheet would take
     for a formula gets an apostrophe in front.

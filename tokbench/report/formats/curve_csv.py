@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from tokbench.report.csv import field
-from tokbench.report.study.data import Sizes, Trace
-from tokbench.reporter import ReporterSpec
-from tokbench.results import WHOLE, Results
+from tokbench.contracts.reporter import ReporterSpec
+from tokbench.report.formats.csv import field
+from tokbench.report.sections.size_data import Sizes, Trace
+from tokbench.results.model import WHOLE, Results
 
 __all__ = ["COLUMNS", "SPEC", "render"]
 

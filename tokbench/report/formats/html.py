@@ -7,24 +7,24 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from tokbench.report import facts
-from tokbench.report.differences import comparisons, differences
-from tokbench.report.fairness import fairness
-from tokbench.report.heat import LEVELS, heat_maps
-from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
-from tokbench.report.overview import in_detail, verdict
-from tokbench.report.pairs import explanation, pairs
-from tokbench.report.probes import probes
-from tokbench.report.scatter import scatter
-from tokbench.report.shown import BEST_LEGEND, label, legends
-from tokbench.report.speed import speed_table
-from tokbench.report.study.view import study_view
+from tokbench.contracts.reporter import ReporterSpec
+from tokbench.report.cells import BEST_LEGEND, label, legends
+from tokbench.report.charts.heat import LEVELS, heat_maps
+from tokbench.report.charts.scatter import scatter
+from tokbench.report.escaping import plain, visible
+from tokbench.report.number_format import duration, exact, size, unit_label
+from tokbench.report.sections import key_numbers
+from tokbench.report.sections.fairness import fairness
+from tokbench.report.sections.losses import loss_counts, losses, no_losses, some_groups
+from tokbench.report.sections.overview import in_detail, verdict
+from tokbench.report.sections.pairs import explanation, pairs
+from tokbench.report.sections.probes import probes
+from tokbench.report.sections.problems import broken_plugins, cells_without_value, missing_tokenizers
+from tokbench.report.sections.same_ids import comparisons, differences
+from tokbench.report.sections.speed import speed_table
+from tokbench.report.sections.vocabulary_size import study_view
 from tokbench.report.tables import Tables
-from tokbench.report.text import plain, visible
-from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
-from tokbench.report.values import duration, exact, size, unit_label
-from tokbench.reporter import ReporterSpec
-from tokbench.results import WHOLE, Results
+from tokbench.results.model import WHOLE, Results
 
 if TYPE_CHECKING:
     import jinja2
@@ -102,7 +102,7 @@ def _context(results: Results) -> dict[str, Any]:
         "config": _config(results),
         "differences": differences(results),
         "fairnesses": [found for corpus in tables.corpora if (found := fairness(tables, corpus))],
-        "facts": facts.key_numbers(tables),
+        "facts": key_numbers.key_numbers(tables),
         "heat": [(corpus, found) for corpus, found in maps if found],
         "loss_counts": loss_counts(results),
         "losses": losses(results),
@@ -118,7 +118,7 @@ def _context(results: Results) -> dict[str, Any]:
         "speed_notes": [note for note in results.notes if note.startswith(_SPEED)],
         "speeds": [table for table in speeds if table],
         "timed": any(tables.family(name) == _SPEED for name in tables.metrics),
-        "subtitle": facts.subtitle(tables),
+        "subtitle": key_numbers.subtitle(tables),
         "tables": tables,
         "troubles": cells_without_value(results),
     }

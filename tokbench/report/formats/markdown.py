@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tokbench.report import differences, facts, pairs, probes
-from tokbench.report.fairness import fairness
-from tokbench.report.heat import FIRST, HeatMap, heat_map
-from tokbench.report.losses import loss_counts, losses, no_losses, some_groups
-from tokbench.report.overview import Row, verdict
-from tokbench.report.shown import BEST_LEGEND, Shown, legends
-from tokbench.report.study.markdown import study_section
+from tokbench.contracts.reporter import ReporterSpec
+from tokbench.report.cells import BEST_LEGEND, Shown, legends
+from tokbench.report.charts.heat import FIRST, HeatMap, heat_map
+from tokbench.report.escaping import markdown, plain, table
+from tokbench.report.number_format import size, unit_label
+from tokbench.report.sections import key_numbers, pairs, probes
+from tokbench.report.sections import same_ids as differences
+from tokbench.report.sections.fairness import fairness
+from tokbench.report.sections.losses import loss_counts, losses, no_losses, some_groups
+from tokbench.report.sections.overview import Row, verdict
+from tokbench.report.sections.problems import broken_plugins, cells_without_value, missing_tokenizers
+from tokbench.report.sections.vocabulary_size_markdown import study_section
 from tokbench.report.tables import Tables
-from tokbench.report.text import markdown, plain, table
-from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
-from tokbench.report.values import size, unit_label
-from tokbench.reporter import ReporterSpec
-from tokbench.results import WHOLE, Results
+from tokbench.results.model import WHOLE, Results
 
 __all__ = ["SPEC", "render"]
 
@@ -48,7 +49,7 @@ def render(results: Results) -> str:
         _definitions(tables),
         _provenance(results),
     ]
-    head = f"# {markdown(results.name)}\n\ntokbench report: {markdown(facts.subtitle(tables))}.\n"
+    head = f"# {markdown(results.name)}\n\ntokbench report: {markdown(key_numbers.subtitle(tables))}.\n"
     notes = "".join(f"\n- {markdown(note)}" for note in results.notes)
     return "\n".join([head, *([notes.strip() + "\n"] if notes else []), *parts])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 
-from tokbench.report.csv import field
-from tokbench.reporter import ReporterSpec
-from tokbench.results import Results
+from tokbench.contracts.reporter import ReporterSpec
+from tokbench.report.formats.csv import field
+from tokbench.results.model import Results
 
 __all__ = ["COLUMNS", "SPEC", "render"]
 
@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 def render(results: Results) -> str:
-    """The pairs as :class:`~tokbench.results.Results` has them; the tokenizer is the one with fewer tokens."""
+    """The pairs as :class:`~tokbench.results.model.Results` has them; the tokenizer is the one with fewer tokens."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tokbench.contracts.reporter import ReporterSpec
 from tokbench.hookspecs import hookimpl
-from tokbench.report import csv, html, markdown, pairs_csv
-from tokbench.report.study import csv as curve_csv
-from tokbench.reporter import ReporterSpec
+from tokbench.report.formats import csv, curve_csv, html, markdown, pairs_csv
 
 __all__ = ["register_reporters"]
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tokbench.report import facts
-from tokbench.report.differences import difference_lines
-from tokbench.report.losses import Loss, losses
-from tokbench.report.overview import MAIN, Overview, verdict
-from tokbench.report.shown import Series, Shown, label, legends
+from tokbench.report.cells import Series, Shown, label, legends
+from tokbench.report.escaping import cut, visible
+from tokbench.report.sections import key_numbers
+from tokbench.report.sections.losses import Loss, losses
+from tokbench.report.sections.overview import MAIN, Overview, verdict
+from tokbench.report.sections.problems import broken_plugins, cells_without_value, missing_tokenizers
+from tokbench.report.sections.same_ids import difference_lines
 from tokbench.report.tables import Tables
-from tokbench.report.text import cut, visible
-from tokbench.report.troubles import broken_plugins, cells_without_value, missing_tokenizers
-from tokbench.results import Results, TokenizerState
+from tokbench.results.model import Results, TokenizerState
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     view = replace(view, rows=[row for row in view.rows if row.state == TokenizerState.READY])
     columns = _fitting(view, console.width)
     console.print()
-    console.print(_text(f"{results.name}: {facts.subtitle(tables)}", "bold"))
+    console.print(_text(f"{results.name}: {key_numbers.subtitle(tables)}", "bold"))
     console.print()
     if view.rows:
         console.print(_table(view, columns))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokbench.metrics.fairness.inequality import lorenz
-from tokbench.report.premiums import Bars, Panels, bars, by_premium, panels
-from tokbench.report.shown import Series, Shown, legends
+from tokbench.metrics.families.fairness.inequality import lorenz
+from tokbench.report.cells import Series, Shown, legends
+from tokbench.report.charts.premiums import Bars, Panels, bars, by_premium, panels
+from tokbench.report.escaping import plain
 from tokbench.report.tables import Tables
-from tokbench.report.text import plain
-from tokbench.results import WHOLE
+from tokbench.results.model import WHOLE
 
 __all__ = ["Curve", "Fairness", "fairness"]
 

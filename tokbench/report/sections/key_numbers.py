@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tokbench.report.number_format import duration, size
+from tokbench.report.sections.problems import missing_tokenizers
 from tokbench.report.tables import Tables
-from tokbench.report.troubles import missing_tokenizers
-from tokbench.report.values import duration, size
-from tokbench.results import Status
+from tokbench.results.model import Status
 
 __all__ = ["key_numbers", "subtitle"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.metrics.fidelity.causes import CELLS, Cause
-from tokbench.report.text import visible
-from tokbench.results import WHOLE, Results, Status
+from tokbench.metrics.families.roundtrip.causes import CELLS, Cause
+from tokbench.report.escaping import visible
+from tokbench.results.model import WHOLE, Results, Status
 
 __all__ = ["COUNTED", "Loss", "LossCounts", "LossRow", "loss_counts", "losses", "no_losses", "some_groups"]
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.report.losses import COUNTED
-from tokbench.report.shown import Series, Shown
+from tokbench.report.cells import Series, Shown
+from tokbench.report.escaping import plain
+from tokbench.report.sections.losses import COUNTED
 from tokbench.report.tables import Tables
-from tokbench.report.text import plain
-from tokbench.results import TokenizerState
+from tokbench.results.model import TokenizerState
 
 __all__ = ["MAIN", "Overview", "Row", "in_detail", "verdict"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.report.shown import legends
+from tokbench.report.cells import legends
+from tokbench.report.escaping import markdown
 from tokbench.report.tables import Tables
-from tokbench.report.text import markdown
-from tokbench.results import WHOLE
+from tokbench.results.model import WHOLE
 
 __all__ = ["Difference", "Pairs", "Standing", "explanation", "markdown_section", "pairs", "sentence"]
 

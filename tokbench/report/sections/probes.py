@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tokbench.report.text import markdown, visible
-from tokbench.results import Results
+from tokbench.report.escaping import markdown, visible
+from tokbench.results.model import Results
 
 __all__ = ["Cut", "ProbeRow", "ProbeShown", "markdown_section", "probes"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.results import Results, Status, TokenizerState
+from tokbench.results.model import Results, Status, TokenizerState
 
 __all__ = ["Trouble", "broken_plugins", "cells_without_value", "missing_tokenizers"]
 

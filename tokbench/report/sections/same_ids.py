@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.report.text import cut, markdown, visible
-from tokbench.results import WHOLE, Results
+from tokbench.report.escaping import cut, markdown, visible
+from tokbench.results.model import WHOLE, Results
 
 __all__ = ["Difference", "comparisons", "difference_lines", "differences", "markdown_section"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.report.tables import MANY_UNKNOWN
-from tokbench.results import WHOLE, Results
+from tokbench.results.model import WHOLE, Results
 
 __all__ = ["Sizes", "Trace"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokbench.report.shown import Series, Shown
+from tokbench.report.cells import Series, Shown
+from tokbench.report.escaping import plain
 from tokbench.report.tables import Tables
-from tokbench.report.text import plain
 
 __all__ = ["SpeedTable", "speed_table"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tokbench.report.study.chart import LARGE, SMALL, Chart, draw
-from tokbench.report.study.data import Sizes, Trace
-from tokbench.results import WHOLE, Results
+from tokbench.report.charts.size_curve import LARGE, SMALL, Chart, draw
+from tokbench.report.sections.size_data import Sizes, Trace
+from tokbench.results.model import WHOLE, Results
 
 __all__ = ["BySize", "Corpus", "SizeTable", "Study", "by_size", "columns_of", "marks_of", "study_view"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tokbench.report.study.data import Sizes
-from tokbench.report.study.view import by_size, columns_of, marks_of
-from tokbench.report.text import markdown, table
-from tokbench.results import Results
+from tokbench.report.escaping import markdown, table
+from tokbench.report.sections.size_data import Sizes
+from tokbench.report.sections.vocabulary_size import by_size, columns_of, marks_of
+from tokbench.results.model import Results
 
 __all__ = ["study_section"]
 

@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tokbench.backend import BackendSpec, Options
 from tokbench.config.model import Config
+from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.metric import MetricSpec
+from tokbench.contracts.options import Options
+from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import Problem
-from tokbench.metrics.contract import MetricSpec
-from tokbench.reporter import ReporterSpec
 
 __all__ = ["CURVE", "PAIRS", "STUDIED", "Plan", "PlannedTokenizer", "reading_order"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from tokbench.backend import Options
 from tokbench.config.grid import expand
 from tokbench.config.model import Config
 from tokbench.config.validate import validate
+from tokbench.contracts.options import Options
 from tokbench.errors import InputError, Problem, did_you_mean
-from tokbench.guard import Failure, attempt
+from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry
 from tokbench.runner.plan.model import Plan
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tokbench.backend import BackendSpec
 from tokbench.config.grid import Variant, expand
 from tokbench.config.model import TokenizerEntry
+from tokbench.contracts.backend import BackendSpec
 from tokbench.errors import did_you_mean
 from tokbench.registry import missing
 from tokbench.runner.plan.model import PlannedTokenizer

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tokbench.runner.study.lines import Line
-from tokbench.study.compute import (
+from tokbench.runner.vocabulary_size.lines import Line
+from tokbench.vocabulary.size.compute import (
     context_bytes,
     flops_per_byte,
     forward_flops,
@@ -17,11 +17,11 @@ from tokbench.study.compute import (
     training_flops,
     training_tokens,
 )
-from tokbench.study.extend import extend
-from tokbench.study.front import Candidate, recommend
-from tokbench.study.model import Model
-from tokbench.study.scaling import SOURCE, VALIDITY, optimal_sizes
-from tokbench.study.trainable import trainable
+from tokbench.vocabulary.size.extend import extend
+from tokbench.vocabulary.size.front import Candidate, recommend
+from tokbench.vocabulary.size.model import Model
+from tokbench.vocabulary.size.scaling import SOURCE, VALIDITY, optimal_sizes
+from tokbench.vocabulary.size.trainable import trainable
 
 __all__ = ["advice", "costs", "describe_model", "extensions", "law"]
 

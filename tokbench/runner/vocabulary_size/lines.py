@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.curve import Curve, tokens_of_each
-from tokbench.merges import MergeOrder
-from tokbench.metrics.curve import TokenCounts
+from tokbench.metrics.families.curve import TokenCounts
+from tokbench.vocabulary.curve import Curve, tokens_of_each
+from tokbench.vocabulary.merges import MergeOrder
 
 __all__ = ["GRID", "Line", "cut", "grid", "ladder"]
 

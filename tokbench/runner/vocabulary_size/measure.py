@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.metric import AcrossMetric, Measured
 from tokbench.corpus.words import UNIT_NAMES
-from tokbench.curve import Curve
-from tokbench.guard import Failure, attempt
-from tokbench.metrics.contract import AcrossMetric, Measured
-from tokbench.metrics.curve import TokenCounts
+from tokbench.failures import Failure, attempt
+from tokbench.metrics.families.curve import TokenCounts
 from tokbench.progress import Progress
-from tokbench.results import WHOLE, Cell
-from tokbench.runner.crew import Crew
+from tokbench.results.model import WHOLE, Cell
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import CURVE, Plan
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.study.costs import advice, costs, describe_model, extensions, law
-from tokbench.runner.study.lines import Line, cut, grid, ladder
-from tokbench.runner.study.merges import Built, read_merges
-from tokbench.runner.study.rows import Text, find_knee, rows
-from tokbench.study.options import VocabularyStudy
+from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model, extensions, law
+from tokbench.runner.vocabulary_size.lines import Line, cut, grid, ladder
+from tokbench.runner.vocabulary_size.merges import Built, read_merges
+from tokbench.runner.vocabulary_size.rows import Text, find_knee, rows
+from tokbench.runner.workers.pool import Crew
+from tokbench.vocabulary.curve import Curve
+from tokbench.vocabulary.size.options import VocabularyStudy
 
 __all__ = ["study_vocabulary"]
 
@@ -40,7 +40,7 @@ def study_vocabulary(
     crew: Crew,
     progress: Progress,
 ) -> dict[str, Any]:
-    """The study as plain data for ``results.json``; see :class:`tokbench.results.Results`.
+    """The study as plain data for ``results.json``; see :class:`tokbench.results.model.Results`.
 
     The cells tell who was trained on which of the documents.
     """

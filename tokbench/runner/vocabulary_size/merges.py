@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import ContractError
-from tokbench.guard import Failure, attempt, doing
-from tokbench.merges import MergeOrder, merge_order, ordinary_tokens
+from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
-from tokbench.protocol import Tokenizer
-from tokbench.runner.crew import Crew, Death
-from tokbench.runner.worker import Desk, Job
+from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.worker import Desk, Job
+from tokbench.vocabulary.merges import MergeOrder, merge_order, ordinary_tokens
 
 __all__ = ["Built", "read_merges"]
 
@@ -42,7 +42,7 @@ class ReadMerges(Job):
     name: str
 
     def run(self, desk: Desk) -> Iterator[Built | Failure]:
-        """See :class:`tokbench.runner.worker.Job`."""
+        """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("reading the merges of", tokenizer=self.name, place=self.name):
             yield attempt(lambda: _built(desk.tokenizer(self.name)))
 

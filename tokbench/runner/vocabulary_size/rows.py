@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.contract import Measured, NotApplicable
+from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.metrics.families.vocabulary import renyi_entropy
 from tokbench.metrics.jackknife import student_t
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.vocabulary import renyi_entropy
-from tokbench.runner.study.lines import Line
-from tokbench.study.knee import knee
+from tokbench.runner.vocabulary_size.lines import Line
+from tokbench.vocabulary.size.knee import knee
 
 __all__ = ["Text", "find_knee", "rows"]
 

@@ -24,15 +24,17 @@ from typing import Any, BinaryIO, Final, NamedTuple, Self, cast
 
 from tokbench.config.model import Limits
 from tokbench.errors import BackendError
-from tokbench.guard import NOTE_BYTES, Failure, Note, read_note
+from tokbench.failures import NOTE_BYTES, Failure, Note, read_note
 from tokbench.progress import Progress
-from tokbench.runner.worker import Job, Recipe
+from tokbench.runner.workers.worker import Job, Recipe
 
-__all__ = ["Crew", "Death"]
+__all__ = ["ONE_THREAD", "Crew", "Death", "one_thread"]
+
+ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
 
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
-    "from tokbench.runner.worker import main; main(*map(int, sys.argv[1:]))"
+    "from tokbench.runner.workers.worker import main; main(*map(int, sys.argv[1:]))"
 )
 _BATCH_CHARS: Final = 1 << 20
 _LOOKS: Final = 4
@@ -43,6 +45,12 @@ _DYING: Final = 10.0
 
 _MOST_SENSELESS: Final = 3
 """So many workers in a row may die while no tokenizer is at work."""
+
+
+def one_thread() -> None:
+    """Ask native libraries for one thread, before any of them is loaded; what is set already stays."""
+    for name, value in ONE_THREAD.items():
+        os.environ.setdefault(name, value)
 
 
 class Death(NamedTuple):

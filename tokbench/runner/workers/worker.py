@@ -1,6 +1,6 @@
 """The process in which the code of tokenizers runs, seen from inside.
 
-It is handed one job after the other and answers; if it dies, :mod:`tokbench.runner.crew` says so and
+It is handed one job after the other and answers; if it dies, :mod:`tokbench.runner.workers.pool` says so and
 starts another. It knows no configuration and reads no corpus: what a job needs comes with the job.
 """
 
@@ -22,12 +22,12 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar, Literal
 
-from tokbench.backend import Options
+from tokbench.contracts.metric import AcrossMetric, TextMetric
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendError
-from tokbench.guard import NOTE_BYTES, attempt, doing, keep_notes
-from tokbench.metrics.contract import AcrossMetric, TextMetric
-from tokbench.metrics.view import Subject
-from tokbench.protocol import Tokenizer
+from tokbench.failures import NOTE_BYTES, attempt, doing, keep_notes
+from tokbench.metrics.encoded_shard import Subject
 from tokbench.registry import load_registry
 
 __all__ = ["Desk", "Job", "Recipe", "checked", "main"]

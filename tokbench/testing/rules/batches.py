@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tokbench.batch import flat
-from tokbench.protocol import DecodesBatch, Encoded, EncodesBatch
+from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.shown import call_of, shown

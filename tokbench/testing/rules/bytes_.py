@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from tokbench.protocol import EncodesWithOffsets, HasDummyPrefix, HasTokenBytes
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasDummyPrefix, HasTokenBytes
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.subject import Subject, is_id

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tokbench.backend import BackendSpec
 from tokbench.config.validate import validate_options
+from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import TokbenchError
-from tokbench.protocol import Saves, Tokenizer
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.job import Job
 from tokbench.testing.process import Died, Process

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.protocol import ClaimsLossless
+from tokbench.contracts.tokenizer import ClaimsLossless
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.subject import Subject, check_small

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tokbench.contracts.tokenizer import EncodesBatch, HasUnknown, WarmsUp
 from tokbench.errors import BackendError
-from tokbench.protocol import EncodesBatch, HasUnknown, WarmsUp
 from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.subject import Subject, is_id, why

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tokbench.protocol import HasMerges, HasSpecialTokens, HasTokenBytes
+from tokbench.contracts.tokenizer import HasMerges, HasSpecialTokens, HasTokenBytes
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import shown
 from tokbench.testing.subject import Subject

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from tokbench.contracts.tokenizer import DecodesBatch, Encoded, HasTokenBytes
 from tokbench.errors import BackendError
-from tokbench.protocol import DecodesBatch, Encoded, HasTokenBytes
 from tokbench.testing.findings import Broken, Elsewhere
 from tokbench.testing.shown import call_of
 from tokbench.testing.subject import Subject, why

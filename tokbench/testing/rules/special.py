@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tokbench.protocol import HasSpecialTokens
+from tokbench.contracts.tokenizer import HasSpecialTokens
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.subject import Subject

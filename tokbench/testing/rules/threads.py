@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from tokbench.protocol import ThreadSafe, Tokenizer
+from tokbench.contracts.tokenizer import ThreadSafe, Tokenizer
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.subject import Subject, why

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from tokbench.batch import check_encoded, encode_batch
-from tokbench.health.examine import Token
-from tokbench.health.usage import Usage, built_counts, usage_classes
-from tokbench.protocol import HasTokenBytes, Tokenizer
+from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
+from tokbench.vocabulary.inspect.examine import Token
+from tokbench.vocabulary.inspect.usage import Usage, built_counts, usage_classes
 
 __all__ = ["CorpusUse", "corpus_use"]
 

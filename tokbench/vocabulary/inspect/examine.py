@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from tokbench.guard import Failure, attempt
-from tokbench.health.fragments import can_be_text
-from tokbench.health.reach import unreached
-from tokbench.health.tokens import Kind, Listing, junk, list_tokens, script_of
-from tokbench.protocol import Tokenizer
+from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.failures import Failure, attempt
+from tokbench.vocabulary.inspect.fragments import can_be_text
+from tokbench.vocabulary.inspect.reach import unreached
+from tokbench.vocabulary.inspect.tokens import Kind, Listing, junk, list_tokens, script_of
 
 __all__ = ["Finding", "Health", "Severity", "Token", "examine"]
 

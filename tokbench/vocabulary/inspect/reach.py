@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 
 from tokbench.batch import encode_batch, flat
-from tokbench.guard import Failure, attempt
-from tokbench.health.fragments import completions
-from tokbench.protocol import Encoded, Tokenizer
+from tokbench.contracts.tokenizer import Encoded, Tokenizer
+from tokbench.failures import Failure, attempt
+from tokbench.vocabulary.inspect.fragments import completions
 
 __all__ = ["CONTEXTS", "FRAGMENT_TRIES", "unreached"]
 

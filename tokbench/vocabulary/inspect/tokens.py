@@ -9,8 +9,8 @@ from typing import Final
 
 import regex
 
-from tokbench.health.fragments import is_text
-from tokbench.protocol import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
+from tokbench.contracts.tokenizer import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
+from tokbench.vocabulary.inspect.fragments import is_text
 
 __all__ = ["LONG", "REPEATS", "Kind", "Listing", "junk", "kind_of", "list_tokens", "script_of"]
 

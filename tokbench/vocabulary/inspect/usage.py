@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.curve import Curve
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import ContractError
-from tokbench.merges import merge_order
-from tokbench.protocol import Tokenizer
+from tokbench.vocabulary.curve import Curve
+from tokbench.vocabulary.merges import merge_order
 
 __all__ = ["ACTIVE", "SURVIVAL", "Usage", "built_counts", "usage_classes"]
 

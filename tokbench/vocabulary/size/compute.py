@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tokbench.study.checks import positive, vocab_sizes
-from tokbench.study.model import BYTES, Model
+from tokbench.vocabulary.size.checks import positive, vocab_sizes
+from tokbench.vocabulary.size.model import BYTES, Model
 
 __all__ = [
     "LOGIT_BYTES",

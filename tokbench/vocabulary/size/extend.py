@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tokbench.errors import InputError
-from tokbench.study.checks import vocab_sizes
-from tokbench.study.compute import forward_flops
-from tokbench.study.model import BYTES, Model
+from tokbench.vocabulary.size.checks import vocab_sizes
+from tokbench.vocabulary.size.compute import forward_flops
+from tokbench.vocabulary.size.model import BYTES, Model
 
 __all__ = ["Extension", "extend", "round_up"]
 

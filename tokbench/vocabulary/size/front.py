@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tokbench.errors import InputError
-from tokbench.study.checks import positive
+from tokbench.vocabulary.size.checks import positive
 
 __all__ = ["TOLERANCE", "Candidate", "Recommendation", "pareto_front", "recommend"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tokbench.errors import InputError
-from tokbench.study.checks import vocab_sizes
+from tokbench.vocabulary.size.checks import vocab_sizes
 
 __all__ = ["Knee", "knee", "marginal_gain", "marginal_saving"]
 

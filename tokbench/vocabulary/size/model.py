@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
-from tokbench.backend import Options
-from tokbench.study.checks import vocab_sizes
+from tokbench.contracts.options import Options
+from tokbench.vocabulary.size.checks import vocab_sizes
 
 __all__ = ["BYTES", "Model", "Precision"]
 

@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.study.model import Model
+from tokbench.contracts.options import Options
+from tokbench.vocabulary.size.model import Model
 
 __all__ = ["COMMON_SIZES", "Study", "VocabularyStudy"]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from tokbench.study.checks import positive
+from tokbench.vocabulary.size.checks import positive
 
 __all__ = [
     "FITTED_FLOPS",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tokbench.errors import InputError
-from tokbench.study.checks import positive, vocab_sizes
+from tokbench.vocabulary.size.checks import positive, vocab_sizes
 
 __all__ = ["ENOUGH", "ENOUGH_SHARE", "FEW", "NEVER", "RULE_OF_THREE", "Trainable", "trainable"]
 

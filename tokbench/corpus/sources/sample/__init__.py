@@ -13,11 +13,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from tokbench.corpus.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.source import Document
-from tokbench.corpus.text import TextOptions, TextSource
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.options import Options
+from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.corpus.sources.text import TextOptions, TextSource
 from tokbench.errors import InputError, did_you_mean
-from tokbench.backend import Options
 
 __all__ = ["SampleOptions", "SampleSource"]
 
@@ -48,7 +48,7 @@ class SampleSource:
                 raise InputError(msg)
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.corpus.source.Source`."""
+        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
         for document in self._all():
             if not self._groups or document.group in self._groups:
                 yield document

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from tokbench.backend import Options
-from tokbench.metrics.code import identifiers, indentation, operators, syntax
-from tokbench.metrics.code.leaves import leaves_of
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.options import Options
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.code import identifiers, indentation, operators, syntax
+from tokbench.metrics.families.code.leaves import leaves_of
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 
 __all__ = ["SPEC", "CodeOptions"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.code.theme import Columns, Theme, Values, over, value
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 
 __all__ = ["STYLES", "THEME", "style_of"]
 

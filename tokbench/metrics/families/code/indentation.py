@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.code.lines import lines_of
-from tokbench.metrics.code.theme import Columns, Theme, Values, over, value
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.code.lines import lines_of
+from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.metrics.spans import per_document, tokens_within
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 
 __all__ = ["THEME"]
 

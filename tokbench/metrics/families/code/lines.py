@@ -37,7 +37,7 @@ class Lines(NamedTuple):
 def lines_of(shard: Shard) -> Lines:
     r"""The lines of a shard, found once.
 
-    >>> from tokbench.corpus.source import Document
+    >>> from tokbench.contracts.corpus import Document
     >>> text = "if x:\n  y\n\n  if z:\n    w\n\tv\n"
     >>> lines = lines_of(Shard("c", "python", 0, [Document(text, "python", "0", "c:1")], by_key=False))
     >>> lines.spaces.tolist(), lines.tabs.tolist(), lines.levels.tolist()

@@ -6,12 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.code.leaves import CODE, COMMENT, STRING, Leaves
-from tokbench.metrics.code.theme import Columns, Values, over, value
-from tokbench.metrics.contract import ValueSpec
+from tokbench.contracts.metric import ValueSpec
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.code.leaves import CODE, COMMENT, STRING, Leaves
+from tokbench.metrics.families.code.theme import Columns, Values, over, value
 from tokbench.metrics.spans import Spans, cuts, per_document, touches
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 
 __all__ = ["VALUES", "finish", "measure"]
 

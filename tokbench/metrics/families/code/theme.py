@@ -7,10 +7,10 @@ from typing import Any, Final, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from tokbench.metrics.contract import Measured, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, NotApplicable, ValueSpec
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
+from tokbench.metrics.encoded_shard import View
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["Columns", "Theme", "Values", "over", "value"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
 from tokbench.metrics.comes_back import comes_back
-from tokbench.metrics.view import View
+from tokbench.metrics.encoded_shard import View
 
 __all__ = ["Aligned", "Documents"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tokbench.backend import Options
+from tokbench.contracts.metric import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable
+from tokbench.contracts.options import Options
 from tokbench.corpus.languages import slices
-from tokbench.metrics.contract import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable
-from tokbench.metrics.fairness.aligned import Aligned
-from tokbench.metrics.fairness.premium import Premium, inequality, mean, median, premium
-from tokbench.metrics.fairness.values import VALUES
-from tokbench.metrics.view import View
-from tokbench.results import WHOLE
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.fairness.aligned import Aligned
+from tokbench.metrics.families.fairness.fairness_metrics import VALUES
+from tokbench.metrics.families.fairness.premium import Premium, inequality, mean, median, premium
+from tokbench.results.model import WHOLE
 
 __all__ = ["SPEC"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.metrics.contract import ValueSpec
+from tokbench.contracts.metric import ValueSpec
 
 __all__ = ["VALUES"]
 

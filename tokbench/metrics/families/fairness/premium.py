@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.contract import Measured
-from tokbench.metrics.fairness.aligned import Documents
-from tokbench.metrics.fairness.inequality import gini
+from tokbench.contracts.metric import Measured
+from tokbench.metrics.families.fairness.aligned import Documents
+from tokbench.metrics.families.fairness.inequality import gini
 from tokbench.metrics.jackknife import spread
 
 __all__ = ["Premium", "inequality", "mean", "median", "premium"]

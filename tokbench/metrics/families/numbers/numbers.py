@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.backend import Options
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.options import Options
 from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
-from tokbench.metrics.numbers.values import LONGEST, VALUES
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.numbers.numbers_metrics import LONGEST, VALUES
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, touches
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
 
 __all__ = ["SPEC", "patterns"]
 

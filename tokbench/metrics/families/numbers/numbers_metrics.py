@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.metrics.contract import ValueSpec
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes
+from tokbench.contracts.metric import ValueSpec
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["LONGEST", "VALUES"]
 

@@ -9,11 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.numbers.family import patterns
-from tokbench.metrics.probes.sheet import LAID, Sheet, probe_value, tokens_each
+from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.numbers.numbers import patterns
+from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
 from tokbench.metrics.spans import find_spans
-from tokbench.metrics.view import View
 
 __all__ = ["ARITHMETIC", "DATES"]
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.probes.sheet import Sheet, probe_value, tokens_each
-from tokbench.metrics.view import View
+from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.probes.sheet import Sheet, probe_value, tokens_each
 
 __all__ = ["EMOJI", "FORMATS", "URLS"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.metrics.contract import MetricSpec
-from tokbench.metrics.probes.figures import ARITHMETIC, DATES
-from tokbench.metrics.probes.formats import EMOJI, FORMATS, URLS
-from tokbench.metrics.probes.spelling import CASE, SPACES, SPELLING
+from tokbench.contracts.metric import MetricSpec
+from tokbench.metrics.families.probes.figures import ARITHMETIC, DATES
+from tokbench.metrics.families.probes.formats import EMOJI, FORMATS, URLS
+from tokbench.metrics.families.probes.spelling import CASE, SPACES, SPELLING
 
 __all__ = ["PROBES", "SPEC"]
 

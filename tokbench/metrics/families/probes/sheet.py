@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from tokbench.batch import check_encoded, encode_batch
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.metric import Answer, Measured, NotApplicable, Segmented, ValueSpec
+from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
-from tokbench.corpus.source import Document
-from tokbench.metrics.contract import Answer, Measured, NotApplicable, Segmented, ValueSpec
-from tokbench.metrics.view import Subject, View
-from tokbench.protocol import EncodesWithOffsets, HasTokenBytes, Tokenizer
+from tokbench.metrics.encoded_shard import Subject, View
 
 __all__ = ["LAID", "Sheet", "look", "probe_value", "segment", "tokens_each"]
 
@@ -23,7 +23,7 @@ _PROBES: Final = "probes"
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """A probe, see :class:`tokbench.metrics.contract.Probe`.
+    """A probe, see :class:`tokbench.contracts.metric.Probe`.
 
     Attributes:
         texts: ``(label, text)``; a label is what a table calls the text.

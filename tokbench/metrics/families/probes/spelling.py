@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.contract import Measured, NotApplicable
-from tokbench.metrics.probes.longest import longest_words
-from tokbench.metrics.probes.sheet import LAID, Sheet, probe_value, tokens_each
+from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.probes.longest import longest_words
+from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
 from tokbench.metrics.spans import touches
-from tokbench.metrics.view import View
-from tokbench.protocol import HasTokenBytes, Tokenizer
 
 __all__ = ["CASE", "SPACES", "SPELLING"]
 

@@ -8,9 +8,9 @@ from unicodedata import is_normalized, normalize
 
 import regex
 
-from tokbench.metrics.fidelity.align import Hunk, first_difference, hunks
-from tokbench.metrics.fidelity.causes import Cause, Facts
-from tokbench.metrics.fidelity.folds import explain, explain_by_one
+from tokbench.metrics.families.roundtrip.align import Hunk, first_difference, hunks
+from tokbench.metrics.families.roundtrip.causes import Cause, Facts
+from tokbench.metrics.families.roundtrip.folds import explain, explain_by_one
 
 __all__ = ["Difference", "cause_of", "compare"]
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import regex
 
-from tokbench.metrics.fidelity.causes import Cause
+from tokbench.metrics.families.roundtrip.causes import Cause
 
 __all__ = ["explain", "explain_by_one"]
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.fidelity.causes import Cause, Facts
-from tokbench.metrics.fidelity.compare import Difference, compare
-from tokbench.metrics.view import View
-from tokbench.protocol import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
+from tokbench.contracts.tokenizer import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.roundtrip.causes import Cause, Facts
+from tokbench.metrics.families.roundtrip.compare import Difference, compare
 
 __all__ = ["Example", "Losses", "find_losses"]
 

@@ -7,15 +7,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.backend import Options
-from tokbench.metrics.contract import Measured, MetricSpec, NotApplicable
-from tokbench.metrics.fidelity.align import edits
-from tokbench.metrics.fidelity.causes import CELLS
-from tokbench.metrics.fidelity.losses import Losses, find_losses
-from tokbench.metrics.fidelity.values import VALUES
+from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import HasUnknown
+from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.families.roundtrip.align import edits
+from tokbench.metrics.families.roundtrip.causes import CELLS
+from tokbench.metrics.families.roundtrip.losses import Losses, find_losses
+from tokbench.metrics.families.roundtrip.roundtrip_metrics import VALUES
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.view import View
-from tokbench.protocol import HasUnknown
 
 __all__ = ["SPEC", "RoundTripState"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.metrics.contract import ValueSpec
-from tokbench.protocol import HasUnknown
+from tokbench.contracts.metric import ValueSpec
+from tokbench.contracts.tokenizer import HasUnknown
 
 __all__ = ["VALUES"]
 

@@ -19,16 +19,16 @@ from functools import partial
 
 from pydantic import Field
 
-from tokbench.backend import Options
 from tokbench.batch import decode_batch, encode_batch
-from tokbench.guard import Failure, attempt, doing
-from tokbench.metrics.contract import BenchOutcome, BenchText, ValueSpec
+from tokbench.contracts.metric import BenchOutcome, BenchText, ValueSpec
+from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import Tokenizer, WarmsUp
+from tokbench.failures import Failure, attempt, doing
+from tokbench.metrics.families.speed.clock import calibrate, quiet, seconds
+from tokbench.metrics.families.speed.slices import Slice, slices_of
+from tokbench.metrics.families.speed.stats import noise_floor, spread
 from tokbench.progress import Progress
-from tokbench.protocol import Tokenizer, WarmsUp
-from tokbench.results import WHOLE, Cell, Status
-from tokbench.speed.clock import calibrate, quiet, seconds
-from tokbench.speed.slices import Slice, slices_of
-from tokbench.speed.stats import noise_floor, spread
+from tokbench.results.model import WHOLE, Cell, Status
 
 __all__ = ["VALUES", "Speed", "SpeedOptions"]
 
@@ -118,7 +118,7 @@ class Speed:
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[BenchText], progress: Progress
     ) -> BenchOutcome:
-        """See :class:`tokbench.metrics.contract.BenchMetric`."""
+        """See :class:`tokbench.contracts.metric.BenchMetric`."""
         outcome = BenchOutcome([], [])
         for text in texts:
             if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tokbench.contracts.metric import MetricSpec
 from tokbench.hookspecs import hookimpl
-from tokbench.metrics.contract import MetricSpec
-from tokbench.speed.measure import VALUES, Speed, SpeedOptions
+from tokbench.metrics.families.speed.measure import VALUES, Speed, SpeedOptions
 
 __all__ = ["register_metrics"]
 

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from tokbench.metrics.contract import BenchText
+from tokbench.contracts.metric import BenchText
 
 __all__ = ["MAX_PIECE", "Slice", "slices_of"]
 

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
-__all__ = ["AlignmentError", "Gold", "align", "gold_segments"]
+from tokbench.contracts.corpus import Gold
 
-
-class Gold(NamedTuple):
-    """What people marked in one text; positions are in code points.
-
-    Attributes:
-        words: ``(start, end)`` of each word, in order and without overlap.
-        punctuation: for each word, whether it is punctuation.
-        morphemes: where inside words a morpheme ends and another begins, rising; ``None`` where nobody
-            marked them.
-    """
-
-    words: tuple[tuple[int, int], ...]
-    punctuation: tuple[bool, ...]
-    morphemes: tuple[int, ...] | None = None
+__all__ = ["AlignmentError", "align", "gold_segments"]
 
 
 class AlignmentError(Exception):

@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.failures import NOTE_BYTES, Note, doing, keep_notes, read_note
+from tokbench.failures import HEARTBEAT_BYTES, Heartbeat, doing, keep_heartbeat, read_heartbeat
 
 
 @pytest.fixture
 def memory(monkeypatch):
     monkeypatch.setattr("tokbench.failures._Now.memory", None)
-    monkeypatch.setattr("tokbench.failures._Now.note", Note())
-    with mmap.mmap(-1, NOTE_BYTES) as kept:
-        keep_notes(kept)
+    monkeypatch.setattr("tokbench.failures._Now.heartbeat", Heartbeat())
+    with mmap.mmap(-1, HEARTBEAT_BYTES) as kept:
+        keep_heartbeat(kept)
         yield kept
         monkeypatch.undo()
 
 
 def said(memory):
-    return read_note(memory)[:3]
+    return read_heartbeat(memory)[:3]
 
 
 def test_notes_nest_and_come_back(memory):
@@ -36,8 +36,8 @@ def test_every_note_has_another_number(memory):
     numbers = []
     for _ in range(3):
         with doing("timing"):
-            numbers.append(read_note(memory).number)
-        numbers.append(read_note(memory).number)
+            numbers.append(read_heartbeat(memory).number)
+        numbers.append(read_heartbeat(memory).number)
     assert numbers == sorted(set(numbers))
 
 
@@ -51,16 +51,16 @@ def test_an_exception_ends_the_note_but_the_end_of_the_process_does_not(memory):
 
 
 def test_an_empty_memory_says_nothing():
-    with mmap.mmap(-1, NOTE_BYTES) as memory:
-        assert read_note(memory) == Note()
+    with mmap.mmap(-1, HEARTBEAT_BYTES) as memory:
+        assert read_heartbeat(memory) == Heartbeat()
 
 
 @given(st.text(max_size=3000), st.text(max_size=3000))
 def test_any_text_fits(verb, place):
-    with pytest.MonkeyPatch.context() as patch, mmap.mmap(-1, NOTE_BYTES) as memory:
+    with pytest.MonkeyPatch.context() as patch, mmap.mmap(-1, HEARTBEAT_BYTES) as memory:
         patch.setattr("tokbench.failures._Now.memory", memory)
         with doing(verb, place=place):
-            found = read_note(memory)
+            found = read_heartbeat(memory)
         if "\0" not in verb + place and len((verb[:1000] + place[:1000]).encode("utf-8", "replace")) < 4000:
             assert (found.verb, found.place) == (
                 verb[:1000].encode("utf-8", "replace").decode(),

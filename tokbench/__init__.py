@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from tokbench.contracts.corpus import CorpusSpec as CorpusSpec
     from tokbench.contracts.corpus import Document as Document
     from tokbench.contracts.corpus import Gold as Gold
-    from tokbench.contracts.metric import AcrossOutcome as AcrossOutcome
     from tokbench.contracts.metric import Answer as Answer
+    from tokbench.contracts.metric import CorpusOutcome as CorpusOutcome
     from tokbench.contracts.metric import CorpusStates as CorpusStates
     from tokbench.contracts.metric import Measured as Measured
-    from tokbench.contracts.metric import MetricSpec as MetricSpec
+    from tokbench.contracts.metric import Metric as Metric
+    from tokbench.contracts.metric import MetricFamily as MetricFamily
     from tokbench.contracts.metric import NotApplicable as NotApplicable
     from tokbench.contracts.metric import Segmented as Segmented
-    from tokbench.contracts.metric import ValueSpec as ValueSpec
     from tokbench.contracts.options import LocalPath as LocalPath
     from tokbench.contracts.options import Options as Options
     from tokbench.contracts.reporter import ReporterSpec as ReporterSpec
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from tokbench.errors import did_you_mean as did_you_mean
     from tokbench.files import write_atomically as write_atomically
     from tokbench.hookspecs import hookimpl as hookimpl
-    from tokbench.metrics.encoded_shard import View as View
+    from tokbench.metrics.encoded_shard import EncodedShard as EncodedShard
     from tokbench.metrics.sums import Sums as Sums
     from tokbench.results.model import Cell as Cell
     from tokbench.results.model import Results as Results
 
 _HOMES = {
     "Answer": "contracts.metric",
-    "AcrossOutcome": "contracts.metric",
+    "CorpusOutcome": "contracts.metric",
     "BackendError": "errors",
     "BackendSpec": "contracts.backend",
     "BackendUnavailable": "errors",
@@ -69,7 +69,7 @@ _HOMES = {
     "InputError": "errors",
     "LocalPath": "contracts.options",
     "Measured": "contracts.metric",
-    "MetricSpec": "contracts.metric",
+    "MetricFamily": "contracts.metric",
     "NotApplicable": "contracts.metric",
     "Offsets": "contracts.tokenizer",
     "Options": "contracts.options",
@@ -81,8 +81,8 @@ _HOMES = {
     "TokbenchError": "errors",
     "Tokenizer": "contracts.tokenizer",
     "TrainProgress": "contracts.backend",
-    "ValueSpec": "contracts.metric",
-    "View": "metrics.encoded_shard",
+    "Metric": "contracts.metric",
+    "EncodedShard": "metrics.encoded_shard",
     "did_you_mean": "errors",
     "hookimpl": "hookspecs",
     "load": "api",

@@ -26,12 +26,12 @@ from tokbench.runner.describe import (
 from tokbench.runner.evaluate import Evaluation, evaluate
 from tokbench.runner.finish import CellMaker
 from tokbench.runner.folder import make_folder, save_artefact, write_reports
-from tokbench.runner.prepare import Checked, check, crew_for, train_all
+from tokbench.runner.prepare import Checked, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.same_ids import SPEC
 from tokbench.runner.time import Untimed, bench
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
-from tokbench.runner.workers.pool import Crew
+from tokbench.runner.workers.pool import WorkerPool
 
 __all__ = ["load", "run"]
 
@@ -75,26 +75,26 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     created, start = datetime.now(UTC), time.perf_counter()
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
-    with progress_bars() as progress, crew_for(config, progress, workers) as crew:
-        checked = check(config, crew, progress)
+    with progress_bars() as progress, worker_pool(config, progress, workers) as pool:
+        checked = check(config, pool, progress)
         if folder:
             make_folder(folder)
-        for each in train_all(checked.plan, checked.prepared, crew, progress):
+        for each in train_all(checked.plan, checked.prepared, pool, progress):
             if folder:
-                save_artefact(folder, each, crew)
-        identify(checked.prepared, crew, progress)
-        results = _measure(checked, crew, progress)
+                save_artefact(folder, each, pool)
+        identify(checked.prepared, pool, progress)
+        results = _measure(checked, pool, progress)
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
     if folder:
-        results.troubles = write_reports(folder, results, checked.plan.reporters)
+        results.problems = write_reports(folder, results, checked.plan.reporters)
     return results
 
 
-def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
+def _measure(checked: Checked, pool: WorkerPool, progress: Progress) -> Results:
     """Text metrics first, then probes, then, alone on the machine, what is timed; then all that describes them."""
     registry, plan, prepared = checked
-    evaluation = evaluate(plan, [each.name for each in prepared if each.facts], crew, progress)
+    evaluation = evaluate(plan, [each.name for each in prepared if each.facts], pool, progress)
     maker = CellMaker(plan, evaluation)
     cells = [cell for each in prepared for cell in maker.cells(each)]
     interrupted, notes, probed = evaluation.interrupted, [], Probed()
@@ -102,13 +102,13 @@ def _measure(checked: Checked, crew: Crew, progress: Progress) -> Results:
     if not interrupted:
         try:
             if plan.config.study.vocabulary:
-                found = attempt(lambda: study_vocabulary(plan, prepared, evaluation, cells, crew, progress))
+                found = attempt(lambda: study_vocabulary(plan, prepared, evaluation, cells, pool, progress))
                 study["vocabulary"] = {"failures": [found.reason]} if isinstance(found, Failure) else found
                 notes += [f"the study of vocabulary sizes: {why}" for why in study["vocabulary"]["failures"]]
             ended = {name: failure for (name, _), failure in evaluation.ended.items()}
-            probed = probe(plan, prepared, ended, crew)
+            probed = probe(plan, prepared, ended, pool)
             cells += probed.cells
-            outcome = bench(plan, prepared, _untimed(evaluation), crew)
+            outcome = bench(plan, prepared, _untimed(evaluation), pool)
             cells += outcome.cells
             notes += outcome.notes
         except KeyboardInterrupt:

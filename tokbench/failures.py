@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from tokbench.errors import one_line
 
-__all__ = ["NOTE_BYTES", "Failure", "Note", "attempt", "doing", "keep_notes", "read_note"]
+__all__ = ["HEARTBEAT_BYTES", "Failure", "Heartbeat", "attempt", "doing", "keep_heartbeat", "read_heartbeat"]
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
         return Failure(f"{what}: {one_line(error)}" if what else one_line(error))
 
 
-class Note(NamedTuple):
+class Heartbeat(NamedTuple):
     """What a process is doing.
 
     Attributes:
@@ -58,29 +58,29 @@ class Note(NamedTuple):
     number: int = 0
 
 
-NOTE_BYTES: Final = 4096
-"""Size of the memory that keeps the note of a process."""
+HEARTBEAT_BYTES: Final = 4096
+"""Size of the memory that keeps the heartbeat of a process."""
 
 _HEAD: Final = 12  # eight bytes of count, four of length
 _LONGEST: Final = 1000
 
 
 class _Now:
-    """The note of this process, and the memory that outlives the process, if there is one."""
+    """The heartbeat of this process, and the memory that outlives the process, if there is one."""
 
-    note = Note()
+    heartbeat = Heartbeat()
     memory: mmap.mmap | None = None
 
 
-def keep_notes(memory: mmap.mmap) -> None:
-    """From now on, keep the note of this process in a memory that another process reads."""
+def keep_heartbeat(memory: mmap.mmap) -> None:
+    """From now on, keep the heartbeat of this process in a memory that another process reads."""
     _Now.memory = memory
 
 
 @contextmanager
 def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> Iterator[None]:
     """Say what is done while the block lasts; what is not given stays as it was."""
-    before = _Now.note
+    before = _Now.heartbeat
     _say(
         before.tokenizer if tokenizer is None else tokenizer[:_LONGEST],
         verb[:_LONGEST],
@@ -89,7 +89,7 @@ def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) 
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        raise  # the process ends here, and the note says where
+        raise  # the process ends here, and the heartbeat says where
     except BaseException:
         _say(*before[:3])
         raise
@@ -97,16 +97,16 @@ def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) 
 
 
 def _say(tokenizer: str, verb: str, place: str) -> None:
-    _Now.note = Note(tokenizer, verb, place, _Now.note.number + 1)
+    _Now.heartbeat = Heartbeat(tokenizer, verb, place, _Now.heartbeat.number + 1)
     if _Now.memory is not None:
-        text = "\0".join(_Now.note[:3]).encode("utf-8", "replace")[: NOTE_BYTES - _HEAD]
-        head = _Now.note.number.to_bytes(8, "little") + len(text).to_bytes(4, "little")
+        text = "\0".join(_Now.heartbeat[:3]).encode("utf-8", "replace")[: HEARTBEAT_BYTES - _HEAD]
+        head = _Now.heartbeat.number.to_bytes(8, "little") + len(text).to_bytes(4, "little")
         _Now.memory[: _HEAD + len(text)] = head + text
 
 
-def read_note(memory: mmap.mmap) -> Note:
-    """The last note of the process that keeps its notes there."""
+def read_heartbeat(memory: mmap.mmap) -> Heartbeat:
+    """The last heartbeat of the process that keeps its notes there."""
     length = int.from_bytes(memory[8:_HEAD], "little")
     parts = memory[_HEAD : _HEAD + length].decode("utf-8", "replace").split("\0")
     tokenizer, verb, place = (*parts, "", "", "")[:3]
-    return Note(tokenizer, verb, place, int.from_bytes(memory[:8], "little"))
+    return Heartbeat(tokenizer, verb, place, int.from_bytes(memory[:8], "little"))

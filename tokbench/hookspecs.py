@@ -15,7 +15,7 @@ import pluggy
 if TYPE_CHECKING:
     from tokbench.contracts.backend import BackendSpec
     from tokbench.contracts.corpus import CorpusSpec
-    from tokbench.contracts.metric import MetricSpec
+    from tokbench.contracts.metric import MetricFamily
     from tokbench.contracts.reporter import ReporterSpec
 
 __all__ = ["GROUP", "hookimpl", "hookspec"]
@@ -32,8 +32,8 @@ def register_backends(register: Callable[[BackendSpec], None]) -> None:
 
 
 @hookspec
-def register_metrics(register: Callable[[MetricSpec], None]) -> None:
-    """Bring metric families: ``register(MetricSpec(...))`` for each."""
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
+    """Bring metric families: ``register(MetricFamily(...))`` for each."""
 
 
 @hookspec

@@ -22,7 +22,7 @@ from tokbench.errors import ContractError, InputError, did_you_mean, one_line
 
 if TYPE_CHECKING:
     from tokbench.contracts.corpus import CorpusSpec
-    from tokbench.contracts.metric import MetricSpec
+    from tokbench.contracts.metric import MetricFamily
     from tokbench.contracts.reporter import ReporterSpec
 
 __all__ = ["EntryPoint", "PluginStatus", "Registered", "Registry", "load_registry", "missing"]
@@ -125,7 +125,7 @@ class Registry:
 
     plugins: list[PluginStatus] = field(default_factory=list)
     backends: Shelf[BackendSpec] = field(default_factory=lambda: Shelf("backend"))
-    metrics: Shelf[MetricSpec] = field(default_factory=lambda: Shelf("metric"))
+    metrics: Shelf[MetricFamily] = field(default_factory=lambda: Shelf("metric"))
     corpora: Shelf[CorpusSpec] = field(default_factory=lambda: Shelf("corpus source"))
     reporters: Shelf[ReporterSpec] = field(default_factory=lambda: Shelf("report format"))
 

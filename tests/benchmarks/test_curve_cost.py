@@ -16,7 +16,7 @@ from tokbench.batch import encode_batch
 from tokbench.contracts.corpus import Document
 from tokbench.contracts.options import Options
 from tokbench.corpus.shards import shards
-from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families.curve import SPEC
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.merges import merge_order
@@ -34,9 +34,9 @@ def text_of(benchmark):
 
 def curve_of(tokenizer, order, parts, metric):
     """Seconds for the encoding, and for all that the curve takes: counting, merging, every size with its entropy."""
-    subject = Subject("t", tokenizer)
+    loaded = LoadedTokenizer("t", tokenizer)
     start = process_time()
-    views = [View(subject, shard, encode_batch(tokenizer, shard.texts)) for shard in parts]
+    views = [EncodedShard(loaded, shard, encode_batch(tokenizer, shard.texts)) for shard in parts]
     encoded = process_time()
     counts = reduce(metric.merge, [metric.map(view) for view in views]).total()
     curve = Curve(order, counts)

@@ -15,7 +15,7 @@ from tokbench.batch import decode_batch, encode_batch
 from tokbench.contracts.corpus import Document
 from tokbench.contracts.options import Options
 from tokbench.corpus.shards import shards
-from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.registry import load_registry
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
@@ -38,11 +38,11 @@ def bare(tokenizer, parts):
 
 def measured(tokenizer, metrics, parts):
     """Seconds, and how many documents came back exactly."""
-    subject = Subject("t", tokenizer)
+    loaded = LoadedTokenizer("t", tokenizer)
     exact = 0
     start = process_time()
     for shard in parts:
-        view = View(subject, shard, encode_batch(tokenizer, shard.texts))
+        view = EncodedShard(loaded, shard, encode_batch(tokenizer, shard.texts))
         for metric in metrics:
             metric.map(view)
         exact += int(view.exact.sum())

@@ -10,7 +10,7 @@ from tokbench.batch import encode_batch
 from tokbench.contracts.corpus import Document
 from tokbench.contracts.options import Options
 from tokbench.corpus.shards import BUCKETS, Shard
-from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families.curve import SPEC
 from tokbench_plugins.bpe import BPETokenizer, train
 
@@ -35,7 +35,9 @@ def shard_of(texts):
 
 def state_of(texts, tokenizer=TOKENIZER):
     shard = shard_of(texts)
-    return SPEC.text(Options()).map(View(Subject("t", tokenizer), shard, encode_batch(tokenizer, texts)))
+    return SPEC.text(Options()).map(
+        EncodedShard(LoadedTokenizer("t", tokenizer), shard, encode_batch(tokenizer, texts))
+    )
 
 
 @settings(deadline=None)

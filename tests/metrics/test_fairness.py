@@ -18,7 +18,7 @@ from tokbench.contracts.metric import CorpusStates
 from tokbench.contracts.options import Options
 from tokbench.corpus.shards import shards
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families.fairness.fairness import Fairness
 from tokbench.report.formats import html, markdown
 from tokbench.report.formats.terminal import summary
@@ -175,12 +175,12 @@ texts = st.lists(st.text(alphabet="abA ก\n", max_size=8), min_size=1, max_size
 
 @given(texts, st.randoms(use_true_random=False), st.integers(1, 30))
 def test_shards_in_any_order_give_the_same_premium_and_interval(lines, order, size):
-    metric, subject = Fairness(Options()), Subject("t", utf8_bytes())
+    metric, loaded = Fairness(Options()), LoadedTokenizer("t", utf8_bytes())
 
     def state(group, size):
         rows = [Document(line * (1 + (group == "de")), group, str(k), f"c:{k}") for k, line in enumerate(lines)]
         parts = [
-            metric.map(View(subject, shard, encode_batch(subject.tokenizer, shard.texts)))
+            metric.map(EncodedShard(loaded, shard, encode_batch(loaded.tokenizer, shard.texts)))
             for shard in shards("c", rows, by_key=True, size=size)
         ]
         order.shuffle(parts)

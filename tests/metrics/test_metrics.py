@@ -15,7 +15,7 @@ from tokbench.contracts.corpus import Document
 from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.contracts.tokenizer import Offsets
 from tokbench.corpus.shards import Shard, shards
-from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families.vocabulary import renyi_entropy
 from tokbench.metrics.jackknife import jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
@@ -43,7 +43,7 @@ def view(tokenizer, *texts, group="en"):
     shard = Shard(
         "c", group, 0, [Document(text, group, str(k), f"c:{k}") for k, text in enumerate(texts)], by_key=False
     )
-    return View(Subject("t", tokenizer), shard, encode_batch(tokenizer, shard.texts))
+    return EncodedShard(LoadedTokenizer("t", tokenizer), shard, encode_batch(tokenizer, shard.texts))
 
 
 def values(family, *views, **options):
@@ -188,11 +188,11 @@ texts = st.lists(st.text(alphabet="abzA \n,né한กé", max_size=12), min_size=
 def test_shards_merged_in_any_order_give_the_same_values(documents, order, size, family):
     m, tokenizer = metric(family), Lossy()
     rows = [Document(text, "en", str(k), f"c:{k}") for k, text in enumerate(documents)]
-    subject = Subject("t", tokenizer)
+    loaded = LoadedTokenizer("t", tokenizer)
 
     def states(size):
         return [
-            m.map(View(subject, shard, encode_batch(tokenizer, shard.texts)))
+            m.map(EncodedShard(loaded, shard, encode_batch(tokenizer, shard.texts)))
             for shard in shards("c", rows, by_key=False, size=size)
         ]
 

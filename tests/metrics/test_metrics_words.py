@@ -16,7 +16,7 @@ from tokbench.contracts.corpus import Document, Gold
 from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.sources.gold import gold_segments
-from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.word_units import NO_GOLD
 
 
@@ -46,7 +46,9 @@ def look(*cut, tokenizer=None, group="en", golds=None):
         Document(text, group, str(k), f"c:{k}", gold) for k, (text, gold) in enumerate(zip(texts, golds, strict=True))
     ]
     tokenizer = tokenizer or Cut(*cut)
-    return View(Subject("t", tokenizer), Shard("c", group, 0, rows, by_key=False), encode_batch(tokenizer, texts))
+    return EncodedShard(
+        LoadedTokenizer("t", tokenizer), Shard("c", group, 0, rows, by_key=False), encode_batch(tokenizer, texts)
+    )
 
 
 def utf8(text):
@@ -234,7 +236,7 @@ def test_values_equal_brute_force(cases, size):
     def found(family, **options):
         m = metric(family, **options)
         views = (
-            View(Subject("t", tokenizer), shard, encode_batch(tokenizer, shard.texts))
+            EncodedShard(LoadedTokenizer("t", tokenizer), shard, encode_batch(tokenizer, shard.texts))
             for shard in shards("c", rows, by_key=False, size=size)
         )
         state = functools.reduce(m.merge, map(m.map, views))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.metric import BenchText
+from tokbench.contracts.metric import TimedText
 from tokbench.metrics.families.speed.clock import calibrate, seconds
 from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.families.speed.slices import MAX_PIECE, slices_of
@@ -37,7 +37,7 @@ def test_the_median_lies_in_its_interval(values):
 @given(st.lists(st.text(max_size=40), max_size=60), st.integers(2, 12))
 def test_slices_are_disjoint_and_complete(documents, count):
     size = sum(len(document.encode()) for document in documents)
-    parts = slices_of(BenchText("c", True, size, documents), count, 10**9, seed=3)
+    parts = slices_of(TimedText("c", True, size, documents), count, 10**9, seed=3)
     pieces = [text for part in parts for text in part.texts]
     assert sorted("".join(pieces)) == sorted("".join(documents))
     assert all(piece and any(piece in document for document in documents) for piece in pieces)
@@ -47,14 +47,14 @@ def test_slices_are_disjoint_and_complete(documents, count):
 
 def test_a_small_corpus_is_cut_finer():
     documents = ["line of code\n" * 200] * 3
-    parts = slices_of(BenchText("c", True, 7_800, documents), 11, 10**9, seed=1)
+    parts = slices_of(TimedText("c", True, 7_800, documents), 11, 10**9, seed=1)
     assert len(parts) == 11
     assert all(text.endswith("code\n") for part in parts for text in part.texts)
 
 
 def test_long_documents_are_cut_at_line_ends():
     document = "x" * 99 + "\n"
-    parts = slices_of(BenchText("c", True, 10**5, [document * 1000]), 5, 10**9, seed=1)
+    parts = slices_of(TimedText("c", True, 10**5, [document * 1000]), 5, 10**9, seed=1)
     pieces = [text for part in parts for text in part.texts]
     assert all(len(piece) <= MAX_PIECE and piece.endswith("\n") for piece in pieces)
     assert sum(map(len, pieces)) == 10**5
@@ -63,7 +63,7 @@ def test_long_documents_are_cut_at_line_ends():
 def test_a_large_corpus_is_sampled():
     documents = [f"document number {k}" for k in range(5000)]
     size = sum(map(len, documents))
-    parts = slices_of(BenchText("c", True, size, documents), 4, size // 10, seed=1)
+    parts = slices_of(TimedText("c", True, size, documents), 4, size // 10, seed=1)
     assert 0.07 < sum(part.n_bytes for part in parts) / size < 0.13
 
 
@@ -91,7 +91,7 @@ def test_every_round_sees_text_for_the_first_time():
     documents = [f"document {k}" for k in range(50)]
     metric = Speed(SpeedOptions(rounds=4, min_time=1e-9))
     outcome = metric.measure(
-        {"a": tokenizer, "b": tokbench.load("utf32_units")}, [BenchText("c", True, 600, documents)], silent
+        {"a": tokenizer, "b": tokbench.load("utf32_units")}, [TimedText("c", True, 600, documents)], silent
     )
     assert {(cell.tokenizer, cell.metric, cell.n) for cell in outcome.cells} == {
         (name, value, 4) for name in "ab" for value in ("encode_mb_per_s", "decode_mb_per_s")
@@ -103,6 +103,6 @@ def test_every_round_sees_text_for_the_first_time():
 
 def test_too_little_text_is_a_reason_not_a_number():
     metric = Speed(SpeedOptions(rounds=4))
-    outcome = metric.measure({"a": tokbench.load("utf8_bytes")}, [BenchText("c", True, 2, ["x", "y"])], silent)
+    outcome = metric.measure({"a": tokbench.load("utf8_bytes")}, [TimedText("c", True, 2, ["x", "y"])], silent)
     assert {cell.status.value for cell in outcome.cells} == {"failed"}
     assert "the text gives 2 slices, 4 rounds need one more" in outcome.cells[0].reason

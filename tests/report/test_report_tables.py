@@ -132,9 +132,9 @@ def test_lower_is_better_has_the_strong_colour_at_the_low_end():
 
 
 def test_cells_of_one_reason_stand_together():
-    troubles = cells_without_value(RESULTS)
-    assert [trouble.status for trouble in troubles] == ["failed", "timeout", "not applicable", "not applicable"]
-    assert sum(trouble.cells for trouble in troubles) == sum(cell.status != Status.OK for cell in RESULTS.cells)
+    problems = cells_without_value(RESULTS)
+    assert [trouble.status for trouble in problems] == ["failed", "timeout", "not applicable", "not applicable"]
+    assert sum(trouble.cells for trouble in problems) == sum(cell.status != Status.OK for cell in RESULTS.cells)
     assert missing_tokenizers(RESULTS)[0][:2] == ("spm-broken", "failed")
 
 

@@ -147,7 +147,7 @@ def test_everything_is_written_and_read_back(write_config, corpus, tmp_path):
 def test_a_report_that_cannot_be_made_or_written_is_told(write_config, corpus, tmp_path, monkeypatch):
     (tmp_path / "out" / "report.md").mkdir(parents=True)
     results = tokbench.run(write_config(corpus, formats="[csv, md, html]"), tmp_path / "out")
-    [trouble] = results.troubles
+    [trouble] = results.problems
     assert trouble.startswith("report.md: IsADirectoryError")
     assert results.failed
     assert {"results.csv", "report.html"} <= {path.name for path in (tmp_path / "out").iterdir()}

@@ -53,11 +53,11 @@ def _check_config(config: Path) -> None:
     from tokbench.config.read import read_config
     from tokbench.progress import progress_bars
     from tokbench.runner.prepare import check as look
-    from tokbench.runner.prepare import crew_for
+    from tokbench.runner.prepare import worker_pool
 
     read = read_config(config)
-    with progress_bars() as progress, crew_for(read, progress) as crew:
-        checked = look(read, crew, progress)
+    with progress_bars() as progress, worker_pool(read, progress) as pool:
+        checked = look(read, pool, progress)
     for name, survey in checked.plan.surveys.items():
         click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
     for each in checked.prepared:

@@ -60,7 +60,7 @@ def run(config: Path, output: Path | None, workers: int) -> None:
     folder = output or Path("reports", read_config(config).name or "run")
     results = execute(config, folder, workers)
     summary(results, _console(), sorted(path for path in folder.iterdir() if path.is_file()))
-    for trouble in results.troubles:
+    for trouble in results.problems:
         click.echo(f"error: {trouble}", err=True)
     sys.exit(130 if results.interrupted else int(results.failed))
 

@@ -22,26 +22,26 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from tokbench.metrics.encoded_shard import View
+    from tokbench.metrics.encoded_shard import EncodedShard
     from tokbench.progress import Progress
     from tokbench.results.model import Cell
 
 __all__ = [
-    "AcrossMetric",
-    "AcrossOutcome",
     "Answer",
-    "BenchMetric",
-    "BenchOutcome",
-    "BenchText",
+    "CorpusMetric",
+    "CorpusOutcome",
     "CorpusStates",
     "FindsLosses",
     "Measured",
-    "MetricSpec",
+    "Metric",
+    "MetricFamily",
     "NotApplicable",
     "Probe",
     "Segmented",
     "TextMetric",
-    "ValueSpec",
+    "TimedMetric",
+    "TimedOutcome",
+    "TimedText",
 ]
 
 
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
         value: the number, finite.
         n: how many documents it rests on.
         ci_low, ci_high: its 95 % interval, if there is one.
-        unit: its unit, where it differs from group to group; else that of the :class:`ValueSpec`.
+        unit: its unit, where it differs from group to group; else that of the :class:`Metric`.
     """
 
     value: float
@@ -69,7 +69,7 @@ class NotApplicable(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValueSpec:
+class Metric:
     """One number of a family: a column, with its definition.
 
     Attributes:
@@ -94,7 +94,7 @@ class ValueSpec:
 class TextMetric(Protocol):
     """Map, merge, finish. A state is whatever the metric likes, as long as it can be pickled."""
 
-    def map(self, view: View, /) -> Any:
+    def map(self, view: EncodedShard, /) -> Any:
         """The state of one shard."""
 
     def merge(self, one: Any, other: Any, /) -> Any:
@@ -127,7 +127,7 @@ class CorpusStates(NamedTuple):
     states: Mapping[tuple[str, str], Any]
 
 
-class AcrossOutcome(NamedTuple):
+class CorpusOutcome(NamedTuple):
     """What an across metric found.
 
     Attributes:
@@ -141,16 +141,16 @@ class AcrossOutcome(NamedTuple):
 
 
 @runtime_checkable
-class AcrossMetric(Protocol):
+class CorpusMetric(Protocol):
     """Map and merge as a text metric does; then look at the states of all groups and tokenizers of a corpus."""
 
-    def map(self, view: View, /) -> Any:
+    def map(self, view: EncodedShard, /) -> Any:
         """The state of one shard."""
 
     def merge(self, one: Any, other: Any, /) -> Any:
         """Two states of one group as one; associative and commutative. Neither argument is changed."""
 
-    def across(self, states: CorpusStates, /) -> AcrossOutcome:
+    def across(self, states: CorpusStates, /) -> CorpusOutcome:
         """The values of every tokenizer and group."""
 
     def raw(self, state: Any, /) -> Any:
@@ -214,21 +214,21 @@ class Probe(Protocol):
         """What it shows and why one would care, in a few sentences."""
 
     @property
-    def values(self) -> tuple[ValueSpec, ...]:
+    def values(self) -> tuple[Metric, ...]:
         """The numbers it yields."""
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
         """Ask one tokenizer. A value whose ``needs`` it does not meet may be left out."""
 
 
-class BenchOutcome(NamedTuple):
+class TimedOutcome(NamedTuple):
     """What a bench metric found: cells, and what a reader of them must know."""
 
     cells: list[Cell]
     notes: list[str]
 
 
-class BenchText(NamedTuple):
+class TimedText(NamedTuple):
     """A corpus, or its held-out part.
 
     Attributes:
@@ -244,12 +244,12 @@ class BenchText(NamedTuple):
     documents: Iterable[str]
 
 
-class BenchMetric(Protocol):
+class TimedMetric(Protocol):
     """Measures all tokenizers against one another."""
 
     def measure(
-        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[BenchText], progress: Progress, /
-    ) -> BenchOutcome:
+        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
+    ) -> TimedOutcome:
         """Measure every tokenizer on every corpus.
 
         A tokenizer that raises gets failed cells; the others are measured all the same.
@@ -257,7 +257,7 @@ class BenchMetric(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricSpec:
+class MetricFamily:
     """What a plugin registers for one family; exactly one of ``text``, ``probes`` and ``bench`` is given.
 
     Attributes:
@@ -276,9 +276,9 @@ class MetricSpec:
 
     name: str
     summary: str
-    values: tuple[ValueSpec, ...]
-    text: Callable[[Any], TextMetric | AcrossMetric] | None = None
+    values: tuple[Metric, ...]
+    text: Callable[[Any], TextMetric | CorpusMetric] | None = None
     probes: Callable[[Any], Sequence[Probe]] | None = None
-    bench: Callable[[Any], BenchMetric] | None = None
+    timed: Callable[[Any], TimedMetric] | None = None
     options: type[Options] = Options
     by_script: bool = False

@@ -14,7 +14,7 @@ from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
 from tokbench.failures import doing
 
-__all__ = ["DECODING", "Subject", "TokenEnds", "View"]
+__all__ = ["DECODING", "EncodedShard", "LoadedTokenizer", "TokenEnds"]
 
 DECODING: Final = "decoding"
 """What a worker says that it does meanwhile."""
@@ -32,7 +32,7 @@ class TokenEnds(NamedTuple):
     aligned: NDArray[np.bool_]
 
 
-class Subject:
+class LoadedTokenizer:
     """A tokenizer under comparison, with what is computed about it once.
 
     Attributes:
@@ -62,35 +62,45 @@ class Subject:
         return lengths
 
 
-class View:
+class EncodedShard:
     """What the metrics look at.
 
     Attributes:
-        subject: the tokenizer.
+        loaded: the tokenizer.
         shard: the documents, with their text-side counts.
-        encoded: the ids of all documents.
+        arrays: the ids of all documents, with their offsets.
     """
 
-    def __init__(self, subject: Subject, shard: Shard, encoded: Encoded) -> None:
-        self.subject = subject
+    def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded) -> None:
+        self.loaded = loaded
         self.shard = shard
-        self.encoded = encoded
+        self.arrays = arrays
 
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer itself, for its capabilities."""
-        return self.subject.tokenizer
+        return self.loaded.tokenizer
+
+    @property
+    def ids(self) -> NDArray[np.uint32]:
+        """uint32[n], the ids of all documents, one after the other."""
+        return self.arrays.ids
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """int64[d + 1]; document ``k`` has ``ids[offsets[k]:offsets[k + 1]]``."""
+        return self.arrays.offsets
 
     @cached_property
     def tokens(self) -> NDArray[np.int64]:
         """int64[d], tokens of each document."""
-        return np.diff(self.encoded.offsets)
+        return np.diff(self.offsets)
 
     @cached_property
     def decoded(self) -> list[str]:
         """The documents as they come back."""
         with doing(DECODING):
-            decoded = decode_batch(self.tokenizer, self.encoded)
+            decoded = decode_batch(self.tokenizer, self.arrays)
         if len(decoded) != len(self.shard):
             msg = f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents"
             raise ContractError(msg)
@@ -104,8 +114,8 @@ class View:
 
     def count_ids(self, token_id: int) -> NDArray[np.int64]:
         """int64[d], how often an id occurs in each document."""
-        at = np.flatnonzero(self.encoded.ids == token_id)
-        documents = np.searchsorted(self.encoded.offsets, at, side="right") - 1
+        at = np.flatnonzero(self.ids == token_id)
+        documents = np.searchsorted(self.offsets, at, side="right") - 1
         return np.bincount(documents, minlength=len(self.shard))
 
     @cached_property
@@ -136,9 +146,9 @@ class View:
         return np.union1d(ends, self.shard.byte_offsets[:-1][aligned])
 
     def _ends_by_bytes(self) -> TokenEnds:
-        ids, offsets = self.encoded
+        ids, offsets = self.arrays
         prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""
-        running = np.concatenate([[0], np.cumsum(self.subject.byte_lengths(ids))])
+        running = np.concatenate([[0], np.cumsum(self.loaded.byte_lengths(ids))])
         starts = running[offsets[:-1]]
         surplus = running[offsets[1:]] - starts - self.shard.n_bytes
         # The dummy prefix is inside the first token; an empty document has neither.

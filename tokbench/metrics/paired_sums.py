@@ -8,19 +8,19 @@ from typing import Any
 
 from tokbench.contracts.metric import CorpusStates
 from tokbench.metrics.comes_back import comes_back
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.results.model import WHOLE
 
-__all__ = ["Beside", "shortcoming", "sums_of"]
+__all__ = ["PairedSums", "shortcoming", "sums_of"]
 
 
-class Beside:
+class PairedSums:
     """The part that families share which compare tokenizers on the same documents."""
 
-    def map(self, view: View) -> Sums:
+    def map(self, encoded: EncodedShard) -> Sums:
         """The sums of one shard."""
-        return Sums.of(view.shard, tokens=view.tokens, lossy=~comes_back(view))
+        return Sums.of(encoded.shard, tokens=encoded.tokens, lossy=~comes_back(encoded))
 
     def merge(self, one: Sums, other: Sums) -> Sums:
         """The sums of both."""

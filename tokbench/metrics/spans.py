@@ -1,6 +1,6 @@
 """Stretches of text in a shard, found once for all tokenizers, and how tokens lie in them.
 
-Everything is in UTF-8 bytes of a shard whose documents are laid end to end, as :attr:`View.token_ends` has it.
+Everything is in UTF-8 bytes of a shard whose documents are laid end to end, as :attr:`EncodedShard.token_ends` has it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 
 __all__ = ["Spans", "cuts", "find_spans", "per_document", "shard_bytes", "tokens_within", "touches"]
 
@@ -55,24 +55,26 @@ def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
     return Spans(found[:, 0] - documents, found[:, 1] - documents, documents)
 
 
-def cuts(view: View, spans: Spans) -> NDArray[np.int64]:
+def cuts(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:
     """int64[s], token boundaries strictly inside each span; one more is the number of tokens that it touches."""
-    up_to_start = np.searchsorted(view.boundaries, spans.starts, side="right").astype(np.int64)
-    return (np.searchsorted(view.boundaries, spans.ends, side="left") - up_to_start).clip(min=0)
+    up_to_start = np.searchsorted(encoded.boundaries, spans.starts, side="right").astype(np.int64)
+    return (np.searchsorted(encoded.boundaries, spans.ends, side="left") - up_to_start).clip(min=0)
 
 
-def tokens_within(view: View, spans: Spans) -> NDArray[np.int64]:
+def tokens_within(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:
     """int64[s], tokens that lie in a span from their first byte to their last."""
-    before_start = np.searchsorted(view.boundaries, spans.starts, side="left").astype(np.int64)
-    return (np.searchsorted(view.boundaries, spans.ends, side="right") - before_start - 1).clip(min=0)
+    before_start = np.searchsorted(encoded.boundaries, spans.starts, side="left").astype(np.int64)
+    return (np.searchsorted(encoded.boundaries, spans.ends, side="right") - before_start - 1).clip(min=0)
 
 
-def touches(view: View, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+def touches(encoded: EncodedShard, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
     """bool[s], whether there is a token boundary from ``starts`` to ``ends``, both included."""
-    return np.searchsorted(view.boundaries, starts, side="left") < np.searchsorted(view.boundaries, ends, side="right")
+    return np.searchsorted(encoded.boundaries, starts, side="left") < np.searchsorted(
+        encoded.boundaries, ends, side="right"
+    )
 
 
-def per_document(view: View, spans: Spans, values: NDArray[Any] | None = None) -> NDArray[np.float64]:
+def per_document(encoded: EncodedShard, spans: Spans, values: NDArray[Any] | None = None) -> NDArray[np.float64]:
     """float64[d], the sum of a value of each span (or how many there are) over the documents that could be laid out."""
-    counted = np.bincount(spans.documents, weights=values, minlength=len(view.shard))
-    return np.where(view.token_ends.aligned, counted, 0.0)
+    counted = np.bincount(spans.documents, weights=values, minlength=len(encoded.shard))
+    return np.where(encoded.token_ends.aligned, counted, 0.0)

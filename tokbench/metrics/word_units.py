@@ -13,7 +13,7 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, HasUnknown
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, foreign, usable_unit
-from tokbench.metrics.encoded_shard import TokenEnds, View
+from tokbench.metrics.encoded_shard import EncodedShard, TokenEnds
 from tokbench.metrics.sums import Sums
 
 __all__ = [
@@ -110,17 +110,17 @@ def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit,
     return unit, shard.words(unit), ""
 
 
-def token_ends(view: View) -> TokenEnds:
+def token_ends(encoded: EncodedShard) -> TokenEnds:
     """Where tokens end; no document is aligned where the tokenizer tells neither bytes nor offsets."""
-    if isinstance(view.tokenizer, HasTokenBytes | EncodesWithOffsets):
-        return view.token_ends
-    return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(view.shard), dtype=np.bool_))
+    if isinstance(encoded.tokenizer, HasTokenBytes | EncodesWithOffsets):
+        return encoded.token_ends
+    return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(encoded.shard), dtype=np.bool_))
 
 
-def unknown_tokens(view: View) -> NDArray[np.bool_]:
+def unknown_tokens(encoded: EncodedShard) -> NDArray[np.bool_]:
     """bool[n], the tokens of a shard that stand for what the tokenizer does not know."""
-    unknown = view.tokenizer.unk_id if isinstance(view.tokenizer, HasUnknown) else None
-    ids = view.encoded.ids
+    unknown = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
+    ids = encoded.ids
     return np.zeros(len(ids), dtype=np.bool_) if unknown is None else ids == unknown
 
 

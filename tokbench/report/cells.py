@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.model import Cell, Status
 
-__all__ = ["BEST_LEGEND", "IN_SAMPLE", "LEGENDS", "LOSSY", "Series", "Shown", "label", "legends", "show_cell"]
+__all__ = ["BEST_LEGEND", "IN_SAMPLE", "LEGENDS", "LOSSY", "DisplayCell", "Series", "display_cell", "label", "legends"]
 
 IN_SAMPLE, LOSSY = "†", "‡"
 LEGENDS: Mapping[str, str] = {
@@ -55,7 +55,7 @@ def label(metric: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class DisplayCell:
     """One cell.
 
     Attributes:
@@ -100,7 +100,7 @@ class Series:
     group: str
     unit: str
     direction: str
-    cells: Mapping[str, Shown]
+    cells: Mapping[str, DisplayCell]
 
     @property
     def label(self) -> str:
@@ -134,16 +134,16 @@ class Series:
         return sorted(self.cells, key=key)
 
 
-def legends(cells: Iterable[Shown]) -> list[str]:
+def legends(cells: Iterable[DisplayCell]) -> list[str]:
     """The legends that these cells need."""
     marks = set("".join(cell.marks for cell in cells))
     return [legend for mark, legend in LEGENDS.items() if mark in marks]
 
 
-def show_cell(cell: Cell, style: Style, *, best: bool, rounds: bool, lossy: bool, unknown: bool) -> Shown:
+def display_cell(cell: Cell, style: Style, *, best: bool, rounds: bool, lossy: bool, unknown: bool) -> DisplayCell:
     """The cell in the style of its column; ``rounds`` says that ``n`` counts those, not documents."""
     if cell.status != Status.OK or cell.value is None:
-        return Shown(text=_WORDS.get(cell.status, cell.status.value), title=cell.reason or "no reason given")
+        return DisplayCell(text=_WORDS.get(cell.status, cell.status.value), title=cell.reason or "no reason given")
     interval = ""
     title = [exact(cell.value, cell.unit)]
     if cell.ci_low is not None and cell.ci_high is not None:
@@ -158,7 +158,7 @@ def show_cell(cell: Cell, style: Style, *, best: bool, rounds: bool, lossy: bool
         title.append(f"{exact(cell.in_sample, 'share')} of the documents were trained on")
     if lossy:
         title.append("too many unknown tokens to compare" if unknown else "does not give every text back")
-    return Shown(
+    return DisplayCell(
         text=style.show(cell.value),
         value=cell.value,
         interval=interval,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from tokbench.report.cells import Series, Shown, show_cell
+from tokbench.report.cells import DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
 from tokbench.results.model import WHOLE, Cell, Results, TokenizerState
@@ -77,18 +77,18 @@ class Tables:
         }
         return Series(metric, corpus, group, unit, self.direction(metric), shown)
 
-    def _shown(self, cell: Cell, style: Style, *, best: bool) -> Shown:
+    def _shown(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
         family = self.family(cell.metric)
         lossy = family in _TEXT_SAVERS and self._loses(cell)
         unknown = lossy and self._unknown(cell) >= MANY_UNKNOWN
-        return show_cell(cell, style, best=best, rounds=family == "speed", lossy=lossy, unknown=unknown)
+        return display_cell(cell, style, best=best, rounds=family == "speed", lossy=lossy, unknown=unknown)
 
-    def _missing(self, name: str) -> Shown:
+    def _missing(self, name: str) -> DisplayCell:
         entry = self.results.tokenizers.get(name, {})
         state = str(entry.get("state", TokenizerState.READY))
         if state == TokenizerState.READY:
-            return Shown(text="not run", title="the run has no such cell")
-        return Shown(text=state, title=plain(entry.get("reason") or "no reason given"))
+            return DisplayCell(text="not run", title="the run has no such cell")
+        return DisplayCell(text=state, title=plain(entry.get("reason") or "no reason given"))
 
     def _unknown(self, cell: Cell) -> float:
         """The share of unknown tokens where the cell is, as far as that is known."""

@@ -117,7 +117,7 @@ class Results:
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
         seconds: how long the run took.
         interrupted: whether it was stopped before it was through.
-        troubles: files that could not be made or written.
+        problems: files that could not be made or written.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Results:
     states: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
     interrupted: bool = False
-    troubles: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -152,7 +152,7 @@ class Results:
         """Whether any cell or study failed or ran out of time, or a file could not be written."""
         studies = any(study.get("failures") for study in self.study.values())
         return (
-            bool(self.troubles) or studies or any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
+            bool(self.problems) or studies or any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
         )
 
     def to_json(self) -> str:

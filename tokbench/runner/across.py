@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokbench.contracts.metric import AcrossMetric, AcrossOutcome, CorpusStates, Measured, NotApplicable
+from tokbench.contracts.metric import CorpusMetric, CorpusOutcome, CorpusStates, Measured, NotApplicable
 from tokbench.failures import Failure, attempt
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 
-__all__ = ["Across"]
+__all__ = ["CorpusMetrics"]
 
 
-class Across:
+class CorpusMetrics:
     """Asks each across metric once a corpus.
 
     Attributes:
@@ -23,10 +23,10 @@ class Across:
     def __init__(self, plan: Plan, evaluation: Evaluation) -> None:
         self._plan = plan
         self._evaluation = evaluation
-        self._found: dict[tuple[str, str], AcrossOutcome | Failure] = {}
+        self._found: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.pairs: list[dict[str, Any]] = []
 
-    def outcome(self, corpus: str, family: str, metric: AcrossMetric) -> AcrossOutcome | Failure:
+    def outcome(self, corpus: str, family: str, metric: CorpusMetric) -> CorpusOutcome | Failure:
         """What a metric makes of a corpus."""
         key = corpus, family
         if key not in self._found:
@@ -40,7 +40,7 @@ class Across:
     def known(self, corpus: str, family: str) -> Mapping[tuple[str, str], Mapping[str, Measured | NotApplicable]]:
         """The values that are there already, by tokenizer and group."""
         outcome = self._found.get((corpus, family))
-        return outcome.values if isinstance(outcome, AcrossOutcome) else {}
+        return outcome.values if isinstance(outcome, CorpusOutcome) else {}
 
     def _states(self, corpus: str, family: str) -> CorpusStates:
         groups, entry = self._plan.surveys[corpus].groups, self._plan.config.corpora[corpus]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tokbench.contracts.metric import MetricSpec
+from tokbench.contracts.metric import MetricFamily
 from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
 from tokbench.corpus.words.icu import icu_version
 from tokbench.failures import Failure, attempt, doing
@@ -21,8 +21,8 @@ from tokbench.progress import Progress
 from tokbench.registry import Registry
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.workers.pool import ONE_THREAD, Crew, Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import Job, WorkerContext
 
 __all__ = ["describe_corpus", "describe_machine", "describe_metrics", "describe_tokenizer", "identify"]
 
@@ -138,20 +138,20 @@ class Identify(Job):
 
     name: str
 
-    def run(self, desk: Desk) -> Iterator[str]:
+    def run(self, context: WorkerContext) -> Iterator[str]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("reading the vocabulary of", tokenizer=self.name, place=self.name):
-            digest = attempt(lambda: _vocabulary_sha256(desk.tokenizer(self.name)))
+            digest = attempt(lambda: _vocabulary_sha256(context.tokenizer(self.name)))
         yield "" if isinstance(digest, Failure) else digest
 
 
-def identify(prepared: list[Prepared], crew: Crew, progress: Progress) -> None:
+def identify(prepared: list[Prepared], pool: WorkerPool, progress: Progress) -> None:
     """Take the digest of every tokenizer's vocabulary."""
     ready = {each.name: each for each in prepared if each.facts}
     jobs = (Identify(name) for name in ready)
-    for done, (job, answer) in enumerate(crew.work(lambda: next(jobs, None)), 1):
+    for done, (job, answer) in enumerate(pool.work(lambda: next(jobs, None)), 1):
         assert isinstance(job, Identify)
-        if isinstance(answer, Death):
+        if isinstance(answer, WorkerDied):
             ready[job.name].notes.append(answer.failure.reason)
         else:
             ready[job.name].vocabulary = answer
@@ -169,7 +169,7 @@ def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
     return sha.hexdigest()
 
 
-def describe_metrics(specs: list[MetricSpec]) -> dict[str, dict[str, str]]:
+def describe_metrics(specs: list[MetricFamily]) -> dict[str, dict[str, str]]:
     """The definition of every value, by id."""
     return {
         value.id: {

@@ -12,22 +12,22 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Encoded, Tokenizer
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt, doing
-from tokbench.metrics.encoded_shard import DECODING, Subject, View
+from tokbench.metrics.encoded_shard import DECODING, EncodedShard, LoadedTokenizer
 from tokbench.runner import same_ids
-from tokbench.runner.workers.pool import Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.workers.pool import WorkerDied
+from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["ENCODING", "Look", "Looked", "Search", "for_family"]
+__all__ = ["ENCODING", "Look", "Search", "ShardStates", "for_family"]
 
 ENCODING: Final = "encoding"
 
 
 def for_family(family: str) -> str:
-    """How the place of a note ends while a family is at work."""
+    """How the place of a heartbeat ends while a family is at work."""
     return f", for {family}"
 
 
-class Looked(NamedTuple):
+class ShardStates(NamedTuple):
     """One tokenizer has looked at a shard.
 
     Attributes:
@@ -41,7 +41,7 @@ class Looked(NamedTuple):
 
 @dataclass(frozen=True)
 class Look(Job):
-    """Encode a shard with several tokenizers and let the metrics look; the answers are a :class:`Looked` each.
+    """Encode a shard with several tokenizers and let the metrics look; the answers are a :class:`ShardStates` each.
 
     Attributes:
         shard: the documents.
@@ -53,36 +53,36 @@ class Look(Job):
     wanted: dict[str, tuple[str, ...]]
     options: Mapping[str, Options]
 
-    def run(self, desk: Desk) -> Iterator[Looked]:
+    def run(self, context: WorkerContext) -> Iterator[ShardStates]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         place = _place(self.shard)
         for name, families in self.wanted.items():
             with doing("loading", tokenizer=name, place=""):
-                subject = attempt(lambda name=name: desk.subject(name), "loading")  # type: ignore[misc]
-            if isinstance(subject, Failure):
-                yield Looked(name, dict.fromkeys(families, subject))
+                loaded = attempt(lambda name=name: context.loaded(name), "loading")  # type: ignore[misc]
+            if isinstance(loaded, Failure):
+                yield ShardStates(name, dict.fromkeys(families, loaded))
                 continue
             with doing(ENCODING, tokenizer=name, place=place):
-                yield self._look(desk, subject, families)
+                yield self._look(context, loaded, families)
 
-    def _look(self, desk: Desk, subject: Subject, families: tuple[str, ...]) -> Looked:
-        encoded = _encode(subject.tokenizer, self.shard)
-        if isinstance(encoded, Failure):
-            return Looked(subject.name, dict.fromkeys(families, encoded))
-        view = View(subject, self.shard, encoded)
+    def _look(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
+        arrays = _encode(loaded.tokenizer, self.shard)
+        if isinstance(arrays, Failure):
+            return ShardStates(loaded.name, dict.fromkeys(families, arrays))
+        encoded = EncodedShard(loaded, self.shard, arrays)
         states = {}
         for family in families:
             with doing("measuring", place=_place(self.shard) + for_family(family)):
-                state = attempt(lambda family=family: self._map(desk, family, view))  # type: ignore[misc]
+                state = attempt(lambda family=family: self._map(context, family, encoded))  # type: ignore[misc]
             if isinstance(state, Failure):
                 reason = f"{state.reason} ({family} of corpus {self.shard.corpus}, group {self.shard.group})"
                 state = Failure(reason)
             states[family] = state
-        return Looked(subject.name, states)
+        return ShardStates(loaded.name, states)
 
-    def _map(self, desk: Desk, family: str, view: View) -> bytes:
+    def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
         same = family == same_ids.SPEC.name
-        state = same_ids.digests(view.encoded) if same else desk.metric(family, self.options[family]).map(view)
+        state = same_ids.digests(encoded.arrays) if same else context.metric(family, self.options[family]).map(encoded)
         return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
 
@@ -122,16 +122,16 @@ class Search(Job):
 
     shard: Shard
     name: str
-    death: Death
+    death: WorkerDied
     families: tuple[str, ...]
 
-    def run(self, desk: Desk) -> Iterator[None]:
+    def run(self, context: WorkerContext) -> Iterator[None]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
-        tokenizer = desk.tokenizer(self.name)
+        tokenizer = context.tokenizer(self.name)
         for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
             with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, document {origin}"):
                 encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
-                if self.death.note.verb == DECODING and not isinstance(encoded, Failure):
+                if self.death.heartbeat.verb == DECODING and not isinstance(encoded, Failure):
                     with doing(DECODING):
                         attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
         yield None

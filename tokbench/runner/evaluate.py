@@ -10,17 +10,17 @@ from functools import reduce
 from itertools import islice
 from typing import Any
 
-from tokbench.contracts.metric import AcrossMetric, TextMetric
+from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt
 from tokbench.metrics.encoded_shard import DECODING
 from tokbench.progress import Progress
 from tokbench.results.model import WHOLE
 from tokbench.runner import same_ids
-from tokbench.runner.encode_shard import ENCODING, Look, Looked, Search, for_family
+from tokbench.runner.encode_shard import ENCODING, Look, Search, ShardStates, for_family
 from tokbench.runner.plan import Plan
 from tokbench.runner.same_ids import SameIds
-from tokbench.runner.workers.pool import Crew, Death
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job
 
 __all__ = ["Evaluation", "Key", "evaluate"]
@@ -44,7 +44,7 @@ class Evaluation:
         interrupted: whether the run was stopped before all shards were seen.
     """
 
-    metrics: dict[str, TextMetric | AcrossMetric]
+    metrics: dict[str, TextMetric | CorpusMetric]
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     documents: dict[Key, int] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Evaluation:
             if isinstance(part, Failure):
                 return part
         metric = self.metrics[family]
-        if isinstance(metric, AcrossMetric):
+        if isinstance(metric, CorpusMetric):
             return None  # it looks at the groups one by one
         return attempt(lambda: reduce(metric.merge, parts), "merging groups")
 
@@ -104,18 +104,18 @@ class Evaluation:
         )
 
 
-def evaluate(plan: Plan, names: list[str], crew: Crew, progress: Progress) -> Evaluation:
+def evaluate(plan: Plan, names: list[str], pool: WorkerPool, progress: Progress) -> Evaluation:
     """Every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept."""
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
     evaluation = Evaluation(metrics, SameIds(plan, names))
-    desk = _Evaluator(plan, evaluation, names, progress)
+    context = _Evaluator(plan, evaluation, names, progress)
     try:
-        for job, answer in crew.work(desk.next_job, desk.read_ahead):
-            desk.take(job, answer)
-        evaluation.same_ids.finish(crew)
+        for job, answer in pool.work(context.next_job, context.read_ahead):
+            context.take(job, answer)
+        evaluation.same_ids.finish(pool)
     except KeyboardInterrupt:
         evaluation.interrupted = True
-        crew.dismiss()
+        pool.dismiss()
     return evaluation
 
 
@@ -162,14 +162,14 @@ class _Evaluator:
     def take(self, job: Job, answer: Any) -> None:
         """Take an answer to one of the jobs."""
         if isinstance(job, Look):
-            if isinstance(answer, Death):
+            if isinstance(answer, WorkerDied):
                 self._mourn(job, answer)
             else:
                 self._looked(job.shard, answer)
         elif isinstance(job, Search):
             self._found(job, answer)
 
-    def _looked(self, shard: Shard, looked: Looked) -> None:
+    def _looked(self, shard: Shard, looked: ShardStates) -> None:
         for family, state in looked.states.items():
             key = (looked.name, shard.corpus, shard.group, family)
             known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
@@ -190,25 +190,25 @@ class _Evaluator:
         total = sum(self._plan.surveys[shard.corpus].groups.values()) * len(self._names)
         self._progress(f"measuring {shard.corpus}", self._done[shard.corpus], total)
 
-    def _mourn(self, job: Look, death: Death) -> None:
+    def _mourn(self, job: Look, death: WorkerDied) -> None:
         """Who was at work loses what it was doing; it goes on with what is left, and so do the others."""
-        name, ended = death.note.tokenizer, self._evaluation.ended
+        name, ended = death.heartbeat.tokenizer, self._evaluation.ended
         open_ = self._open.get(job.shard.key, set())
         left = [each for each in job.wanted if each in open_]
         if name in left:
-            families = tuple(each for each in job.wanted[name] if death.note.place.endswith(for_family(each)))
+            families = tuple(each for each in job.wanted[name] if death.heartbeat.place.endswith(for_family(each)))
             families = families or self._evaluation.families(name)
             families = tuple(family for family in families if (name, family) not in ended)
             ended.update({(name, family): death.failure for family in families})
-            if families and death.crashed and death.note.verb in {ENCODING, DECODING}:
+            if families and death.crashed and death.heartbeat.verb in {ENCODING, DECODING}:
                 self._again.append(Search(job.shard, name, death, families))
         again = self._look(job.shard, left)
         if again:
             self._again.append(again)
 
-    def _found(self, search: Search, answer: Death | None) -> None:
+    def _found(self, search: Search, answer: WorkerDied | None) -> None:
         """Which document it was, if it is one alone."""
-        if isinstance(answer, Death):
+        if isinstance(answer, WorkerDied):
             found = answer.failure if answer.crashed else search.death.failure
         else:
             found = Failure(f"{search.death.failure.reason} (each document by itself does no harm)")

@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.metric import (
-    AcrossMetric,
+    CorpusMetric,
     FindsLosses,
     Measured,
-    MetricSpec,
+    Metric,
+    MetricFamily,
     NotApplicable,
     TextMetric,
-    ValueSpec,
 )
 from tokbench.corpus.corpus import Survey
 from tokbench.corpus.languages import slices
 from tokbench.failures import Failure, attempt
 from tokbench.results.model import WHOLE, Cell, Status, TokenizerState
 from tokbench.runner import same_ids
-from tokbench.runner.across import Across
+from tokbench.runner.across import CorpusMetrics
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
@@ -42,7 +42,7 @@ class CellMaker:
         self._plan = plan
         self._evaluation = evaluation
         self._specs = [spec for spec, _ in plan.metrics if spec.text]
-        self._across = Across(plan, evaluation)
+        self._across = CorpusMetrics(plan, evaluation)
         self.states: list[dict[str, Any]] = []
         self.losses: list[dict[str, Any]] = []
 
@@ -71,7 +71,7 @@ class CellMaker:
         return np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
 
     def _family(
-        self, prepared: Prepared, corpus: str, group: str, spec: MetricSpec, seen: float | None
+        self, prepared: Prepared, corpus: str, group: str, spec: MetricFamily, seen: float | None
     ) -> Iterator[Cell]:
         values = self._values(prepared, corpus, group, spec)
         for value in spec.values:
@@ -79,7 +79,7 @@ class CellMaker:
                 yield make_cell(prepared, corpus, group, value, values, seen)
 
     def _values(
-        self, prepared: Prepared, corpus: str, group: str, spec: MetricSpec
+        self, prepared: Prepared, corpus: str, group: str, spec: MetricFamily
     ) -> Mapping[str, Measured | NotApplicable] | Failure:
         metric = self._evaluation.metrics[spec.name]
         place = (prepared.name, corpus, group, spec.name)
@@ -87,7 +87,7 @@ class CellMaker:
         if isinstance(state, Failure):
             return state
         self._keep(prepared.name, corpus, group, spec.name, metric, state)
-        if isinstance(metric, AcrossMetric):
+        if isinstance(metric, CorpusMetric):
             outcome = self._across.outcome(corpus, spec.name, metric)
             return outcome if isinstance(outcome, Failure) else outcome.values.get((prepared.name, group), {})
         return attempt(lambda: metric.finish(state), f"finishing {spec.name}")
@@ -112,14 +112,14 @@ class CellMaker:
             for spec in (spec for spec in self._specs if spec.by_script):
                 state = self._evaluation.group_state((prepared.name, corpus, WHOLE, spec.name), counts)
                 metric = self._evaluation.metrics[spec.name]
-                assert not isinstance(metric, AcrossMetric)
+                assert not isinstance(metric, CorpusMetric)
                 values = state if isinstance(state, Failure) else attempt(partial(metric.finish, state))
                 for value in spec.values:
                     seen = _seen(trained, survey, groups)
                     yield make_cell(prepared, corpus, f"script: {script}", value, values, seen)
 
     def _keep(
-        self, name: str, corpus: str, group: str, family: str, metric: TextMetric | AcrossMetric, state: Any
+        self, name: str, corpus: str, group: str, family: str, metric: TextMetric | CorpusMetric, state: Any
     ) -> None:
         place = {"tokenizer": name, "corpus": corpus, "group": group}
         if group == WHOLE:
@@ -158,7 +158,7 @@ def make_cell(
     prepared: Prepared,
     corpus: str,
     group: str,
-    spec: ValueSpec,
+    spec: Metric,
     values: Mapping[str, Measured | NotApplicable] | Failure,
     seen: float | None = None,
 ) -> Cell:
@@ -191,7 +191,7 @@ def _seen(trained: Fingerprints | None, survey: Survey, groups: Iterable[str]) -
     return float(np.isin(np.concatenate([survey.evaluated[group] for group in groups]), trained).mean())
 
 
-def _lacking(prepared: Prepared, value: ValueSpec) -> str:
+def _lacking(prepared: Prepared, value: Metric) -> str:
     """Why a tokenizer cannot have a value; ``""`` if it can."""
     if not prepared.facts or value.id not in prepared.facts.lacks:
         return ""
@@ -200,7 +200,7 @@ def _lacking(prepared: Prepared, value: ValueSpec) -> str:
 
 
 def _cell(
-    place: tuple[str, str, str, str], spec: ValueSpec, value: Measured | NotApplicable | None, seen: float | None
+    place: tuple[str, str, str, str], spec: Metric, value: Measured | NotApplicable | None, seen: float | None
 ) -> Cell:
     if value is None:
         return Cell(*place, unit=spec.unit, status=Status.FAILED, reason="the metric gave no value and no reason")

@@ -16,8 +16,8 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.files import write_atomically
 from tokbench.results.model import Results
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.workers.pool import Crew, Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import Job, WorkerContext
 
 __all__ = ["make_folder", "save_artefact", "write_reports"]
 
@@ -45,10 +45,10 @@ class Save(Job):
     name: str
     folder: Path
 
-    def run(self, desk: Desk) -> Iterator[Path | Failure | None]:
+    def run(self, context: WorkerContext) -> Iterator[Path | Failure | None]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("saving", tokenizer=self.name):
-            yield attempt(lambda: self._save(desk.tokenizer(self.name)))
+            yield attempt(lambda: self._save(context.tokenizer(self.name)))
 
     def _save(self, tokenizer: Tokenizer) -> Path | None:
         if not isinstance(tokenizer, Saves):
@@ -59,12 +59,12 @@ class Save(Job):
         return path
 
 
-def save_artefact(folder: Path, each: Prepared, crew: Crew) -> None:
+def save_artefact(folder: Path, each: Prepared, pool: WorkerPool) -> None:
     """Save what was trained; its file and the file's sha256 are noted, or why it could not be saved."""
     if not each.facts:
         return
-    answer = crew.ask(Save(each.name, folder / "artefacts"))
-    outcome = answer.failure if isinstance(answer, Death) else answer
+    answer = pool.ask(Save(each.name, folder / "artefacts"))
+    outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
         each.notes.append(f"not saved: {outcome.reason}")
     elif outcome:
@@ -76,12 +76,12 @@ def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec])
     """Write ``results.json``, then every report; what cannot be made or written is told, and the others go on."""
     files = [("results.json", results.to_json)]
     files += [(each.filename, partial(each.render, results)) for each in reporters]
-    troubles = []
+    problems = []
     for name, text in files:
         outcome = attempt(partial(_write, folder / name, text), name)
         if isinstance(outcome, Failure):
-            troubles.append(outcome.reason)
-    return troubles
+            problems.append(outcome.reason)
+    return problems
 
 
 def _write(path: Path, text: Callable[[], str]) -> None:

@@ -19,10 +19,10 @@ from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
 from tokbench.results.model import TokenizerState
 from tokbench.runner.plan import Plan, PlannedTokenizer, make_plan, reading_order
-from tokbench.runner.workers.pool import Crew, Death, one_thread
-from tokbench.runner.workers.worker import Desk, Job, Recipe, checked
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool, one_thread
+from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
-__all__ = ["Checked", "Facts", "Prepared", "Train", "check", "crew_for", "load_all", "train_all", "train_one"]
+__all__ = ["Checked", "Facts", "Prepared", "Train", "check", "load_all", "train_all", "train_one", "worker_pool"]
 
 
 class Facts(NamedTuple):
@@ -103,19 +103,19 @@ class Load(Job):
     backend: str
     options: Options
 
-    def run(self, desk: Desk) -> Iterator[tuple[Facts | Failure, float]]:
+    def run(self, context: WorkerContext) -> Iterator[tuple[Facts | Failure, float]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         start = time.perf_counter()
         with doing("loading", tokenizer=self.name):
-            outcome = attempt(lambda: self._load(desk))
+            outcome = attempt(lambda: self._load(context))
             seconds = time.perf_counter() - start
-            facts = outcome if isinstance(outcome, Failure) else attempt(lambda: Facts.of(outcome, desk.registry))
+            facts = outcome if isinstance(outcome, Failure) else attempt(lambda: Facts.of(outcome, context.registry))
         if not isinstance(outcome, Failure):
-            desk.keep(self.name, outcome)
+            context.keep(self.name, outcome)
         yield facts, seconds
 
-    def _load(self, desk: Desk) -> Tokenizer | Failure:
-        load = desk.registry.backends.get(self.backend).load
+    def _load(self, context: WorkerContext) -> Tokenizer | Failure:
+        load = context.registry.backends.get(self.backend).load
         assert load is not None
         try:
             return checked(load(self.options))
@@ -123,7 +123,7 @@ class Load(Job):
             return Failure(one_line(error))
 
 
-def load_all(plan: Plan, crew: Crew, progress: Progress) -> list[Prepared]:
+def load_all(plan: Plan, pool: WorkerPool, progress: Progress) -> list[Prepared]:
     """Load every tokenizer that is not to be trained.
 
     One that cannot be loaded is unavailable if it is optional, and a problem of the plan if it is not.
@@ -134,18 +134,18 @@ def load_all(plan: Plan, crew: Crew, progress: Progress) -> list[Prepared]:
         if planned.absent:
             each.state, each.reason = TokenizerState.UNAVAILABLE, planned.absent
         elif not planned.train_on:
-            _load(each, crew, plan.problems)
+            _load(each, pool, plan.problems)
         progress("loading tokenizers", k + 1, len(prepared))
     return prepared
 
 
-def _load(each: Prepared, crew: Crew, problems: list[Problem]) -> None:
+def _load(each: Prepared, pool: WorkerPool, problems: list[Problem]) -> None:
     planned = each.planned
-    answer = crew.ask(Load(planned.name, planned.spec.name, planned.options))
-    outcome, each.load_s = (answer.failure, None) if isinstance(answer, Death) else answer
+    answer = pool.ask(Load(planned.name, planned.spec.name, planned.options))
+    outcome, each.load_s = (answer.failure, None) if isinstance(answer, WorkerDied) else answer
     each.take(outcome, TokenizerState.UNAVAILABLE)
     if not isinstance(outcome, Failure):
-        crew.keep(each.name, Recipe(planned.spec.name, planned.options))
+        pool.keep(each.name, Recipe(planned.spec.name, planned.options))
     elif not planned.optional:
         message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
         problems.append(Problem(planned.where, message))
@@ -171,14 +171,14 @@ class Train(Job):
     options: Options
     vocab_size: int
 
-    def run(self, desk: Desk) -> Iterator[Trained]:
+    def run(self, context: WorkerContext) -> Iterator[Trained]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         documents = n_bytes = 0
         step, steps = f"training {self.name}", self.vocab_size
 
         def counted() -> Iterator[str]:
             nonlocal documents, n_bytes
-            for text in desk.texts("training"):
+            for text in context.texts("training"):
                 documents += 1
                 n_bytes += len(text.encode())
                 yield text
@@ -186,35 +186,35 @@ class Train(Job):
         def report(done: int, total: int) -> None:
             nonlocal steps
             steps = total
-            desk.progress(step, done, total)
+            context.progress(step, done, total)
 
         def train() -> Tokenizer:
-            spec = desk.registry.backends.get(self.backend)
+            spec = context.registry.backends.get(self.backend)
             assert spec.train is not None
             return checked(spec.train(counted(), self.vocab_size, self.options, report))
 
         start = time.perf_counter()
         with doing("training", tokenizer=self.name):
             tokenizer = attempt(train)
-            desk.progress(step, steps, steps)
+            context.progress(step, steps, steps)
             seconds = time.perf_counter() - start
-            packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(desk, tokenizer))
+            packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
         yield Trained(facts, pickled, seconds, documents, n_bytes)
 
-    def _packed(self, desk: Desk, tokenizer: Tokenizer) -> tuple[Facts, bytes] | Failure:
+    def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[Facts, bytes] | Failure:
         """What the parent needs of the tokenizer, which stays here, too."""
         pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _STAYS)
         if isinstance(pickled, Failure):
             return pickled
-        desk.keep(self.name, tokenizer)
-        return Facts.of(tokenizer, desk.registry), pickled
+        context.keep(self.name, tokenizer)
+        return Facts.of(tokenizer, context.registry), pickled
 
 
 _STAYS = "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable"
 
 
-def train_all(plan: Plan, prepared: list[Prepared], crew: Crew, progress: Progress) -> Iterator[Prepared]:
+def train_all(plan: Plan, prepared: list[Prepared], pool: WorkerPool, progress: Progress) -> Iterator[Prepared]:
     """Train every tokenizer that is to be trained; one that cannot be is failed, and the rest goes on.
 
     One comes after the other, so that their times can be compared; those of a study of sizes, which may be many, share
@@ -223,26 +223,26 @@ def train_all(plan: Plan, prepared: list[Prepared], crew: Crew, progress: Progre
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
     if plan.config.study.vocabulary is None:
         for each in waiting.values():
-            train_one(plan, each, crew, progress)
+            train_one(plan, each, pool, progress)
             yield each
         return
     jobs = deque(_training(each.planned) for each in waiting.values())
-    for job, answer in crew.work(
+    for job, answer in pool.work(
         lambda: jobs.popleft() if jobs else None, feeds=lambda job: _feeds(plan, waiting, job)
     ):
         assert isinstance(job, Train)
-        if isinstance(answer, Death) and not answer.note.verb:
+        if isinstance(answer, WorkerDied) and not answer.heartbeat.verb:
             jobs.append(job)  # its worker died before it began
         else:
-            _take(waiting[job.name], answer, crew)
+            _take(waiting[job.name], answer, pool)
     yield from waiting.values()
 
 
-def train_one(plan: Plan, each: Prepared, crew: Crew, progress: Progress) -> None:
+def train_one(plan: Plan, each: Prepared, pool: WorkerPool, progress: Progress) -> None:
     """Train one tokenizer; if it cannot be trained, its state and reason say so."""
     progress(f"training {each.name}", 0, None)
     job = _training(each.planned)
-    _take(each, crew.ask(job, lambda: _feeds(plan, {each.name: each}, job)), crew)
+    _take(each, pool.ask(job, lambda: _feeds(plan, {each.name: each}, job)), pool)
 
 
 def _training(planned: PlannedTokenizer) -> Train:
@@ -256,17 +256,17 @@ def _feeds(plan: Plan, waiting: Mapping[str, Prepared], job: Job) -> dict[str, I
     return {"training": (document.text for name in names for document in plan.corpora[name].training())}
 
 
-def _take(each: Prepared, answer: Trained | Death, crew: Crew) -> None:
+def _take(each: Prepared, answer: Trained | WorkerDied, pool: WorkerPool) -> None:
     """Keep what came out of a training."""
     planned = each.planned
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
-    if isinstance(answer, Death):
+    if isinstance(answer, WorkerDied):
         each.take(answer.failure, failed)
         return
     each.train_s, each.train_documents, each.train_bytes = answer.seconds, answer.documents, answer.n_bytes
     each.take(answer.outcome, failed)
     if each.facts:
-        crew.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
+        pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
         if each.facts.vocab_size < planned.vocab_size:
             each.notes.append(
                 f"asked for {planned.vocab_size} tokens, the text gave {each.facts.vocab_size}: its real size counts"
@@ -288,7 +288,7 @@ class Checked(NamedTuple):
 
 
 @contextmanager
-def crew_for(config: Config, progress: Progress, workers: int = 1) -> Iterator[Crew]:
+def worker_pool(config: Config, progress: Progress, workers: int = 1) -> Iterator[WorkerPool]:
     """The processes in which the tokenizers of a configuration run, while the block lasts.
 
     Raises:
@@ -297,13 +297,13 @@ def crew_for(config: Config, progress: Progress, workers: int = 1) -> Iterator[C
     if workers < 1:
         raise InputError([Problem("workers", f"{workers} is too few; give 1 or more")])
     one_thread()
-    with Crew(workers, config.limits, progress) as crew:
+    with WorkerPool(workers, config.limits, progress) as pool:
         if not config.problems:
-            crew.start()
-        yield crew
+            pool.start()
+        yield pool
 
 
-def check(config: Config, crew: Crew, progress: Progress) -> Checked:
+def check(config: Config, pool: WorkerPool, progress: Progress) -> Checked:
     """Find everything that is wrong before anything is measured.
 
     Raises:
@@ -311,7 +311,7 @@ def check(config: Config, crew: Crew, progress: Progress) -> Checked:
     """
     registry = load_registry()
     plan = make_plan(config, registry, progress)
-    prepared = load_all(plan, crew, progress)
+    prepared = load_all(plan, pool, progress)
     if plan.problems:
         raise InputError(reading_order(plan.problems))
     return Checked(registry, plan, prepared)

@@ -13,8 +13,8 @@ from tokbench.results.model import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.workers.pool import Crew, Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import Job, WorkerContext
 
 __all__ = ["Probed", "probe"]
 
@@ -34,13 +34,13 @@ class Ask(Job):
     number: int
     name: str
 
-    def run(self, desk: Desk) -> Iterator[Answer | Failure]:
+    def run(self, context: WorkerContext) -> Iterator[Answer | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
-        make = desk.registry.metrics.get(self.family).probes
+        make = context.registry.metrics.get(self.family).probes
         assert make is not None
         each = make(self.options)[self.number]
         with doing("asking", tokenizer=self.name, place=f"probe {each.name}"):
-            yield attempt(lambda: each.ask(desk.tokenizer(self.name)), f"probe {each.name}")
+            yield attempt(lambda: each.ask(context.tokenizer(self.name)), f"probe {each.name}")
 
 
 _Key = tuple[str, int, str]
@@ -64,14 +64,14 @@ class Probed:
     shown: list[dict[str, Any]] = field(default_factory=list)
 
 
-def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure], crew: Crew) -> Probed:
+def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
     """Every probe on every tokenizer that is ready.
 
     Args:
         plan: what is to be done.
         prepared: the tokenizers.
         ended: tokenizers that have ended a process before, which are asked nothing.
-        crew: the workers.
+        pool: the workers.
     """
     sheets = [
         _Sheet(spec.name, options, number, each)
@@ -80,7 +80,7 @@ def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure]
         for number, each in enumerate(spec.probes(options))
     ]
     found = Probed()
-    answers = _ask(sheets, [each.name for each in prepared if each.facts], dict(ended), crew)
+    answers = _ask(sheets, [each.name for each in prepared if each.facts], dict(ended), pool)
     for sheet in sheets:
         shown = {}
         for each in prepared:
@@ -92,7 +92,9 @@ def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure]
     return found
 
 
-def _ask(sheets: list[_Sheet], names: list[str], ended: dict[str, Failure], crew: Crew) -> dict[_Key, Answer | Failure]:
+def _ask(
+    sheets: list[_Sheet], names: list[str], ended: dict[str, Failure], pool: WorkerPool
+) -> dict[_Key, Answer | Failure]:
     """The answers; who ends a process is asked nothing more."""
     answers: dict[_Key, Answer | Failure] = {}
     waiting = iter([Ask(*sheet[:3], name) for name in names for sheet in sheets])
@@ -104,13 +106,13 @@ def _ask(sheets: list[_Sheet], names: list[str], ended: dict[str, Failure], crew
             answers[job.family, job.number, job.name] = ended[job.name]
         return None
 
-    for done, (job, answer) in enumerate(crew.work(next_job), 1):
+    for done, (job, answer) in enumerate(pool.work(next_job), 1):
         assert isinstance(job, Ask)
-        if isinstance(answer, Death):
+        if isinstance(answer, WorkerDied):
             ended[job.name] = answer.failure
             answer = answer.failure  # noqa: PLW2901 - what is kept of it
         answers[job.family, job.number, job.name] = answer
-        crew.progress("probing", done, len(sheets) * len(names))
+        pool.progress("probing", done, len(sheets) * len(names))
     return answers
 
 

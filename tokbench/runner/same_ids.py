@@ -15,18 +15,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import MetricSpec, ValueSpec
+from tokbench.contracts.metric import Metric, MetricFamily
 from tokbench.contracts.tokenizer import Encoded, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.sums import Sums
 from tokbench.runner.plan import Plan
-from tokbench.runner.workers.pool import Crew, Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import Job, WorkerContext
 
 __all__ = ["SPEC", "SameIds", "digests"]
 
-VALUE: Final = ValueSpec(
+VALUE: Final = Metric(
     id="same_ids",
     unit="share of documents",
     direction="higher",
@@ -37,7 +37,7 @@ VALUE: Final = ValueSpec(
     ),
 )
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="same_ids", summary="whether two engines of one vocabulary give the same ids", values=(VALUE,)
 )
 """Measured where a tokenizer is declared the same as another; nobody asks for it by name."""
@@ -130,7 +130,7 @@ class SameIds:
         documents = sum(each.documents for each in sums)
         return documents - same, documents
 
-    def finish(self, crew: Crew) -> None:
+    def finish(self, pool: WorkerPool) -> None:
         """Encode the first document of each difference again, to show both segmentations."""
         keys = sorted(self._found, key=lambda key: (key[0], self._order[key[1:]]))
         for key in keys:
@@ -139,8 +139,8 @@ class SameIds:
                 continue
             name, corpus, group = key
             _, origin, text = found.first
-            answer = crew.ask(Segment(name, self.references[name], text))
-            shown = {"reason": answer.failure.reason} if isinstance(answer, Death) else answer
+            answer = pool.ask(Segment(name, self.references[name], text))
+            shown = {"reason": answer.failure.reason} if isinstance(answer, WorkerDied) else answer
             self.differences.append({
                 "tokenizer": name,
                 "same_as": self.references[name],
@@ -165,10 +165,10 @@ class Segment(Job):
     reference: str
     text: str
 
-    def run(self, desk: Desk) -> Iterator[dict[str, Any]]:
+    def run(self, context: WorkerContext) -> Iterator[dict[str, Any]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("encoding", tokenizer=self.name, place="a document again"):
-            answer = attempt(lambda: self._segment(desk.tokenizer(self.name), desk.tokenizer(self.reference)))
+            answer = attempt(lambda: self._segment(context.tokenizer(self.name), context.tokenizer(self.reference)))
         yield {"reason": answer.reason} if isinstance(answer, Failure) else answer
 
     def _segment(self, one: Tokenizer, other: Tokenizer) -> dict[str, Any]:

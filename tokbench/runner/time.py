@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tokbench.contracts.metric import BenchOutcome, BenchText, MetricSpec
+from tokbench.contracts.metric import MetricFamily, TimedOutcome, TimedText
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.failures import Failure, attempt, doing
 from tokbench.results.model import WHOLE, Cell, Status
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
-from tokbench.runner.workers.pool import Crew, Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import Job, WorkerContext
 
 __all__ = ["Untimed", "bench"]
 
@@ -43,50 +43,55 @@ class Time(Job):
     names: tuple[str, ...]
     corpora: tuple[tuple[str, bool, int], ...]
 
-    def run(self, desk: Desk) -> Iterator[tuple[BenchOutcome | Failure, dict[str, Failure]]]:
+    def run(self, context: WorkerContext) -> Iterator[tuple[TimedOutcome | Failure, dict[str, Failure]]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
-        make = desk.registry.metrics.get(self.family).bench
+        make = context.registry.metrics.get(self.family).timed
         assert make is not None
-        loaded = {name: attempt(lambda name=name: desk.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]
+        loaded = {name: attempt(lambda name=name: context.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]
         ready: dict[str, Tokenizer] = {k: each for k, each in loaded.items() if not isinstance(each, Failure)}
-        texts = [BenchText(name, evaluated, size, desk.texts(name)) for name, evaluated, size in self.corpora]
+        texts = [TimedText(name, evaluated, size, context.texts(name)) for name, evaluated, size in self.corpora]
         with doing("timing", tokenizer="", place=f"for {self.family}"):
-            outcome = attempt(lambda: make(self.options).measure(ready, texts, desk.progress), self.family)
+            outcome = attempt(lambda: make(self.options).measure(ready, texts, context.progress), self.family)
         yield outcome, {name: each for name, each in loaded.items() if isinstance(each, Failure)}
 
 
-def bench(plan: Plan, prepared: Sequence[Prepared], untimed: Mapping[str, Untimed], crew: Crew) -> BenchOutcome:
+def bench(plan: Plan, prepared: Sequence[Prepared], untimed: Mapping[str, Untimed], pool: WorkerPool) -> TimedOutcome:
     """The cells and notes of every bench metric; a tokenizer that is not timed gets cells that say why."""
-    crew.dismiss(keep=1)
-    outcome = BenchOutcome([], [])
+    pool.dismiss(keep=1)
+    outcome = TimedOutcome([], [])
     missing = dict(untimed)
     missing.update({each.name: Untimed(Status(each.state.value), each.reason) for each in prepared if not each.facts})
     names = [each.name for each in prepared]
     for spec, options in plan.metrics:
-        if spec.bench is not None:
-            found = _measure(plan, names, spec, options, dict(missing), crew)
+        if spec.timed is not None:
+            found = _measure(plan, names, spec, options, dict(missing), pool)
             outcome.cells.extend(found.cells)
             outcome.notes.extend(found.notes)
     return outcome
 
 
 def _measure(
-    plan: Plan, names: Sequence[str], spec: MetricSpec, options: Options, missing: dict[str, Untimed], crew: Crew
-) -> BenchOutcome:
+    plan: Plan,
+    names: Sequence[str],
+    spec: MetricFamily,
+    options: Options,
+    missing: dict[str, Untimed],
+    pool: WorkerPool,
+) -> TimedOutcome:
     """One metric; if a tokenizer ends the process, all begins anew without it, as timings of two processes differ."""
     corpora = tuple((name, name in plan.measured, plan.surveys[name].evaluated_bytes) for name in plan.corpora)
     while True:
         ready = tuple(name for name in names if name not in missing)
-        answer = crew.ask(Time(spec.name, options, ready, corpora), lambda: _texts(plan))
-        culprit = answer.note.tokenizer if isinstance(answer, Death) else ""
+        answer = pool.ask(Time(spec.name, options, ready, corpora), lambda: _texts(plan))
+        culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
         if culprit not in ready:
             break
         missing[culprit] = Untimed.of(answer.failure)
-    found, unloaded = (answer.failure, {}) if isinstance(answer, Death) else answer
+    found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
     missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
     if isinstance(found, Failure):
         missing.update({name: Untimed.of(found) for name in ready})
-        found = BenchOutcome([], [found.reason])
+        found = TimedOutcome([], [found.reason])
     units = {value.id: value.unit for value in spec.values}
     timed = [name for name in getattr(options, "corpora", ()) or plan.measured if name in plan.corpora]
     places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in found.cells)
@@ -97,7 +102,7 @@ def _measure(
         if name in missing
         for corpus, group, metric, unit in places
     ]
-    return BenchOutcome(found.cells + absent, found.notes)
+    return TimedOutcome(found.cells + absent, found.notes)
 
 
 def _texts(plan: Plan) -> dict[str, Iterable[str]]:

@@ -17,9 +17,9 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
 from tokbench.runner.folder import make_folder
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared, check, crew_for, train_one
-from tokbench.runner.workers.pool import Crew, Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.prepare import Prepared, check, train_one, worker_pool
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import Job, WorkerContext
 
 __all__ = ["OWN_FORMAT", "Trained", "train"]
 
@@ -72,15 +72,15 @@ def train(
         InputError: something is wrong with the configuration, a name, or the folder.
     """
     config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if entry.train}
-    with crew_for(config, progress) as crew:
-        plan, chosen = _choose(config, only, crew, progress)
+    with worker_pool(config, progress) as pool:
+        plan, chosen = _choose(config, only, pool, progress)
         make_folder(folder)
         written = tuple(formats) or (OWN_FORMAT,)
-        return [_train(plan, each, Deliver(each.name, folder, written), crew) for each in chosen]
+        return [_train(plan, each, Deliver(each.name, folder, written), pool) for each in chosen]
 
 
-def _choose(config: Config, only: Sequence[str], crew: Crew, progress: Progress) -> tuple[Plan, list[Prepared]]:
-    plan, prepared = check(config, crew, progress)[1:]
+def _choose(config: Config, only: Sequence[str], pool: WorkerPool, progress: Progress) -> tuple[Plan, list[Prepared]]:
+    plan, prepared = check(config, pool, progress)[1:]
     known = [each.name for each in prepared]
     wrong = [
         Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}")
@@ -109,14 +109,14 @@ class Deliver(Job):
     folder: Path
     formats: tuple[str, ...]
 
-    def run(self, desk: Desk) -> Iterator[Delivered]:
+    def run(self, context: WorkerContext) -> Iterator[Delivered]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
-        tokenizer = desk.tokenizer(self.name)
+        tokenizer = context.tokenizer(self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
             written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]
         n_bytes = tokens = 0
         with doing("encoding", tokenizer=self.name, place="the held-out text"):
-            for texts in desk.batches("held out"):
+            for texts in context.batches("held out"):
                 n_bytes += sum(len(text.encode()) for text in texts)
                 tokens += len(encode_batch(tokenizer, texts).ids)
         yield Delivered(written, n_bytes, tokens, _peak_mib())
@@ -138,13 +138,13 @@ class Deliver(Job):
         return path
 
 
-def _train(plan: Plan, each: Prepared, deliver: Deliver, crew: Crew) -> Trained:
+def _train(plan: Plan, each: Prepared, deliver: Deliver, pool: WorkerPool) -> Trained:
     planned = each.planned
-    train_one(plan, each, crew, crew.progress)
+    train_one(plan, each, pool, pool.progress)
     if each.facts is None:
         return Trained(each.name, planned.spec.name, planned.vocab_size, failure=each.reason)
-    answer: Delivered | Death = crew.ask(deliver, lambda: {"held out": _held_out(plan, planned.train_on)})
-    if isinstance(answer, Death):
+    answer: Delivered | WorkerDied = pool.ask(deliver, lambda: {"held out": _held_out(plan, planned.train_on)})
+    if isinstance(answer, WorkerDied):
         return Trained(each.name, planned.spec.name, planned.vocab_size, failure=answer.failure.reason)
     failures = [outcome.reason for outcome in answer.written if isinstance(outcome, Failure)]
     return Trained(

@@ -16,7 +16,7 @@ from tokbench.testing.shown import Note, call_of
 from tokbench.testing.shrink import shrink
 from tokbench.testing.texts import corpus, generated
 
-__all__ = ["Subject", "check_small", "is_id", "why"]
+__all__ = ["TokenizerUnderTest", "check_small", "is_id", "why"]
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def why(error: BaseException) -> str:
     return f"raised {type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"[:500]
 
 
-class Subject:
+class TokenizerUnderTest:
     """A tokenizer, and what all rules ask of it.
 
     Args:

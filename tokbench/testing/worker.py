@@ -15,7 +15,7 @@ from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
 from tokbench.testing.report import State, Verdict
 from tokbench.testing.rules import RULES
 from tokbench.testing.shown import Note, write_note
-from tokbench.testing.subject import Subject, why
+from tokbench.testing.subject import TokenizerUnderTest, why
 
 __all__ = ["main"]
 
@@ -48,15 +48,18 @@ def _serve(connection: Connection, notes: int) -> None:
         what = f"made {type(tokenizer).__name__}, which lacks encode, decode or vocab_size"
         connection.send(("broken", f"backend {job.name!r} {what}"))
         return
-    subject = Subject(job, tokenizer, limit, partial(write_note, notes), avoid)
+    subject = TokenizerUnderTest(job, tokenizer, limit, partial(write_note, notes), avoid)
     connection.send(("ready", ""))
-    answers: dict[str, Callable[[Subject, Any], Any]] = {"rule": _verdict, "ids": Subject.ids_or_words}
+    answers: dict[str, Callable[[TokenizerUnderTest, Any], Any]] = {
+        "rule": _verdict,
+        "ids": TokenizerUnderTest.ids_or_words,
+    }
     while True:
         kind, argument = connection.recv()
         connection.send(answers[kind](subject, argument))
 
 
-def _verdict(subject: Subject, name: str) -> Verdict:
+def _verdict(subject: TokenizerUnderTest, name: str) -> Verdict:
     """One rule."""
     try:
         return Verdict(State.OK, RULES[name].check(subject))

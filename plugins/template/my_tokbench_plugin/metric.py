@@ -8,12 +8,12 @@ from tokbench.contracts.tokenizer import HasTokenBytes
 class WordStarts:
     def __init__(self, options): ...
 
-    def map(self, view):  # one shard as one tokenizer sees it: the ids are there already
-        ids, offsets = view.encoded
+    def map(self, encoded):  # one shard as one tokenizer sees it: the ids are there already
+        ids, offsets = encoded.arrays
         used, which = np.unique(ids, return_inverse=True)
-        starts = np.array([view.tokenizer.token_bytes(i).startswith(b" ") for i in used.tolist()], dtype=np.int64)
+        starts = np.array([encoded.tokenizer.token_bytes(i).startswith(b" ") for i in used.tolist()], dtype=np.int64)
         running = np.concatenate([[0], np.cumsum(starts[which])])
-        return tokbench.Sums.of(view.shard, starts=np.diff(running[offsets]), tokens=view.tokens)
+        return tokbench.Sums.of(encoded.shard, starts=np.diff(running[offsets]), tokens=encoded.tokens)
 
     def merge(self, one, other):  # in any order
         return one + other
@@ -25,7 +25,7 @@ class WordStarts:
         return state.raw()
 
 
-VALUE = tokbench.ValueSpec(
+VALUE = tokbench.Metric(
     id="word_starts", unit="share of tokens", direction="none", formula="tokens that begin with a space / tokens",
     definition="How many tokens begin a word, in scripts that put spaces between words.", needs=(HasTokenBytes,),
 )  # fmt: skip
@@ -33,4 +33,4 @@ VALUE = tokbench.ValueSpec(
 
 @tokbench.hookimpl
 def register_metrics(register):
-    register(tokbench.MetricSpec(name="word_starts", summary="word starts", text=WordStarts, values=(VALUE,)))
+    register(tokbench.MetricFamily(name="word_starts", summary="word starts", text=WordStarts, values=(VALUE,)))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import tokbench
-from tokbench import BackendSpec, CorpusSpec, Document, Measured, MetricSpec, ReporterSpec, ValueSpec
+from tokbench import BackendSpec, CorpusSpec, Document, Measured, Metric, MetricFamily, ReporterSpec
 
 
 class Options(tokbench.Options):
@@ -65,8 +65,8 @@ def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
 
 
 @tokbench.hookimpl
-def register_metrics(register: Callable[[MetricSpec], None]) -> None:
-    value = ValueSpec(
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
+    value = Metric(
         id="longest_document",
         unit="tokens",
         direction="lower",
@@ -74,7 +74,7 @@ def register_metrics(register: Callable[[MetricSpec], None]) -> None:
         definition="The longest document.",
     )
     register(
-        MetricSpec(name="acme_longest", summary="longest document", values=(value,), text=lambda options: Longest())
+        MetricFamily(name="acme_longest", summary="longest document", values=(value,), text=lambda options: Longest())
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 
 __all__ = ["SPEC"]
@@ -18,9 +18,11 @@ class Compression:
 
     def __init__(self, _: Options) -> None: ...
 
-    def map(self, view: View) -> Sums:
+    def map(self, encoded: EncodedShard) -> Sums:
         """The sums of one shard."""
-        return Sums.of(view.shard, tokens=view.tokens, bytes=view.shard.n_bytes, characters=view.shard.n_chars)
+        return Sums.of(
+            encoded.shard, tokens=encoded.tokens, bytes=encoded.shard.n_bytes, characters=encoded.shard.n_chars
+        )
 
     def merge(self, one: Sums, other: Sums) -> Sums:
         """The sums of both."""
@@ -41,12 +43,12 @@ class Compression:
         return state.raw()
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="compression",
     summary="bytes and characters per token",
     text=Compression,
     values=(
-        ValueSpec(
+        Metric(
             id="compression_ratio",
             unit="bytes/token",
             direction="higher",
@@ -56,28 +58,28 @@ SPEC: Final = MetricSpec(
                 "same text; not between languages, because scripts differ in bytes per character."
             ),
         ),
-        ValueSpec(
+        Metric(
             id="chars_per_token",
             unit="chars/token",
             direction="higher",
             formula="Σ code points / Σ tokens",
             definition="Unicode code points that one token holds on average.",
         ),
-        ValueSpec(
+        Metric(
             id="tokens",
             unit="tokens",
             direction="lower",
             formula="Σ tokens",
             definition="Tokens of the text, documents encoded one by one, no special token added.",
         ),
-        ValueSpec(
+        Metric(
             id="bytes",
             unit="bytes",
             direction="none",
             formula="Σ bytes",
             definition="Size of the text in UTF-8.",
         ),
-        ValueSpec(
+        Metric(
             id="chars",
             unit="chars",
             direction="none",

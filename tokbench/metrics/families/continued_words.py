@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, words_of
 
@@ -22,17 +22,17 @@ class ContinuedWords:
     def __init__(self, options: WordOptions) -> None:
         self._options = options
 
-    def map(self, view: View) -> UnitSums:
+    def map(self, encoded: EncodedShard) -> UnitSums:
         """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
-        unit, words, lacking = words_of(self._options, view.shard, placed=True)
-        ends, aligned = token_ends(view)
+        unit, words, lacking = words_of(self._options, encoded.shard, placed=True)
+        ends, aligned = token_ends(encoded)
         # A token that ends strictly inside a word continues it in the next token.
         inside = np.searchsorted(ends, words.ends, side="left") - np.searchsorted(ends, words.starts, side="right")
         cut = (inside > 0) & aligned[words.documents]
         sums = Sums.of(
-            view.shard,
-            continued=per_document(view.shard, words.documents[cut]),
-            words=per_document(view.shard, words.documents) * aligned,
+            encoded.shard,
+            continued=per_document(encoded.shard, words.documents[cut]),
+            words=per_document(encoded.shard, words.documents) * aligned,
             aligned=aligned.astype(np.int64),
         )
         return UnitSums(frozenset({unit}), sums, lacking)
@@ -50,13 +50,13 @@ class ContinuedWords:
         return state.raw()
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="continued_words",
     summary="share of words that are cut into several tokens, in running text",
     text=ContinuedWords,
     options=WordOptions,
     values=(
-        ValueSpec(
+        Metric(
             id="continued_word_rate",
             unit="share of words",
             direction="lower",

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.vocabulary import add_counts
 
 __all__ = ["SPEC", "TokenCounts"]
@@ -74,16 +74,18 @@ class CountTokens:
     def __init__(self, _: Options) -> None:
         pass
 
-    def map(self, view: View) -> TokenCounts:
+    def map(self, encoded: EncodedShard) -> TokenCounts:
         """The counts of one shard."""
-        buckets = np.repeat(view.shard.buckets, view.tokens)
+        buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
         # Sorting is about three times as fast when a key takes four bytes.
-        small = view.tokenizer.vocab_size << _BUCKET_BITS <= np.iinfo(np.uint32).max
+        small = encoded.tokenizer.vocab_size << _BUCKET_BITS <= np.iinfo(np.uint32).max
         kind: Any = np.uint32 if small else np.uint64
-        keys = np.sort((view.encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
+        keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
         starts = np.flatnonzero(np.diff(keys, prepend=keys[:1] + kind(1)))
         counts = np.diff(np.append(starts, len(keys)))
-        return TokenCounts(view.tokenizer.vocab_size, len(view.shard), (Run(keys[starts].astype(np.uint64), counts),))
+        return TokenCounts(
+            encoded.tokenizer.vocab_size, len(encoded.shard), (Run(keys[starts].astype(np.uint64), counts),)
+        )
 
     def merge(self, one: TokenCounts, other: TokenCounts) -> TokenCounts:
         """The counts of both; runs of like size become one, so that a count is moved a few times at most."""
@@ -103,7 +105,7 @@ class CountTokens:
         return {"documents": state.documents, "distinct": len(np.unique(np.concatenate(ids)))}
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="curve",
     summary="how often each id occurs: what 'study: vocabulary' rests on",
     text=CountTokens,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.corpus.words import UNIT_NAMES
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, words_of
 
@@ -20,11 +20,11 @@ class Fertility:
     def __init__(self, options: WordOptions) -> None:
         self._options = options
 
-    def map(self, view: View) -> UnitSums:
+    def map(self, encoded: EncodedShard) -> UnitSums:
         """The sums of one shard."""
-        unit, words, lacking = words_of(self._options, view.shard, placed=False)
-        counted = per_document(view.shard, words.documents)
-        return UnitSums(frozenset({unit}), Sums.of(view.shard, tokens=view.tokens, words=counted), lacking)
+        unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
+        counted = per_document(encoded.shard, words.documents)
+        return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
         """The sums of both."""
@@ -46,13 +46,13 @@ class Fertility:
         return state.raw()
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="fertility",
     summary="tokens per word, the word defined language by language",
     text=Fertility,
     options=WordOptions,
     values=(
-        ValueSpec(
+        Metric(
             id="fertility",
             unit="tokens/word",
             direction="lower",
@@ -65,7 +65,7 @@ SPEC: Final = MetricSpec(
                 "marks; syllables for Tibetan and Dzongkha. Not comparable between groups whose units differ."
             ),
         ),
-        ValueSpec(
+        Metric(
             id="words",
             unit="words",
             direction="none",

@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import GoldWords
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.word_units import NO_GOLD, NOT_ALIGNED, per_document, token_ends, unknown_tokens
 
@@ -90,13 +90,13 @@ class Morphology:
 
     def __init__(self, _: Options) -> None: ...
 
-    def map(self, view: View) -> Boundaries:
+    def map(self, encoded: EncodedShard) -> Boundaries:
         """The sums of one shard, over the documents whose tokens are known and could be laid onto their bytes."""
-        shard, gold = view.shard, view.shard.gold
-        ends, aligned = token_ends(view)
+        shard, gold = encoded.shard, encoded.shard.gold
+        ends, aligned = token_ends(encoded)
         # Where the unknown token swallows a phrase it has the best of boundaries.
-        documents = np.repeat(np.arange(len(shard)), view.tokens)
-        known = per_document(shard, documents[unknown_tokens(view)]) == 0
+        documents = np.repeat(np.arange(len(shard)), encoded.tokens)
+        known = per_document(shard, documents[unknown_tokens(encoded)]) == 0
         ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
         nothing = np.zeros(len(shard), dtype=np.int64)
         words = morphemes = Found(nothing, nothing, nothing)
@@ -150,7 +150,7 @@ _MORPHEMES: Final = (
 )
 
 
-def _specs(kind: str, inside: str, says: str) -> tuple[ValueSpec, ...]:
+def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
     """Precision, recall and F1 of one kind."""
     formulas = {
         "precision": (
@@ -167,7 +167,7 @@ def _specs(kind: str, inside: str, says: str) -> tuple[ValueSpec, ...]:
         ),
     }
     return tuple(
-        ValueSpec(
+        Metric(
             id=f"{kind}_boundary_{value}",
             unit="share of boundaries",
             direction="higher",
@@ -179,7 +179,7 @@ def _specs(kind: str, inside: str, says: str) -> tuple[ValueSpec, ...]:
     )
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="morphology",
     summary="precision, recall and F1 of token boundaries against gold words and gold morphemes",
     text=Morphology,

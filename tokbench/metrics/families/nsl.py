@@ -6,10 +6,10 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.contracts.metric import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import CorpusOutcome, CorpusStates, Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.metrics.jackknife import jackknife
-from tokbench.metrics.paired_sums import Beside, shortcoming, sums_of
+from tokbench.metrics.paired_sums import PairedSums, shortcoming, sums_of
 from tokbench.results.model import WHOLE
 
 __all__ = ["SPEC", "NslOptions"]
@@ -21,16 +21,16 @@ class NslOptions(Options):
     reference: str = Field(description="the tokenizer that has length 1")
 
 
-class Nsl(Beside):
+class Nsl(PairedSums):
     """Divides tokens by those of the reference, group by group."""
 
     def __init__(self, options: NslOptions) -> None:
         self._reference = options.reference
 
-    def across(self, states: CorpusStates) -> AcrossOutcome:
+    def across(self, states: CorpusStates) -> CorpusOutcome:
         """Each tokenizer beside the reference."""
         places = [(name, group) for name in states.tokenizers for group in [*states.groups, WHOLE]]
-        return AcrossOutcome({place: {"nsl": self._value(states, *place)} for place in places})
+        return CorpusOutcome({place: {"nsl": self._value(states, *place)} for place in places})
 
     def _value(self, states: CorpusStates, name: str, group: str) -> Measured | NotApplicable:
         one, other = sums_of(states, name, group), sums_of(states, self._reference, group)
@@ -41,13 +41,13 @@ class Nsl(Beside):
         return Measured(float(above.sum() / below.sum()), one.documents, *jackknife(above, below))
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="nsl",
     summary="normalized sequence length: tokens in proportion to those of a reference tokenizer",
     text=Nsl,
     options=NslOptions,
     values=(
-        ValueSpec(
+        Metric(
             id="nsl",
             unit="times the reference",
             direction="lower",

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from tokbench.contracts.metric import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import CorpusOutcome, CorpusStates, Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.metrics.jackknife import MIN_BUCKETS, leave_out, p_value, spread
-from tokbench.metrics.paired_sums import Beside, shortcoming, sums_of
+from tokbench.metrics.paired_sums import PairedSums, shortcoming, sums_of
 from tokbench.metrics.sums import Sums
 from tokbench.results.model import WHOLE
 
@@ -35,12 +35,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-class Pairs(Beside):
+class Pairs(PairedSums):
     """Compares every two tokenizers in every group, on the same jackknife groups."""
 
     def __init__(self, _: Options) -> None: ...
 
-    def across(self, states: CorpusStates) -> AcrossOutcome:
+    def across(self, states: CorpusStates) -> CorpusOutcome:
         """A rank for each tokenizer and group, and the differences behind it."""
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
         pairs: list[dict[str, Any]] = []
@@ -57,7 +57,7 @@ class Pairs(Beside):
                 rank = NotApplicable(reason) if reason else Measured(1 + behind[name], documents)
                 values[name, group] = {"rank": rank}
             pairs += found
-        return AcrossOutcome(values, pairs)
+        return CorpusOutcome(values, pairs)
 
 
 def _too_few(sums: Sums | None) -> str:
@@ -92,12 +92,12 @@ def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[dic
         }
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="pairs",
     summary="which of two tokenizers needs fewer tokens, and by how much; ranks with ties",
     text=Pairs,
     values=(
-        ValueSpec(
+        Metric(
             id="rank",
             unit="rank",
             direction="lower",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.contracts.metric import MetricSpec
+from tokbench.contracts.metric import MetricFamily
 from tokbench.hookspecs import hookimpl
 from tokbench.metrics.families import (
     compression,
@@ -29,7 +29,7 @@ __all__ = ["register_metrics"]
 
 
 @hookimpl
-def register_metrics(register: Callable[[MetricSpec], None]) -> None:
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Bring the families of this folder."""
     words = (fertility, continued_words, strr, utf8, morphology)
     across = (fairness, nsl, pairs)

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import Words
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, unknown_tokens, words_of
 
@@ -45,13 +45,13 @@ class SingleTokens:
     def __init__(self, options: WordOptions) -> None:
         self._options = options
 
-    def map(self, view: View) -> UnitSums:
+    def map(self, encoded: EncodedShard) -> UnitSums:
         """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
-        shard = view.shard
+        shard = encoded.shard
         unit, words, lacking = words_of(self._options, shard, placed=True)
-        ends, aligned = token_ends(view)
+        ends, aligned = token_ends(encoded)
         words = Words(*(each[aligned[words.documents]] for each in words))
-        whole = kept_whole(shard, words, ends, unknown_tokens(view)[np.repeat(aligned, view.tokens)])
+        whole = kept_whole(shard, words, ends, unknown_tokens(encoded)[np.repeat(aligned, encoded.tokens)])
         sums = Sums.of(
             shard,
             whole=per_document(shard, words.documents[whole]),
@@ -73,13 +73,13 @@ class SingleTokens:
         return state.raw()
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="strr",
     summary="share of words kept whole as one token, in running text",
     text=SingleTokens,
     options=WordOptions,
     values=(
-        ValueSpec(
+        Metric(
             id="strr",
             unit="share of words",
             direction="higher",

@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasMerges
 from tokbench.errors import ContractError
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.vocabulary import Frequencies, Vocabulary, VocabularyOptions
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.inspect.usage import Usage, usage_classes
@@ -38,21 +38,23 @@ class UsageClasses:
         self._frequencies = Vocabulary(VocabularyOptions())
         self._orders: dict[str, MergeOrder | None] = {}
 
-    def map(self, view: View) -> UsageState:
+    def map(self, encoded: EncodedShard) -> UsageState:
         """The frequencies of one shard; what is built adds up over shards like what is emitted."""
-        emitted = self._frequencies.map(view)
-        order = self._order(view)
+        emitted = self._frequencies.map(encoded)
+        order = self._order(encoded)
         if order is None:
             return UsageState(emitted, None)
         built = Curve(order, _dense(emitted)).built
         ids = np.flatnonzero(built)
         return UsageState(emitted, emitted._replace(ids=ids, counts=built[ids]))
 
-    def _order(self, view: View) -> MergeOrder | None:
-        name = view.subject.name
+    def _order(self, encoded: EncodedShard) -> MergeOrder | None:
+        name = encoded.loaded.name
         if name not in self._orders:
             try:
-                self._orders[name] = merge_order(view.tokenizer) if view.tokenizer.vocab_size <= _LARGEST else None
+                self._orders[name] = (
+                    merge_order(encoded.tokenizer) if encoded.tokenizer.vocab_size <= _LARGEST else None
+                )
             except ContractError:
                 self._orders[name] = None
         return self._orders[name]
@@ -119,12 +121,12 @@ _VALUES: Final = {
     ),
 }
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="usage",
     summary="usage classes: share of the vocabulary that is active, rare, scaffold or unseen",
     text=UsageClasses,
     values=tuple(
-        ValueSpec(
+        Metric(
             id=f"usage_{usage}",
             unit="share of ids",
             direction="none",

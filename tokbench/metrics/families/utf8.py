@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasTokenBytes
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.word_units import per_document, token_ends
 
@@ -28,14 +28,14 @@ class Utf8:
 
     def __init__(self, _: Options) -> None: ...
 
-    def map(self, view: View) -> Sums:
+    def map(self, encoded: EncodedShard) -> Sums:
         """The sums of one shard, over the documents whose bytes are those of their tokens."""
-        shard = view.shard
-        ends, aligned = token_ends(view)
+        shard = encoded.shard
+        ends, aligned = token_ends(encoded)
         # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
-        counted = aligned & view.exact if isinstance(view.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
-        ends = ends[np.repeat(counted[aligned], view.tokens[aligned])]
-        documents = np.repeat(np.flatnonzero(counted), view.tokens[counted])
+        counted = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
+        ends = ends[np.repeat(counted[aligned], encoded.tokens[aligned])]
+        documents = np.repeat(np.flatnonzero(counted), encoded.tokens[counted])
         data = np.frombuffer("".join(shard.texts).encode("utf-8"), dtype=np.uint8)
         # Whether a position is inside a character: the byte there continues one.
         inside = np.append((data & 0xC0) == 0x80, False)  # noqa: PLR2004 - 10xxxxxx
@@ -50,7 +50,7 @@ class Utf8:
             shard,
             characters=shard.n_chars * counted,
             split_characters=per_document(shard, documents[cutting[first]]),
-            tokens=view.tokens * counted,
+            tokens=encoded.tokens * counted,
             partial_tokens=per_document(shard, documents[partial]),
             grapheme_clusters=per_document(shard, clusters.documents) * counted,
             split_clusters=per_document(shard, clusters.documents[cut]),
@@ -78,13 +78,13 @@ _COUNTED: Final = (
     "Counted are the documents that come back exactly, where the bytes of the tokens are those of the text."
 )
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="utf8",
     summary="characters and grapheme clusters that token boundaries split, tokens that are not whole characters",
     text=Utf8,
     by_script=True,
     values=(
-        ValueSpec(
+        Metric(
             id="chars_split",
             unit="share of characters",
             direction="lower",
@@ -92,7 +92,7 @@ SPEC: Final = MetricSpec(
             definition=f"Share of characters that are spread over several tokens. {_COUNTED}",
             needs=(HasTokenBytes,),
         ),
-        ValueSpec(
+        Metric(
             id="partial_tokens",
             unit="share of tokens",
             direction="lower",
@@ -103,7 +103,7 @@ SPEC: Final = MetricSpec(
             ),
             needs=(HasTokenBytes,),
         ),
-        ValueSpec(
+        Metric(
             id="graphemes_split",
             unit="share of grapheme clusters",
             direction="lower",

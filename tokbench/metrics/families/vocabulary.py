@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 
 __all__ = ["SPEC", "Frequencies", "VocabularyOptions", "add_counts", "renyi_entropy"]
 
@@ -79,16 +79,16 @@ class Vocabulary:
     def __init__(self, options: VocabularyOptions) -> None:
         self._alpha = options.alpha
 
-    def map(self, view: View) -> Frequencies:
+    def map(self, encoded: EncodedShard) -> Frequencies:
         """The frequencies of one shard."""
-        ids = view.encoded.ids
+        ids = encoded.ids
         if int(ids.max(initial=0)) < _FEW * (len(ids) + _FEW):
             counts = np.bincount(ids)
             found = np.flatnonzero(counts)
             counts = counts[found]
         else:  # ids up to 2**32, as a vocabulary of all byte strings may have: sort instead
             found, counts = np.unique(ids, return_counts=True)
-        return Frequencies(view.tokenizer.vocab_size, len(view.shard), found.astype(np.int64), counts)
+        return Frequencies(encoded.tokenizer.vocab_size, len(encoded.shard), found.astype(np.int64), counts)
 
     def merge(self, one: Frequencies, other: Frequencies) -> Frequencies:
         """The frequencies of both."""
@@ -121,27 +121,27 @@ class Vocabulary:
         }
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="vocabulary",
     summary="share of the vocabulary in use, Rényi and Shannon efficiency",
     text=Vocabulary,
     options=VocabularyOptions,
     values=(
-        ValueSpec(
+        Metric(
             id="vocab_utilization",
             unit="share of ids",
             direction="higher",
             formula="distinct ids in the text / vocab_size",
             definition="Share of the vocabulary that occurs in the text; it grows with the amount of text.",
         ),
-        ValueSpec(
+        Metric(
             id="distinct_tokens",
             unit="ids",
             direction="none",
             formula="distinct ids in the text",
             definition="How many different ids occur in the text.",
         ),
-        ValueSpec(
+        Metric(
             id="renyi_efficiency",
             unit="share of the maximum",
             direction="higher",
@@ -151,7 +151,7 @@ SPEC: Final = MetricSpec(
                 "2023 found it to go along with the quality of translation models."
             ),
         ),
-        ValueSpec(
+        Metric(
             id="shannon_efficiency",
             unit="share of the maximum",
             direction="higher",

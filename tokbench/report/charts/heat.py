@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tokbench.report.cells import Series, Shown, label, legends
+from tokbench.report.cells import DisplayCell, Series, label, legends
 from tokbench.report.number_format import Style, style_for, unit_label
 from tokbench.report.sections.losses import COUNTED
 from tokbench.report.tables import Tables
@@ -31,7 +31,7 @@ class HeatRow:
     group: str
     documents: int | None
     unit: str
-    cells: Sequence[tuple[Shown, int | None]]
+    cells: Sequence[tuple[DisplayCell, int | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,5 +162,5 @@ def _row(tables: Tables, row: Series, order: Sequence[str], scales: Mapping[str,
     )
 
 
-def _level(cell: Shown, scale: _Scale | None) -> int | None:
+def _level(cell: DisplayCell, scale: _Scale | None) -> int | None:
     return None if cell.value is None or cell.unknown or scale is None else scale.level(cell.value)

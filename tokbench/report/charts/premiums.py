@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from tokbench.corpus.languages import find_language
-from tokbench.report.cells import Series, Shown
+from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.charts.axis import Axis, Tick
 from tokbench.report.escaping import cut, visible
 from tokbench.report.tables import Tables
@@ -71,7 +71,7 @@ class Panels:
     panels: Sequence[Panel]
 
 
-def by_premium(name: str, languages: Sequence[Series]) -> list[tuple[Series, Shown]]:
+def by_premium(name: str, languages: Sequence[Series]) -> list[tuple[Series, DisplayCell]]:
     """The languages under a tokenizer, the dearest first; those without a premium at the end."""
     cells = [(series, series.cells[name]) for series in languages]
     return sorted(cells, key=lambda pair: (pair[1].value is None, -(pair[1].value or 0.0)))
@@ -124,7 +124,7 @@ def _language(group: str) -> str:
     return cut(visible(f"{language.name} ({group})" if language else group), _LONGEST)
 
 
-def _bar(label: str, y: float, shown: Shown, cell: Cell | None, at: Callable[[float], float]) -> Bar:
+def _bar(label: str, y: float, shown: DisplayCell, cell: Cell | None, at: Callable[[float], float]) -> Bar:
     if cell is None or cell.value is None:
         return Bar(label, shown.title, y, shown.text)
     low, high = (None if end is None else at(end) for end in (cell.ci_low, cell.ci_high))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokbench.report.cells import Shown, legends
+from tokbench.report.cells import DisplayCell, legends
 from tokbench.report.charts.axis import Axis, Tick
 from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.escaping import cut, plain, visible
@@ -135,5 +135,5 @@ def _bar(cell: Cell, axis: Axis) -> tuple[float, float] | None:
     return ends if abs(ends[1] - ends[0]) > _REACH else None
 
 
-def _title(name: str, backend: str, speed: Shown, compression: Shown) -> str:
+def _title(name: str, backend: str, speed: DisplayCell, compression: DisplayCell) -> str:
     return f"{name} ({backend}): {compression.title}; {speed.title}"

@@ -120,7 +120,7 @@ def _context(results: Results) -> dict[str, Any]:
         "timed": any(tables.family(name) == _SPEED for name in tables.metrics),
         "subtitle": key_numbers.subtitle(tables),
         "tables": tables,
-        "troubles": cells_without_value(results),
+        "problems": cells_without_value(results),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tokbench.contracts.reporter import ReporterSpec
-from tokbench.report.cells import BEST_LEGEND, Shown, legends
+from tokbench.report.cells import BEST_LEGEND, DisplayCell, legends
 from tokbench.report.charts.heat import FIRST, HeatMap, heat_map
 from tokbench.report.escaping import markdown, plain, table
 from tokbench.report.number_format import size, unit_label
@@ -54,7 +54,7 @@ def render(results: Results) -> str:
     return "\n".join([head, *([notes.strip() + "\n"] if notes else []), *parts])
 
 
-def _shown(cell: Shown) -> str:
+def _shown(cell: DisplayCell) -> str:
     return f"**{cell.text}**" if cell.best else cell.text + cell.marks
 
 
@@ -121,7 +121,7 @@ def _fairness(tables: Tables) -> Iterator[str]:
         yield text + table(head, rows, range(1, len(head))) + "".join(f"\n{line}.\n" for line in view.legends)
 
 
-def _with_interval(cell: Shown) -> str:
+def _with_interval(cell: DisplayCell) -> str:
     return _shown(cell) + (f" [{cell.interval}]" if cell.interval else "")
 
 

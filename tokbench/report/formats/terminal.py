@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tokbench.report.cells import Series, Shown, label, legends
+from tokbench.report.cells import DisplayCell, Series, label, legends
 from tokbench.report.escaping import cut, visible
 from tokbench.report.sections import key_numbers
 from tokbench.report.sections.losses import Loss, losses
@@ -137,7 +137,7 @@ def _table(view: Overview, columns: Sequence[Series]) -> Table:
     return table
 
 
-def _style(cell: Shown) -> str:
+def _style(cell: DisplayCell) -> str:
     return "bold green" if cell.best else "dim" if cell.value is None else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokbench.metrics.families.fairness.inequality import lorenz
-from tokbench.report.cells import Series, Shown, legends
+from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.charts.premiums import Bars, Panels, bars, by_premium, panels
 from tokbench.report.escaping import plain
 from tokbench.report.tables import Tables
@@ -101,7 +101,7 @@ def _dearest(name: str, languages: Sequence[Series]) -> str:
     return dearest + (f"; none for {missing} of {len(languages)}, whose text is lost" if missing else "")
 
 
-def _curve(number: int, name: str, languages: Sequence[Series], gini: Shown) -> Curve | None:
+def _curve(number: int, name: str, languages: Sequence[Series], gini: DisplayCell) -> Curve | None:
     values = [series.cells[name].value for series in languages]
     premiums = [value for value in values if value is not None]
     if len(premiums) < len(values):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.report.cells import Series, Shown
+from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.escaping import plain
 from tokbench.report.sections.losses import COUNTED
 from tokbench.report.tables import Tables
@@ -49,7 +49,7 @@ class Overview:
     columns: Sequence[Series]
 
     @property
-    def cells(self) -> list[Shown]:
+    def cells(self) -> list[DisplayCell]:
         """All that is measured in it."""
         return [cell for column in self.columns for cell in column.cells.values()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokbench.report.cells import Series, Shown
+from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.escaping import plain
 from tokbench.report.tables import Tables
 
@@ -27,7 +27,7 @@ class SpeedTable:
     rows: Sequence[tuple[str, Sequence[int | None], str]]
 
     @property
-    def cells(self) -> list[Shown]:
+    def cells(self) -> list[DisplayCell]:
         """All that is measured in it."""
         return [cell for column in self.columns for cell in column.cells.values()]
 

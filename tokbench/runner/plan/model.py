@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tokbench.config.model import Config
 from tokbench.contracts.backend import BackendSpec
-from tokbench.contracts.metric import MetricSpec
+from tokbench.contracts.metric import MetricFamily
 from tokbench.contracts.options import Options
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
@@ -76,7 +76,7 @@ class Plan:
     surveys: dict[str, Survey] = field(default_factory=dict)
     measured: list[str] = field(default_factory=list)
     tokenizers: list[PlannedTokenizer] = field(default_factory=list)
-    metrics: list[tuple[MetricSpec, Options]] = field(default_factory=list)
+    metrics: list[tuple[MetricFamily, Options]] = field(default_factory=list)
     reporters: list[ReporterSpec] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 

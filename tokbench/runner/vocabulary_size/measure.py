@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import AcrossMetric, Measured
+from tokbench.contracts.metric import CorpusMetric, Measured
 from tokbench.corpus.words import UNIT_NAMES
 from tokbench.failures import Failure, attempt
 from tokbench.metrics.families.curve import TokenCounts
@@ -25,7 +25,7 @@ from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model,
 from tokbench.runner.vocabulary_size.lines import Line, cut, grid, ladder
 from tokbench.runner.vocabulary_size.merges import Built, read_merges
 from tokbench.runner.vocabulary_size.rows import Text, find_knee, rows
-from tokbench.runner.workers.pool import Crew
+from tokbench.runner.workers.pool import WorkerPool
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.size.options import VocabularyStudy
 
@@ -37,7 +37,7 @@ def study_vocabulary(
     prepared: Sequence[Prepared],
     evaluation: Evaluation,
     cells: Iterable[Cell],
-    crew: Crew,
+    pool: WorkerPool,
     progress: Progress,
 ) -> dict[str, Any]:
     """The study as plain data for ``results.json``; see :class:`tokbench.results.model.Results`.
@@ -47,7 +47,7 @@ def study_vocabulary(
     options = plan.config.study.vocabulary
     assert options is not None
     ready = [each for each in prepared if each.facts]
-    told = read_merges([each.name for each in ready], crew, progress)
+    told = read_merges([each.name for each in ready], pool, progress)
     built = {name: each for name, each in told.items() if not isinstance(each, Failure)}
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in cells if cell.group == WHOLE}
     study = _Study(plan, evaluation, options, [each.name for each in ready], seen)
@@ -175,7 +175,7 @@ class _Study:
         """
         states = [self._state(name, corpus, WHOLE, "roundtrip") for name in names]
         metric = self.evaluation.metrics["roundtrip"]
-        assert not isinstance(metric, AcrossMetric)
+        assert not isinstance(metric, CorpusMetric)
         found = [metric.finish(state) for state in states if not isinstance(state, Failure)]
         exact = [each["roundtrip_exact"] for each in found]
         shares = [each.value for each in exact if isinstance(each, Measured)]

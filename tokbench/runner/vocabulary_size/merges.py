@@ -10,8 +10,8 @@ from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import ContractError
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
-from tokbench.runner.workers.pool import Crew, Death
-from tokbench.runner.workers.worker import Desk, Job
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import Job, WorkerContext
 from tokbench.vocabulary.merges import MergeOrder, merge_order, ordinary_tokens
 
 __all__ = ["Built", "read_merges"]
@@ -41,10 +41,10 @@ class ReadMerges(Job):
 
     name: str
 
-    def run(self, desk: Desk) -> Iterator[Built | Failure]:
+    def run(self, context: WorkerContext) -> Iterator[Built | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("reading the merges of", tokenizer=self.name, place=self.name):
-            yield attempt(lambda: _built(desk.tokenizer(self.name)))
+            yield attempt(lambda: _built(context.tokenizer(self.name)))
 
 
 def _built(tokenizer: Tokenizer) -> Built:
@@ -62,12 +62,12 @@ def _built(tokenizer: Tokenizer) -> Built:
     return Built(order, order.base + len(order), "", longest, min(two, default=None))
 
 
-def read_merges(names: Sequence[str], crew: Crew, progress: Progress) -> dict[str, Built | Failure]:
+def read_merges(names: Sequence[str], pool: WorkerPool, progress: Progress) -> dict[str, Built | Failure]:
     """How the vocabulary of each tokenizer is built, or why that is not known."""
     found: dict[str, Built | Failure] = {}
     jobs = (ReadMerges(name) for name in names)
-    for done, (job, answer) in enumerate(crew.work(lambda: next(jobs, None)), 1):
+    for done, (job, answer) in enumerate(pool.work(lambda: next(jobs, None)), 1):
         assert isinstance(job, ReadMerges)
-        found[job.name] = answer.failure if isinstance(answer, Death) else answer
+        found[job.name] = answer.failure if isinstance(answer, WorkerDied) else answer
         progress("reading merges", done, len(names))
     return found

@@ -24,11 +24,11 @@ from typing import Any, BinaryIO, Final, NamedTuple, Self, cast
 
 from tokbench.config.model import Limits
 from tokbench.errors import BackendError
-from tokbench.failures import NOTE_BYTES, Failure, Note, read_note
+from tokbench.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
 from tokbench.progress import Progress
 from tokbench.runner.workers.worker import Job, Recipe
 
-__all__ = ["ONE_THREAD", "Crew", "Death", "one_thread"]
+__all__ = ["ONE_THREAD", "WorkerDied", "WorkerPool", "one_thread"]
 
 ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
 
@@ -53,17 +53,17 @@ def one_thread() -> None:
         os.environ.setdefault(name, value)
 
 
-class Death(NamedTuple):
+class WorkerDied(NamedTuple):
     """A worker ended in the middle of a job.
 
     Attributes:
         failure: what happened, in words.
-        note: what it was doing.
+        heartbeat: what it was doing.
         crashed: whether it ended by itself, and not because it was killed.
     """
 
     failure: Failure
-    note: Note
+    heartbeat: Heartbeat
     crashed: bool
 
 
@@ -80,8 +80,8 @@ class _Worker:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         with _file_without_a_disk() as file, theirs:
-            file.truncate(NOTE_BYTES)
-            self._memory = mmap.mmap(file.fileno(), NOTE_BYTES)
+            file.truncate(HEARTBEAT_BYTES)
+            self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
             level = logging.getLogger("tokbench").getEffectiveLevel()
             numbers = [theirs.fileno(), file.fileno(), os.getpid(), level]
             # A session of its own, so that Ctrl-C reaches the parent alone, which then ends all of it.
@@ -137,24 +137,24 @@ class _Worker:
     def late(self, limits: Limits) -> bool:
         """Whether the job has used up its limit: as a whole if it is a training, else without a sign of life."""
         assert self.job is not None
-        now, number = time.monotonic(), read_note(self._memory).number
+        now, number = time.monotonic(), read_heartbeat(self._memory).number
         if number != self._number:
             self._number, self._since = number, now
         since = self._began if self.job.limit == "train" else self._since
         limit: float = getattr(limits, self.job.limit)
         return self._ready and now - since > limit
 
-    def end(self, patience: float = 0.0) -> tuple[Note, int]:
-        """End it and all that it started, after so many seconds to do so itself; its last note and its exit code."""
+    def end(self, patience: float = 0.0) -> tuple[Heartbeat, int]:
+        """End the process and all that it started, after so many seconds; return its last heartbeat and exit code."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self.connection.close()
-        return read_note(self._memory), self._process.wait()
+        return read_heartbeat(self._memory), self._process.wait()
 
 
-class Crew:
+class WorkerPool:
     """Some workers, which are started when they are needed and replaced when they die.
 
     Attributes:
@@ -189,7 +189,7 @@ class Crew:
         """Let every worker get at a tokenizer."""
         self._recipes[name] = recipe
 
-    def ask(self, job: Job, feeds: Callable[[], Mapping[str, Iterable[str]]] = dict) -> Any | Death:
+    def ask(self, job: Job, feeds: Callable[[], Mapping[str, Iterable[str]]] = dict) -> Any | WorkerDied:
         """The one answer to a job, by the first worker while the others have nothing to do.
 
         Args:
@@ -200,7 +200,7 @@ class Crew:
             jobs = iter([job])
             found = list(self._work(partial(next, jobs, None), lambda: None, lambda _: feeds(), 1))  # to its end
             _, answer = found[0]
-            if not isinstance(answer, Death) or answer.note.verb:
+            if not isinstance(answer, WorkerDied) or answer.heartbeat.verb:
                 return answer
 
     def work(
@@ -208,7 +208,7 @@ class Crew:
         next_job: Callable[[], Job | None],
         meanwhile: Callable[[], object] = lambda: None,
         feeds: Callable[[Job], Mapping[str, Iterable[str]]] = lambda _: {},
-    ) -> Iterator[tuple[Job, Any | Death]]:
+    ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """Jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
         Args:
@@ -225,7 +225,7 @@ class Crew:
         meanwhile: Callable[[], object],
         feeds: Callable[[Job], Mapping[str, Iterable[str]]],
         size: int,
-    ) -> Iterator[tuple[Job, Any | Death]]:
+    ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         while True:
             for number in range(size):
                 if number < len(self._workers) and self._workers[number].job is not None:
@@ -250,7 +250,7 @@ class Crew:
     def _look_after(self) -> float:
         return min(self._limits.step, self._limits.train, 4.0) / _LOOKS
 
-    def _hear(self, worker: _Worker) -> Iterator[tuple[Job, Any | Death]]:
+    def _hear(self, worker: _Worker) -> Iterator[tuple[Job, Any | WorkerDied]]:
         assert worker.job is not None
         try:
             kind, content = worker.hear()
@@ -269,22 +269,26 @@ class Crew:
             name, level, text = content
             logging.getLogger(name).log(level, text)
 
-    def _bury(self, worker: _Worker, *, killed: bool) -> Death:
+    def _bury(self, worker: _Worker, *, killed: bool) -> WorkerDied:
         """End a worker, which is then replaced when it is needed, and say what it died of."""
         job = worker.job
         assert job is not None
         self._workers.remove(worker)
-        note, code = worker.end(0.0 if killed else _DYING)
-        self._senseless = 0 if note.verb else self._senseless + 1
+        heartbeat, code = worker.end(0.0 if killed else _DYING)
+        self._senseless = 0 if heartbeat.verb else self._senseless + 1
         if self._senseless > _MOST_SENSELESS:
             msg = f"worker processes do not start: the last one {_ended(code)}; see what it wrote above"
             raise BackendError(msg)
-        doing = " ".join(part for part in (note.verb, note.place) if part)
+        doing = " ".join(part for part in (heartbeat.verb, heartbeat.place) if part)
         if not killed:
-            return Death(Failure(f"the process {_ended(code)} while {doing}"), note, crashed=code != -signal.SIGKILL)
+            return WorkerDied(
+                Failure(f"the process {_ended(code)} while {doing}"), heartbeat, crashed=code != -signal.SIGKILL
+            )
         limit = getattr(self._limits, job.limit)
         reason = f"no answer within {limit:g} s while {doing}; if it is only slow, allow more: "
-        return Death(Failure(f"{reason}limits: {{{job.limit}: {10 * limit:g}}}", timed_out=True), note, crashed=False)
+        return WorkerDied(
+            Failure(f"{reason}limits: {{{job.limit}: {10 * limit:g}}}", timed_out=True), heartbeat, crashed=False
+        )
 
 
 def _ended(code: int) -> str:

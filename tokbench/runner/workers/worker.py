@@ -22,15 +22,15 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar, Literal
 
-from tokbench.contracts.metric import AcrossMetric, TextMetric
+from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendError
-from tokbench.failures import NOTE_BYTES, attempt, doing, keep_notes
-from tokbench.metrics.encoded_shard import Subject
+from tokbench.failures import HEARTBEAT_BYTES, attempt, doing, keep_heartbeat
+from tokbench.metrics.encoded_shard import LoadedTokenizer
 from tokbench.registry import load_registry
 
-__all__ = ["Desk", "Job", "Recipe", "checked", "main"]
+__all__ = ["Job", "Recipe", "WorkerContext", "checked", "main"]
 
 _PROGRESS_SECONDS = 0.1
 
@@ -45,7 +45,7 @@ class Job(ABC):
     limit: ClassVar[Literal["step", "train"]] = "step"
 
     @abstractmethod
-    def run(self, desk: Desk, /) -> Iterator[Any]:
+    def run(self, context: WorkerContext, /) -> Iterator[Any]:
         """Do it; what is yielded are the answers, which are sent back as pickles, one by one."""
 
 
@@ -63,22 +63,22 @@ class Recipe:
     pickled: bytes = b""
 
 
-class Desk:
+class WorkerContext:
     """What a job finds in its process: plugins, tokenizers, and a line to the parent."""
 
     def __init__(self, connection: Connection) -> None:
         self.registry = load_registry()
         self.recipes: dict[str, Recipe] = {}
         self._connection = connection
-        self._subjects: dict[str, Subject] = {}
-        self._metrics: dict[str, TextMetric | AcrossMetric] = {}
+        self._subjects: dict[str, LoadedTokenizer] = {}
+        self._metrics: dict[str, TextMetric | CorpusMetric] = {}
         self._told = 0.0
 
     def keep(self, name: str, tokenizer: Tokenizer) -> None:
         """Keep a tokenizer, so that it is loaded once."""
-        self._subjects[name] = Subject(name, tokenizer)
+        self._subjects[name] = LoadedTokenizer(name, tokenizer)
 
-    def subject(self, name: str) -> Subject:
+    def loaded(self, name: str) -> LoadedTokenizer:
         """A tokenizer of the run, with what is computed about it once; loaded if it is not there yet."""
         if name not in self._subjects:
             recipe = self.recipes[name]
@@ -94,9 +94,9 @@ class Desk:
 
     def tokenizer(self, name: str) -> Tokenizer:
         """A tokenizer of the run."""
-        return self.subject(name).tokenizer
+        return self.loaded(name).tokenizer
 
-    def metric(self, family: str, options: Options) -> TextMetric | AcrossMetric:
+    def metric(self, family: str, options: Options) -> TextMetric | CorpusMetric:
         """The text metric of a family; a run has one of each."""
         if family not in self._metrics:
             make = self.registry.metrics.get(family).text
@@ -176,16 +176,16 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     _die_with(parent)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
-    keep_notes(mmap.mmap(memory, NOTE_BYTES))
+    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES))
     line = _Line(connection)
     logger = logging.getLogger("tokbench")
     logger.addHandler(_ToParent(line))
     logger.setLevel(level)
     code = 0
     try:
-        desk = Desk(line)
+        context = WorkerContext(line)
         line.send(("ready", None))
-        _serve(desk, line)
+        _serve(context, line)
     except (EOFError, ConnectionError):
         pass  # the parent is through, or gone
     except KeyboardInterrupt:
@@ -193,11 +193,11 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     os._exit(code)  # without tearing down vocabularies of a gigabyte
 
 
-def _serve(desk: Desk, line: Connection) -> None:
+def _serve(context: WorkerContext, line: Connection) -> None:
     while True:
         job, recipes = line.recv()
-        desk.recipes.update(recipes)
-        for answer in job.run(desk):
+        context.recipes.update(recipes)
+        for answer in job.run(context):
             line.send(("answer", answer))
         line.send(("done", None))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, merges, refusals, special, threads
-from tokbench.testing.subject import Subject
+from tokbench.testing.subject import TokenizerUnderTest
 
 __all__ = ["RULES", "Rule"]
 
@@ -20,7 +20,7 @@ class Rule(NamedTuple):
     """
 
     sentence: int
-    check: Callable[[Subject], str]
+    check: Callable[[TokenizerUnderTest], str]
 
 
 # What others build on comes first: a text that kills the process is then found where it belongs.

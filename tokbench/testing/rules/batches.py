@@ -11,12 +11,12 @@ from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import Subject, check_small
+from tokbench.testing.subject import TokenizerUnderTest, check_small
 
 __all__ = ["decode_batch", "encode_batch"]
 
 
-def encode_batch(subject: Subject) -> str:
+def encode_batch(subject: TokenizerUnderTest) -> str:
     """Arrays of the right types, with the ids of ``encode``."""
     if not isinstance(subject.tokenizer, EncodesBatch):
         raise NotApplicable("it has no encode_batch")
@@ -54,7 +54,7 @@ def _arrays(call: str, encoded: object) -> Encoded:
     return Encoded(*encoded)
 
 
-def decode_batch(subject: Subject) -> str:
+def decode_batch(subject: TokenizerUnderTest) -> str:
     """The texts of ``decode``."""
     if not isinstance(subject.tokenizer, DecodesBatch):
         raise NotApplicable("it has no decode_batch")
@@ -70,7 +70,7 @@ def decode_batch(subject: Subject) -> str:
     return _each_batch(subject, texts, check)
 
 
-def _each_batch(subject: Subject, texts: list[str], check: Callable[[list[str]], None]) -> str:
+def _each_batch(subject: TokenizerUnderTest, texts: list[str], check: Callable[[list[str]], None]) -> str:
     """Check no documents, empty ones, and all together; what fails is made small: few documents, then short ones."""
 
     def checked(batch: list[str]) -> None:

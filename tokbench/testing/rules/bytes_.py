@@ -8,12 +8,12 @@ from itertools import pairwise
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasDummyPrefix, HasTokenBytes
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import Subject, is_id
+from tokbench.testing.subject import TokenizerUnderTest, is_id
 
 __all__ = ["offsets", "token_bytes"]
 
 
-def token_bytes(subject: Subject) -> str:
+def token_bytes(subject: TokenizerUnderTest) -> str:
     """Every id has bytes, and those of the ids of a text are those of the decoded text."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
@@ -43,7 +43,7 @@ def token_bytes(subject: Subject) -> str:
     return f"{len(subject.some_ids()):,} ids, {subject.each_text(subject.encodable, check)}"
 
 
-def offsets(subject: Subject) -> str:
+def offsets(subject: TokenizerUnderTest) -> str:
     """Each token has an end in the text, none before the last one's, and none beyond the text.
 
     Where nothing is lost the last one ends with the text, and what lies between two ends is the token's bytes.
@@ -78,7 +78,7 @@ def _check_ends(call: str, ends: Sequence[int], tokens: int, length: int) -> Non
         raise Broken(call, f"ends that never fall, from 0 to {length}, the bytes of the text", ends)
 
 
-def _check_parts(subject: Subject, call: str, ids: Sequence[int], parts: Sequence[bytes]) -> None:
+def _check_parts(subject: TokenizerUnderTest, call: str, ids: Sequence[int], parts: Sequence[bytes]) -> None:
     for token_id, part in zip(ids, parts, strict=True):
         data = subject.answer("token_bytes", token_id, expected="bytes")
         if data != part:

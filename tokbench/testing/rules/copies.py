@@ -17,19 +17,19 @@ from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.job import Job
 from tokbench.testing.process import Died, Process
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import Subject, why
+from tokbench.testing.subject import TokenizerUnderTest, why
 
 __all__ = ["other_process", "pickled", "saved"]
 
 
-def other_process(subject: Subject) -> str:
+def other_process(subject: TokenizerUnderTest) -> str:
     """Loaded there again, it gives the same ids."""
     if subject.job.train:
         raise NotApplicable("it is trained here; a pickled or saved copy goes to another process")
     return _elsewhere(subject, subject.job, "in a fresh process")
 
 
-def pickled(subject: Subject) -> str:
+def pickled(subject: TokenizerUnderTest) -> str:
     """A pickled copy gives the same ids in another process."""
     try:
         data = pickle.dumps(subject.tokenizer)
@@ -44,11 +44,11 @@ def pickled(subject: Subject) -> str:
     return _elsewhere(subject, replace(subject.job, pickled=data), "of a pickled copy in a fresh process")
 
 
-def _loads_saved(subject: Subject) -> str:
+def _loads_saved(subject: TokenizerUnderTest) -> str:
     return "" if _reason_against(subject.tokenizer, subject.job) else "another process loads what it has saved"
 
 
-def _elsewhere(subject: Subject, job: Job, where: str) -> str:
+def _elsewhere(subject: TokenizerUnderTest, job: Job, where: str) -> str:
     """Compare all ids with those of another process, in which sets have another order."""
     try:
         with Process(job, subject.limit, hash_seed=1) as process:
@@ -59,7 +59,7 @@ def _elsewhere(subject: Subject, job: Job, where: str) -> str:
         raise Broken(f"load {where}", "the same tokenizer", words=str(error)) from error
 
 
-def _compared(subject: Subject, encode: Callable[[str], Any], where: str) -> str:
+def _compared(subject: TokenizerUnderTest, encode: Callable[[str], Any], where: str) -> str:
     """Compare all ids with those that another tokenizer gives, or with the words that it has for not giving any."""
 
     def check(text: str) -> None:
@@ -71,7 +71,7 @@ def _compared(subject: Subject, encode: Callable[[str], Any], where: str) -> str
     return subject.each_text(subject.encodable, check)
 
 
-def saved(subject: Subject) -> str:
+def saved(subject: TokenizerUnderTest) -> str:
     """What ``load`` makes of a saved file gives the same ids."""
     tokenizer, job = subject.tokenizer, subject.job
     reason = _reason_against(tokenizer, job)
@@ -92,7 +92,7 @@ def saved(subject: Subject) -> str:
             raise Broken(loading, "the tokenizer that was saved", words=why(error)) from error
         if loaded.vocab_size != tokenizer.vocab_size:
             raise Broken(loading, f"vocab_size {tokenizer.vocab_size}", words=f"vocab_size {loaded.vocab_size}")
-        copy = Subject(job, loaded, subject.limit, subject.note, frozenset())
+        copy = TokenizerUnderTest(job, loaded, subject.limit, subject.note, frozenset())
         return _compared(subject, copy.ids_or_words, "of a saved copy")
 
 

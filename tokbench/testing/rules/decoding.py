@@ -9,7 +9,7 @@ from typing import Final
 from tokbench.contracts.tokenizer import ClaimsLossless
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import Subject, check_small
+from tokbench.testing.subject import TokenizerUnderTest, check_small
 
 __all__ = ["decode", "lossless"]
 
@@ -17,7 +17,7 @@ _SEQUENCES: Final = 300
 _LONGEST: Final = 12
 
 
-def decode(subject: Subject) -> str:
+def decode(subject: TokenizerUnderTest) -> str:
     """Every id, the ids of every text and any ids in a row are text."""
 
     def check(ids: list[int]) -> None:
@@ -45,7 +45,7 @@ def _in_a_row(vocab_size: int) -> Iterator[list[int]]:
         yield [draw.randrange(vocab_size) for _ in range(draw.randint(2, _LONGEST))]
 
 
-def lossless(subject: Subject) -> str:
+def lossless(subject: TokenizerUnderTest) -> str:
     """Every text comes back, if that is claimed."""
     if not isinstance(subject.tokenizer, ClaimsLossless):
         raise NotApplicable("it does not say whether it is lossless")

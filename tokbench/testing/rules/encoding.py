@@ -8,7 +8,7 @@ from tokbench.contracts.tokenizer import EncodesBatch, HasUnknown, WarmsUp
 from tokbench.errors import BackendError
 from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import Subject, is_id, why
+from tokbench.testing.subject import TokenizerUnderTest, is_id, why
 from tokbench.testing.texts import long_texts
 
 __all__ = [
@@ -29,7 +29,7 @@ SURROGATES: Final = ("\ud800", "\udfff", "a\ud800", "\udc00b", "a\udbffb c", "é
 _BEGINNING: Final = 100
 
 
-def vocab_size(subject: Subject) -> str:
+def vocab_size(subject: TokenizerUnderTest) -> str:
     """It is a positive integer."""
     size = subject.tokenizer.vocab_size
     if not is_id(size) or size < 1:
@@ -37,7 +37,7 @@ def vocab_size(subject: Subject) -> str:
     return f"{size:,} ids"
 
 
-def every_text(subject: Subject) -> str:
+def every_text(subject: TokenizerUnderTest) -> str:
     """No Unicode text is refused, and none kills the process."""
 
     def check(text: str) -> None:
@@ -46,7 +46,7 @@ def every_text(subject: Subject) -> str:
     return subject.each_text(subject.more_texts, check)
 
 
-def lone_surrogates(subject: Subject) -> str:
+def lone_surrogates(subject: TokenizerUnderTest) -> str:
     """What is no Unicode is replaced or refused."""
 
     def check(text: str) -> None:
@@ -65,7 +65,7 @@ def lone_surrogates(subject: Subject) -> str:
     return subject.each_text(SURROGATES, check)
 
 
-def ids_in_range(subject: Subject) -> str:
+def ids_in_range(subject: TokenizerUnderTest) -> str:
     """All are integers in ``range(vocab_size)``."""
     size = subject.vocab_size
 
@@ -87,7 +87,7 @@ def ids_in_range(subject: Subject) -> str:
     return subject.each_text(subject.more_texts, check)
 
 
-def unknown_id(subject: Subject) -> str:
+def unknown_id(subject: TokenizerUnderTest) -> str:
     """It is an id, or there is none."""
     tokenizer, size = subject.tokenizer, subject.vocab_size
     if not isinstance(tokenizer, HasUnknown):
@@ -98,7 +98,7 @@ def unknown_id(subject: Subject) -> str:
     return f"unk_id is {unk_id}"
 
 
-def empty_text(subject: Subject) -> str:
+def empty_text(subject: TokenizerUnderTest) -> str:
     """It has no ids, and no ids are empty text."""
     ids = subject.ids("")
     if ids:
@@ -109,7 +109,7 @@ def empty_text(subject: Subject) -> str:
     return "both ways"
 
 
-def deterministic(subject: Subject) -> str:
+def deterministic(subject: TokenizerUnderTest) -> str:
     """The same text gives the same ids twice in a row, and after others."""
     first = {text: subject.ids(text) for text in reversed(subject.encodable)}
 
@@ -122,7 +122,7 @@ def deterministic(subject: Subject) -> str:
     return subject.each_text(subject.encodable, check)
 
 
-def warm_up(subject: Subject) -> str:
+def warm_up(subject: TokenizerUnderTest) -> str:
     """It changes no ids."""
     if not isinstance(subject.tokenizer, WarmsUp):
         raise NotApplicable("it has no warm_up")
@@ -141,7 +141,7 @@ def warm_up(subject: Subject) -> str:
     return subject.each_text(list(before), check)
 
 
-def long_text(subject: Subject) -> str:
+def long_text(subject: TokenizerUnderTest) -> str:
     """A megabyte without a place to split it comes to an end."""
     texts = {name: text for name, text in long_texts().items() if _begins(subject, text)}
     if not texts:
@@ -151,7 +151,7 @@ def long_text(subject: Subject) -> str:
     return f"a megabyte each: {', '.join(texts)}"
 
 
-def _begins(subject: Subject, text: str) -> bool:
+def _begins(subject: TokenizerUnderTest, text: str) -> bool:
     """Whether at least the beginning of a text can be encoded."""
     try:
         subject.ids(text[:_BEGINNING])

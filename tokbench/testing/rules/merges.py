@@ -8,14 +8,14 @@ from typing import Any, Final
 from tokbench.contracts.tokenizer import HasMerges, HasSpecialTokens, HasTokenBytes
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import shown
-from tokbench.testing.subject import Subject
+from tokbench.testing.subject import TokenizerUnderTest
 
 __all__ = ["merges"]
 
 _FEWEST: Final = 2
 
 
-def merges(subject: Subject) -> str:
+def merges(subject: TokenizerUnderTest) -> str:
     """Every merge has the bytes of an id that is not special, and its parts are units or made before."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
@@ -37,7 +37,7 @@ def merges(subject: Subject) -> str:
     return f"{len(made):,} merges"
 
 
-def _made(subject: Subject, rank: int, parts: Any, data: Sequence[bytes], ids: dict[bytes, int]) -> int:
+def _made(subject: TokenizerUnderTest, rank: int, parts: Any, data: Sequence[bytes], ids: dict[bytes, int]) -> int:
     """The id that a merge makes."""
     if not isinstance(parts, tuple) or len(parts) < _FEWEST or not subject.are_ids(parts):
         raise Broken(f"merges[{rank}]", "a tuple of two ids or more", parts)

@@ -10,7 +10,7 @@ from tokbench.contracts.tokenizer import DecodesBatch, Encoded, HasTokenBytes
 from tokbench.errors import BackendError
 from tokbench.testing.findings import Broken, Elsewhere
 from tokbench.testing.shown import call_of
-from tokbench.testing.subject import Subject, why
+from tokbench.testing.subject import TokenizerUnderTest, why
 
 __all__ = ["ids_out_of_range", "wrong_types"]
 
@@ -19,7 +19,7 @@ _NO_IDS: Final[tuple[Any, ...]] = (None, "x", "1", ["x"], [None])
 _UINT32: Final = 1 << 32
 
 
-def ids_out_of_range(subject: Subject) -> str:
+def ids_out_of_range(subject: TokenizerUnderTest) -> str:
     """``decode``, ``decode_batch`` and ``token_bytes`` refuse ids that do not exist."""
     right, names = (ValueError, BackendError), "ValueError or BackendError"
     size, tokenizer = subject.vocab_size, subject.tokenizer
@@ -38,7 +38,7 @@ def _batch(ids: list[int]) -> Encoded:
     return Encoded(np.array(ids, dtype=np.uint32), np.array([0, len(ids)], dtype=np.int64))
 
 
-def wrong_types(subject: Subject) -> str:
+def wrong_types(subject: TokenizerUnderTest) -> str:
     """``encode`` refuses what is no string, ``decode`` what are no integers."""
     right, names = (TypeError, ValueError, AttributeError, BackendError), "TypeError, ValueError or AttributeError"
     for argument in _NO_TEXT:
@@ -48,7 +48,9 @@ def wrong_types(subject: Subject) -> str:
     return f"{len(_NO_TEXT)} times no text, {len(_NO_IDS)} times no ids"
 
 
-def _refused(subject: Subject, method: str, argument: Any, right: tuple[type[Exception], ...], names: str) -> None:
+def _refused(
+    subject: TokenizerUnderTest, method: str, argument: Any, right: tuple[type[Exception], ...], names: str
+) -> None:
     """Make a call that must raise.
 
     Raises:

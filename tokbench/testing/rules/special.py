@@ -8,14 +8,14 @@ from typing import Final
 from tokbench.contracts.tokenizer import HasSpecialTokens
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import Subject
+from tokbench.testing.subject import TokenizerUnderTest
 
 __all__ = ["special_tokens"]
 
 _MOST_NAMES: Final = 2_000
 
 
-def special_tokens(subject: Subject) -> str:
+def special_tokens(subject: TokenizerUnderTest) -> str:
     """Names are text, ids are in range, and no text gives them, above all none that spells the names."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasSpecialTokens):

@@ -11,7 +11,7 @@ from typing import Final
 from tokbench.contracts.tokenizer import ThreadSafe, Tokenizer
 from tokbench.testing.findings import Broken, NotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import Subject, why
+from tokbench.testing.subject import TokenizerUnderTest, why
 
 __all__ = ["threads"]
 
@@ -19,7 +19,7 @@ _THREADS: Final = 8
 _ROUNDS: Final = 3
 
 
-def threads(subject: Subject) -> str:
+def threads(subject: TokenizerUnderTest) -> str:
     """Eight threads encode and decode all texts at a time, if that is allowed.
 
     A tokenizer that can be loaded is loaded anew, so that its first calls are at a time, too.

@@ -96,7 +96,7 @@ def _find_all(
 
 @inlined
 def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) -> Any:
-    """Note for the documents that end here where their ids do; returns the next document."""
+    """Heartbeat for the documents that end here where their ids do; returns the next document."""
     while document < len(borders) and np.uint64(borders[document]) == end:
         offsets[document] = np.int64(n)
         document += 1

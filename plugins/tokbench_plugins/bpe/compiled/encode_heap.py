@@ -52,7 +52,7 @@ def _sink(heap: Any, size: Any, at: Any, entry: Any) -> None:
 
 @compiled
 def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
-    """Note a new pair's rank, and put it into the heap if it is a merge; returns the heap's size."""
+    """Heartbeat a new pair's rank, and put it into the heap if it is a merge; returns the heap's size."""
     ranks[at] = rank
     if rank == NO_RANK:
         return size

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code import identifiers, indentation, operators, syntax
 from tokbench.metrics.families.code.leaves import leaves_of
 from tokbench.metrics.sums import Sums
@@ -42,14 +42,14 @@ class Code:
     def __init__(self, options: CodeOptions) -> None:
         self._grammars = options.grammars
 
-    def map(self, view: View) -> CodeState:
+    def map(self, encoded: EncodedShard) -> CodeState:
         """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
-        columns = {_LAID: view.token_ends.aligned.astype(np.int64)}
+        columns = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for theme in _THEMES:
-            columns |= theme.measure(view)
-        leaves = leaves_of(view.shard, self._grammars)
-        columns |= syntax.measure(view, None if isinstance(leaves, str) else leaves)
-        return CodeState(Sums.of(view.shard, **columns), frozenset({leaves} if isinstance(leaves, str) else ()))
+            columns |= theme.measure(encoded)
+        leaves = leaves_of(encoded.shard, self._grammars)
+        columns |= syntax.measure(encoded, None if isinstance(leaves, str) else leaves)
+        return CodeState(Sums.of(encoded.shard, **columns), frozenset({leaves} if isinstance(leaves, str) else ()))
 
     def merge(self, one: CodeState, other: CodeState) -> CodeState:
         """The sums of both."""
@@ -73,7 +73,7 @@ class Code:
         return {"treeless": sorted(state.treeless), **state.sums.raw()}
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="code",
     summary="lines, indentation, identifiers, operators and syntax trees of programs",
     text=Code,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document
 from tokbench.metrics.sums import Sums
@@ -47,17 +47,17 @@ def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
     return spans, np.fromiter((styles[name] for name in names), dtype=np.int64, count=len(names))
 
 
-def _measure(view: View) -> Columns:
-    spans, styles = view.shard.cached("identifiers", lambda: _find(view.shard))
-    tokens = cuts(view, spans) + 1
+def _measure(encoded: EncodedShard) -> Columns:
+    spans, styles = encoded.shard.cached("identifiers", lambda: _find(encoded.shard))
+    tokens = cuts(encoded, spans) + 1
     columns = {
-        "identifiers": per_document(view, spans),
-        "identifier tokens": per_document(view, spans, tokens),
-        "whole identifiers": per_document(view, spans, tokens == 1),
+        "identifiers": per_document(encoded, spans),
+        "identifier tokens": per_document(encoded, spans, tokens),
+        "whole identifiers": per_document(encoded, spans, tokens == 1),
     }
     for number, name in enumerate(STYLES):
-        columns[f"{name} names"] = per_document(view, spans, styles == number)
-        columns[f"{name} tokens"] = per_document(view, spans, tokens * (styles == number))
+        columns[f"{name} names"] = per_document(encoded, spans, styles == number)
+        columns[f"{name} tokens"] = per_document(encoded, spans, tokens * (styles == number))
     return columns
 
 

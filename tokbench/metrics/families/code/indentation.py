@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.lines import lines_of
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.metrics.spans import per_document, tokens_within
@@ -24,28 +24,28 @@ _LEVEL: Final = (
 )
 
 
-def _measure(view: View) -> Columns:
-    margins, tabs, spaces, levels = lines_of(view.shard)
-    spent = tokens_within(view, margins)
+def _measure(encoded: EncodedShard) -> Columns:
+    margins, tabs, spaces, levels = lines_of(encoded.shard)
+    spent = tokens_within(encoded, margins)
     by_spaces, by_tabs = (spaces > 0) & (tabs == 0), (tabs > 0) & (spaces == 0)
     columns = {
-        "lines": per_document(view, margins),
-        "tokens": np.where(view.token_ends.aligned, view.tokens, 0),
-        "indentation tokens": per_document(view, margins, spent),
+        "lines": per_document(encoded, margins),
+        "tokens": np.where(encoded.token_ends.aligned, encoded.tokens, 0),
+        "indentation tokens": per_document(encoded, margins, spent),
     }
     for name, chosen in (("spaces", by_spaces), ("tabs", by_tabs)):
         deep = chosen & (levels > 0)
         columns |= {
-            f"{name} tokens": per_document(view, margins, spent * chosen),
-            f"lines indented with {name}": per_document(view, margins, chosen),
-            f"{name} tokens at levels": per_document(view, margins, spent * deep),
-            f"levels of {name}": per_document(view, margins, levels * deep),
+            f"{name} tokens": per_document(encoded, margins, spent * chosen),
+            f"lines indented with {name}": per_document(encoded, margins, chosen),
+            f"{name} tokens at levels": per_document(encoded, margins, spent * deep),
+            f"levels of {name}": per_document(encoded, margins, levels * deep),
         }
-    columns["spaces of indentation"] = per_document(view, margins, spaces * by_spaces)
+    columns["spaces of indentation"] = per_document(encoded, margins, spaces * by_spaces)
     for depth in range(1, _DEEPEST + 1):
         here = np.minimum(levels, _DEEPEST) == depth
-        columns[f"tokens at level {depth}"] = per_document(view, margins, spent * here)
-        columns[f"lines at level {depth}"] = per_document(view, margins, here)
+        columns[f"tokens at level {depth}"] = per_document(encoded, margins, spent * here)
+        columns[f"lines at level {depth}"] = per_document(encoded, margins, here)
     return columns
 
 

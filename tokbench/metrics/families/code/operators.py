@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, shard_bytes
 from tokbench.metrics.sums import Sums
@@ -49,13 +49,13 @@ def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
     return spans, np.fromiter((kinds.index(_CLASS[each]) for each in found), dtype=np.int64, count=len(spans.starts))
 
 
-def _measure(view: View) -> Columns:
-    spans, kinds = view.shard.cached("operators", lambda: _find(view.shard))
-    whole = cuts(view, spans) == 0
-    columns = {"operators": per_document(view, spans), "whole operators": per_document(view, spans, whole)}
+def _measure(encoded: EncodedShard) -> Columns:
+    spans, kinds = encoded.shard.cached("operators", lambda: _find(encoded.shard))
+    whole = cuts(encoded, spans) == 0
+    columns = {"operators": per_document(encoded, spans), "whole operators": per_document(encoded, spans, whole)}
     for number, kind in enumerate(OPERATORS):
-        columns[f"{kind} operators"] = per_document(view, spans, kinds == number)
-        columns[f"whole {kind} operators"] = per_document(view, spans, whole & (kinds == number))
+        columns[f"{kind} operators"] = per_document(encoded, spans, kinds == number)
+        columns[f"whole {kind} operators"] = per_document(encoded, spans, whole & (kinds == number))
     return columns
 
 

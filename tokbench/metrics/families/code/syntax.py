@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.contracts.metric import ValueSpec
-from tokbench.metrics.encoded_shard import View
+from tokbench.contracts.metric import Metric
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.leaves import CODE, COMMENT, STRING, Leaves
 from tokbench.metrics.families.code.theme import Columns, Values, over, value
 from tokbench.metrics.spans import Spans, cuts, per_document, touches
@@ -18,22 +18,22 @@ __all__ = ["VALUES", "finish", "measure"]
 _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
 
 
-def measure(view: View, leaves: Leaves | None) -> Columns:
+def measure(encoded: EncodedShard, leaves: Leaves | None) -> Columns:
     """The sums of a shard over the documents that were parsed and could be laid out; zeros without leaves."""
     if leaves is None:
-        leaves = _nothing(len(view.shard))
-    seen = leaves.parsed & view.token_ends.aligned
+        leaves = _nothing(len(encoded.shard))
+    seen = leaves.parsed & encoded.token_ends.aligned
     columns: Columns = {
-        "documents of programs": np.ones(len(view.shard), dtype=np.int64) * view.token_ends.aligned,
+        "documents of programs": np.ones(len(encoded.shard), dtype=np.int64) * encoded.token_ends.aligned,
         "parsed documents": seen,
     }
-    columns |= _alignment(view, leaves)
-    totals = {"tokens": np.where(seen, view.tokens, 0), "bytes": np.where(seen, view.shard.n_bytes, 0)}
+    columns |= _alignment(encoded, leaves)
+    totals = {"tokens": np.where(seen, encoded.tokens, 0), "bytes": np.where(seen, encoded.shard.n_bytes, 0)}
     columns |= {f"{name} of parsed documents": each for name, each in totals.items()}
     for region, kind in _REGIONS.items():
         spans = leaves.spans.where(leaves.kinds == kind)
-        found = {"tokens": per_document(view, spans, _ending(view, spans))}
-        found["bytes"] = per_document(view, spans, spans.ends - spans.starts)
+        found = {"tokens": per_document(encoded, spans, _ending(encoded, spans))}
+        found["bytes"] = per_document(encoded, spans, spans.ends - spans.starts)
         for name, each in found.items():
             columns[f"{name} of {region}"] = each
             totals[name] = totals[name] - each
@@ -45,29 +45,29 @@ def _nothing(documents: int) -> Leaves:
     return Leaves(none, np.empty(0, dtype=np.int64), none, np.zeros(documents, dtype=np.bool_))
 
 
-def _ending(view: View, spans: Spans) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _ending(encoded: EncodedShard, spans: Spans) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """How many tokens end in each span."""
-    found = np.searchsorted(view.boundaries, [spans.starts, spans.ends], side="right")
+    found = np.searchsorted(encoded.boundaries, [spans.starts, spans.ends], side="right")
     return np.asarray(found[1] - found[0], dtype=np.int64)
 
 
-def _alignment(view: View, leaves: Leaves) -> Columns:
+def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:
     spans, reach = leaves.spans, leaves.reach
     # White space beside a leaf may belong to its token: the edge is kept if a token begins or ends anywhere in it.
-    left, right = touches(view, reach.starts, spans.starts), touches(view, spans.ends, reach.ends)
+    left, right = touches(encoded, reach.starts, spans.starts), touches(encoded, spans.ends, reach.ends)
     inner = np.append(False, spans.documents[1:] == spans.documents[:-1])[: len(spans.starts)]
     code = leaves.kinds == CODE
     missed = spans.where(inner & ~left)
     # Several edges may be missed by one and the same token.
-    tokens = np.searchsorted(view.boundaries, missed.starts, side="right")
+    tokens = np.searchsorted(encoded.boundaries, missed.starts, side="right")
     crossing = missed.where(np.append(True, np.diff(tokens) > 0)[: len(tokens)])
-    alone = code & left & right & (cuts(view, spans) == 0)
+    alone = code & left & right & (cuts(encoded, spans) == 0)
     return {
-        "edges between leaves": per_document(view, spans, inner),
-        "edges kept": per_document(view, spans, inner & left),
-        "leaves of code": per_document(view, spans, code),
-        "leaves that are a token": per_document(view, spans, alone),
-        "tokens across leaves": per_document(view, crossing),
+        "edges between leaves": per_document(encoded, spans, inner),
+        "edges kept": per_document(encoded, spans, inner & left),
+        "leaves of code": per_document(encoded, spans, code),
+        "leaves that are a token": per_document(encoded, spans, alone),
+        "tokens across leaves": per_document(encoded, crossing),
     }
 
 
@@ -92,7 +92,7 @@ _LEAVES: Final = (
 )
 _REGION: Final = "A token belongs where its last byte lies; strings have their quotation marks. Of documents as above."
 
-VALUES: Final[tuple[ValueSpec, ...]] = (
+VALUES: Final[tuple[Metric, ...]] = (
     value(
         "syntax_parsed",
         "share of documents",

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, NotApplicable, ValueSpec
+from tokbench.contracts.metric import Measured, Metric, NotApplicable
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 
 __all__ = ["Columns", "Theme", "Values", "over", "value"]
@@ -31,14 +31,14 @@ class Theme(NamedTuple):
         finish: the numbers, from the sums and the number of documents they rest on.
     """
 
-    values: tuple[ValueSpec, ...]
-    measure: Callable[[View], Columns]
+    values: tuple[Metric, ...]
+    measure: Callable[[EncodedShard], Columns]
     finish: Callable[[Sums, int], Values]
 
 
-def value(name: str, unit: str, direction: Literal["higher", "lower", "none"], formula: str, says: str) -> ValueSpec:
+def value(name: str, unit: str, direction: Literal["higher", "lower", "none"], formula: str, says: str) -> Metric:
     """A number that needs to know where tokens lie."""
-    return ValueSpec(id=name, unit=unit, direction=direction, formula=formula, definition=says, needs=_LAID)
+    return Metric(id=name, unit=unit, direction=direction, formula=formula, definition=says, needs=_LAID)
 
 
 def over(sums: Sums, above: str, below: str, documents: int, *, share: bool = False) -> Measured | NotApplicable:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
 from tokbench.metrics.comes_back import comes_back
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 
 __all__ = ["Aligned", "Documents"]
 
@@ -46,12 +46,12 @@ class Aligned(NamedTuple):
     parts: tuple[tuple[int, Documents], ...]
 
     @classmethod
-    def of(cls, view: View) -> Aligned:
+    def of(cls, encoded: EncodedShard) -> Aligned:
         """The documents of one shard."""
-        shard = view.shard
+        shard = encoded.shard
         if not shard.parallel:
             return cls(())
-        return cls(((shard.first, Documents(view.tokens, comes_back(view), shard.buckets)),))
+        return cls(((shard.first, Documents(encoded.tokens, comes_back(encoded), shard.buckets)),))
 
     def merged(self, other: Aligned) -> Aligned:
         """The documents of both, in their order."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tokbench.contracts.metric import AcrossOutcome, CorpusStates, Measured, MetricSpec, NotApplicable
+from tokbench.contracts.metric import CorpusOutcome, CorpusStates, Measured, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.corpus.languages import slices
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.fairness.aligned import Aligned
 from tokbench.metrics.families.fairness.fairness_metrics import VALUES
 from tokbench.metrics.families.fairness.premium import Premium, inequality, mean, median, premium
@@ -24,9 +24,9 @@ class Fairness:
 
     def __init__(self, _: Options) -> None: ...
 
-    def map(self, view: View) -> Aligned:
+    def map(self, encoded: EncodedShard) -> Aligned:
         """Tokens of the documents, and which of them come back."""
-        return Aligned.of(view)
+        return Aligned.of(encoded)
 
     def merge(self, one: Aligned, other: Aligned) -> Aligned:
         """The documents of both."""
@@ -36,14 +36,14 @@ class Fairness:
         """The sums."""
         return state.raw()
 
-    def across(self, states: CorpusStates) -> AcrossOutcome:
+    def across(self, states: CorpusStates) -> CorpusOutcome:
         """Premiums by group and slice; Gini and the rest of the whole."""
         values: dict[tuple[str, str], _Values] = {}
         for name in states.tokenizers:
             reason = _reason(states, name)
             found = _nothing(states, reason) if reason else _Languages(states, name).values()
             values.update({(name, group): some for group, some in found})
-        return AcrossOutcome(values)
+        return CorpusOutcome(values)
 
 
 def _reason(states: CorpusStates, name: str) -> str:
@@ -125,7 +125,7 @@ def _left_out(parts: Iterable[Premium]) -> Measured:
     return Measured(out, out + sum(part.documents for part in some))
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="fairness",
     summary="premium of each language over a reference language, Gini, max/min; for parallel corpora",
     text=Fairness,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import ValueSpec
+from tokbench.contracts.metric import Metric
 
 __all__ = ["VALUES"]
 
 VALUES: Final = (
-    ValueSpec(
+    Metric(
         id="premium",
         unit="times the reference",
         direction="lower",
@@ -22,7 +22,7 @@ VALUES: Final = (
             "resource class of the languages): the mean over all languages but the reference."
         ),
     ),
-    ValueSpec(
+    Metric(
         id="median_premium",
         unit="times the reference",
         direction="lower",
@@ -32,21 +32,21 @@ VALUES: Final = (
             "has no interval, as translations of one document are not independent."
         ),
     ),
-    ValueSpec(
+    Metric(
         id="relative_context",
         unit="share of the reference's",
         direction="higher",
         formula="1 / premium",
         definition="How much of what fits into a context window in the reference language fits in this language.",
     ),
-    ValueSpec(
+    Metric(
         id="left_out",
         unit="documents",
         direction="lower",
         formula="documents that do not come back in the language or in the reference",
         definition="Documents that the premium leaves out; lost text must not pass for cheap text.",
     ),
-    ValueSpec(
+    Metric(
         id="gini",
         unit="Gini coefficient",
         direction="lower",
@@ -57,7 +57,7 @@ VALUES: Final = (
         ),
         whole=True,
     ),
-    ValueSpec(
+    Metric(
         id="max_min",
         unit="times the cheapest",
         direction="lower",

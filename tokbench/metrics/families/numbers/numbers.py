@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.numbers.numbers_metrics import LONGEST, VALUES
 from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, touches
 from tokbench.metrics.sums import Sums
@@ -25,12 +25,12 @@ _GROUP: Final = 3
 _LAID: Final = "documents laid out"
 
 
-def patterns(view: View, runs: Spans) -> NDArray[np.int64]:
+def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
     """int64[r], how each run is cut: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit."""
     found = np.zeros(len(runs.starts), dtype=np.int64)
     for k in range(1, LONGEST):
         at = runs.starts + k
-        found |= (touches(view, at, at) & (at < runs.ends)).astype(np.int64) << (k - 1)
+        found |= (touches(encoded, at, at) & (at < runs.ends)).astype(np.int64) << (k - 1)
     return found
 
 
@@ -74,26 +74,26 @@ class Numbers:
 
     def __init__(self, _: Options) -> None: ...
 
-    def map(self, view: View) -> NumbersState:
+    def map(self, encoded: EncodedShard) -> NumbersState:
         """The counts of one shard, over the documents whose tokens could be laid onto their bytes."""
-        runs = view.shard.cached("digits", lambda: find_spans(view.shard, _RUN))
-        runs = runs.where(view.token_ends.aligned[runs.documents])
-        lengths, cut = runs.ends - runs.starts, patterns(view, runs)
-        tokens = cuts(view, runs) + 1
-        columns: dict[str, NDArray[Any]] = {_LAID: view.token_ends.aligned.astype(np.int64)}
+        runs = encoded.shard.cached("digits", lambda: find_spans(encoded.shard, _RUN))
+        runs = runs.where(encoded.token_ends.aligned[runs.documents])
+        lengths, cut = runs.ends - runs.starts, patterns(encoded, runs)
+        tokens = cuts(encoded, runs) + 1
+        columns: dict[str, NDArray[Any]] = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for length in range(1, LONGEST + 1):
-            columns[f"runs of {length} digits"] = per_document(view, runs, lengths == length)
-            columns[f"tokens of {length}"] = per_document(view, runs, tokens * (lengths == length))
+            columns[f"runs of {length} digits"] = per_document(encoded, runs, lengths == length)
+            columns[f"tokens of {length}"] = per_document(encoded, runs, tokens * (lengths == length))
         long = lengths > _GROUP
-        columns["runs of more than three digits"] = per_document(view, runs, long)
+        columns["runs of more than three digits"] = per_document(encoded, runs, long)
         for name, aims in _AIMS.items():
-            columns[name] = per_document(view, runs, long & (cut == aims[lengths]))
-        columns["places in runs of more than three digits"] = per_document(view, runs, long * (lengths - 1))
-        columns["amiss"] = per_document(view, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
-        kinds = np.stack([lengths, cut, view.shard.buckets[runs.documents]])
+            columns[name] = per_document(encoded, runs, long & (cut == aims[lengths]))
+        columns["places in runs of more than three digits"] = per_document(encoded, runs, long * (lengths - 1))
+        columns["amiss"] = per_document(encoded, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
+        kinds = np.stack([lengths, cut, encoded.shard.buckets[runs.documents]])
         kinds, counts = np.unique(kinds, axis=1, return_counts=True)
         counter = Counter(dict(zip(map(tuple, kinds.T.tolist()), counts.tolist(), strict=True)))
-        return NumbersState(Sums.of(view.shard, **columns), counter)
+        return NumbersState(Sums.of(encoded.shard, **columns), counter)
 
     def merge(self, one: NumbersState, other: NumbersState) -> NumbersState:
         """The counts of both."""
@@ -146,7 +146,7 @@ def _shown(length: int, cut: int) -> str:
     return " ".join(str(b - a) for a, b in zip([0, *ends], [*ends, length], strict=True))
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="numbers",
     summary="how runs of digits are cut, by length: tokens, consistency, groups of three",
     text=Numbers,

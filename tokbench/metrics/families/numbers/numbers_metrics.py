@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import ValueSpec
+from tokbench.contracts.metric import Metric
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
 
 __all__ = ["LONGEST", "VALUES"]
@@ -13,8 +13,8 @@ LONGEST: Final = 12
 """Digits of the longest runs that are counted."""
 
 
-def _value(name: str, unit: str, formula: str, definition: str, *, lower: bool = False) -> ValueSpec:
-    return ValueSpec(
+def _value(name: str, unit: str, formula: str, definition: str, *, lower: bool = False) -> Metric:
+    return Metric(
         id=f"digits_{name}",
         unit=unit,
         direction="lower" if lower else "none" if unit == "share of runs" else "higher",

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.numbers.numbers import patterns
 from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
 from tokbench.metrics.spans import find_spans
@@ -33,24 +33,24 @@ _OTHER_DATES: Final = ("29/02/2024", "Feb 29, 2024", "2024-02-29T23:59:07Z")
 _NOT_LAID: Final = NotApplicable("the tokens of a text could not be laid onto its bytes")
 
 
-def _arithmetic(view: View) -> Values:
-    if not isinstance(view.tokenizer, LAID):
+def _arithmetic(encoded: EncodedShard) -> Values:
+    if not isinstance(encoded.tokenizer, LAID):
         return {}
-    if not view.token_ends.aligned.all():
+    if not encoded.token_ends.aligned.all():
         return {"probe_operands_alike": _NOT_LAID}
-    runs = find_spans(view.shard, _DIGITS)
-    cut = patterns(view, runs).reshape(-1, 3)
-    return {"probe_operands_alike": Measured(float((cut[:, 0] == cut[:, 1]).mean()), len(view.shard))}
+    runs = find_spans(encoded.shard, _DIGITS)
+    cut = patterns(encoded, runs).reshape(-1, 3)
+    return {"probe_operands_alike": Measured(float((cut[:, 0] == cut[:, 1]).mean()), len(encoded.shard))}
 
 
-def _dates(view: View) -> Values:
-    values: dict[str, Measured | NotApplicable] = {"probe_dates": tokens_each(view)}
-    if not isinstance(view.tokenizer, LAID):
+def _dates(encoded: EncodedShard) -> Values:
+    values: dict[str, Measured | NotApplicable] = {"probe_dates": tokens_each(encoded)}
+    if not isinstance(encoded.tokenizer, LAID):
         return values
-    if not view.token_ends.aligned.all():
+    if not encoded.token_ends.aligned.all():
         return values | {"probe_dates_alike": _NOT_LAID}
-    documents = np.searchsorted(view.shard.byte_offsets, view.boundaries, side="right") - 1
-    inside = view.boundaries - view.shard.byte_offsets[np.minimum(documents, len(view.shard) - 1)]
+    documents = np.searchsorted(encoded.shard.byte_offsets, encoded.boundaries, side="right") - 1
+    inside = encoded.boundaries - encoded.shard.byte_offsets[np.minimum(documents, len(encoded.shard) - 1)]
     ways = Counter(tuple(inside[documents == k].tolist()) for k in range(len(_ISO_DATES)))
     return values | {"probe_dates_alike": Measured(max(ways.values()) / len(_ISO_DATES), len(_ISO_DATES))}
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.probes.sheet import Sheet, probe_value, tokens_each
 
 __all__ = ["EMOJI", "FORMATS", "URLS"]
@@ -95,16 +95,16 @@ _URLS: Final = (
 )
 
 
-def _emoji(view: View) -> Values:
-    joined = [k for k, text in enumerate(view.shard.texts) if _JOINER in text]
+def _emoji(encoded: EncodedShard) -> Values:
+    joined = [k for k, text in enumerate(encoded.shard.texts) if _JOINER in text]
     return {
-        "probe_emoji": tokens_each(view),
-        "probe_emoji_joined": Measured(float(view.tokens[joined].mean()), len(joined)),
+        "probe_emoji": tokens_each(encoded),
+        "probe_emoji_joined": Measured(float(encoded.tokens[joined].mean()), len(joined)),
     }
 
 
-def _urls(view: View) -> Values:
-    return {"probe_urls": Measured(float(view.shard.n_bytes.sum() / view.tokens.sum()), len(view.shard))}
+def _urls(encoded: EncodedShard) -> Values:
+    return {"probe_urls": Measured(float(encoded.shard.n_bytes.sum() / encoded.tokens.sum()), len(encoded.shard))}
 
 
 FORMATS: Final = Sheet(
@@ -125,8 +125,8 @@ FORMATS: Final = Sheet(
         )
         for name, (label, _) in _FORMATS.items()
     ),
-    measure=lambda view: {
-        f"probe_{name}": Measured(tokens, 1) for name, tokens in zip(_FORMATS, view.tokens.tolist(), strict=True)
+    measure=lambda encoded: {
+        f"probe_{name}": Measured(tokens, 1) for name, tokens in zip(_FORMATS, encoded.tokens.tolist(), strict=True)
     },
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import MetricSpec
+from tokbench.contracts.metric import MetricFamily
 from tokbench.metrics.families.probes.figures import ARITHMETIC, DATES
 from tokbench.metrics.families.probes.formats import EMOJI, FORMATS, URLS
 from tokbench.metrics.families.probes.spelling import CASE, SPACES, SPELLING
@@ -13,7 +13,7 @@ __all__ = ["PROBES", "SPEC"]
 
 PROBES: Final = (CASE, SPACES, SPELLING, ARITHMETIC, DATES, FORMATS, URLS, EMOJI)
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="probes",
     summary="the classic probes, on texts of their own: case, spaces, spelling, sums, dates, formats, addresses, emoji",
     probes=lambda _: PROBES,

@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 from tokbench.batch import check_encoded, encode_batch
 from tokbench.contracts.corpus import Document
-from tokbench.contracts.metric import Answer, Measured, NotApplicable, Segmented, ValueSpec
+from tokbench.contracts.metric import Answer, Measured, Metric, NotApplicable, Segmented
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import Subject, View
+from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 
 __all__ = ["LAID", "Sheet", "look", "probe_value", "segment", "tokens_each"]
 
@@ -35,27 +35,29 @@ class Sheet:
     title: str
     explanation: str
     texts: tuple[tuple[str, str], ...]
-    values: tuple[ValueSpec, ...]
-    measure: Callable[[View], Mapping[str, Measured | NotApplicable]]
+    values: tuple[Metric, ...]
+    measure: Callable[[EncodedShard], Mapping[str, Measured | NotApplicable]]
     own: Callable[[Tokenizer], Sequence[tuple[str, str]]] | None = None
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
         """Encode the texts, and look."""
-        view = look(tokenizer, [text for _, text in self.texts])
+        encoded = look(tokenizer, [text for _, text in self.texts])
         own = self.own(tokenizer) if self.own else ()
         return Answer(
-            self.measure(view),
+            self.measure(encoded),
             [segment(tokenizer, *each) for each in self.texts],
             [segment(tokenizer, *each) for each in own],
         )
 
 
-def look(tokenizer: Tokenizer, texts: Sequence[str]) -> View:
+def look(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
     """Texts as a tokenizer sees them, a document each."""
-    encoded = encode_batch(tokenizer, texts)
-    check_encoded(encoded, len(texts), tokenizer.vocab_size)
+    arrays = encode_batch(tokenizer, texts)
+    check_encoded(arrays, len(texts), tokenizer.vocab_size)
     documents = [Document(text, _PROBES, str(k), text) for k, text in enumerate(texts)]
-    return View(Subject(_PROBES, tokenizer), Shard(_PROBES, _PROBES, 0, documents, by_key=False), encoded)
+    return EncodedShard(
+        LoadedTokenizer(_PROBES, tokenizer), Shard(_PROBES, _PROBES, 0, documents, by_key=False), arrays
+    )
 
 
 def segment(tokenizer: Tokenizer, label: str, text: str) -> Segmented:
@@ -70,19 +72,19 @@ def _text(tokenizer: Tokenizer, token: int) -> str:
     return str(tokenizer.decode([token]))
 
 
-def tokens_each(view: View) -> Measured:
+def tokens_each(encoded: EncodedShard) -> Measured:
     """Tokens per text."""
-    return Measured(float(view.tokens.mean()), len(view.shard))
+    return Measured(float(encoded.tokens.mean()), len(encoded.shard))
 
 
-def probe_value(  # noqa: D103 - a ValueSpec with a short name
+def probe_value(  # noqa: D103 - a Metric with a short name
     name: str,
     unit: str,
     direction: Literal["higher", "lower", "none"],
     formula: str,
     definition: str,
     needs: tuple[type, ...] = (),
-) -> ValueSpec:
-    return ValueSpec(
+) -> Metric:
+    return Metric(
         id=f"probe_{name}", unit=unit, direction=direction, formula=formula, definition=definition, needs=needs
     )

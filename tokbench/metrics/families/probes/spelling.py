@@ -11,7 +11,7 @@ import numpy as np
 
 from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.probes.longest import longest_words
 from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
 from tokbench.metrics.spans import touches
@@ -39,8 +39,8 @@ def _label(text: str) -> str:
     return re.sub("^ +| +$", lambda spaces: "␣" * len(spaces[0]), text).replace("\n", "⏎")
 
 
-def _spaces(view: View) -> Values:
-    ids, offsets = view.encoded
+def _spaces(encoded: EncodedShard) -> Values:
+    ids, offsets = encoded.arrays
     parts = [ids[start:end].tolist() for start, end in pairwise(offsets.tolist())]
     other = [whole[: len(prompt)] != prompt for prompt, whole in zip(parts[::2], parts[1::2], strict=True)]
     return {"probe_trailing_space": Measured(float(np.mean(other)), len(_PROMPTS))}
@@ -55,27 +55,27 @@ def _spell(word: str) -> str:
     return "-".join(word)
 
 
-def _spelling(view: View) -> Values:
-    words, backwards, spelled = (range(k, len(view.shard), 3) for k in range(3))
+def _spelling(encoded: EncodedShard) -> Values:
+    words, backwards, spelled = (range(k, len(encoded.shard), 3) for k in range(3))
     values: dict[str, Measured | NotApplicable] = {}
-    tokens = int(view.tokens[list(words)].sum())
-    values["probe_reversal"] = Measured(float(view.tokens[list(backwards)].sum() / tokens), len(words))
-    if isinstance(view.tokenizer, HasTokenBytes):
-        longest = longest_words(view.tokenizer, 1)
+    tokens = int(encoded.tokens[list(words)].sum())
+    values["probe_reversal"] = Measured(float(encoded.tokens[list(backwards)].sum() / tokens), len(words))
+    if isinstance(encoded.tokenizer, HasTokenBytes):
+        longest = longest_words(encoded.tokenizer, 1)
         none = NotApplicable("no token of this vocabulary is a word of ASCII letters")
         values["probe_longest_word"] = Measured(len(longest[0].strip()), 1) if longest else none
-    if isinstance(view.tokenizer, LAID):
-        values["probe_spelling"] = _letters_alone(view, list(spelled))
+    if isinstance(encoded.tokenizer, LAID):
+        values["probe_spelling"] = _letters_alone(encoded, list(spelled))
     return values
 
 
-def _letters_alone(view: View, spelled: list[int]) -> Measured | NotApplicable:
-    if not view.token_ends.aligned[spelled].all():
+def _letters_alone(encoded: EncodedShard, spelled: list[int]) -> Measured | NotApplicable:
+    if not encoded.token_ends.aligned[spelled].all():
         return NotApplicable("the tokens of the spelled words could not be laid onto their bytes")
-    lengths, starts = view.shard.n_bytes[spelled], view.shard.byte_offsets[spelled]
+    lengths, starts = encoded.shard.n_bytes[spelled], encoded.shard.byte_offsets[spelled]
     at = np.concatenate([np.arange(start, start + length, 2) for start, length in zip(starts, lengths, strict=True)])
     # A hyphen, or the beginning or end of the text, may share the token.
-    alone = touches(view, at - 1, at) & touches(view, at + 1, at + 2)
+    alone = touches(encoded, at - 1, at) & touches(encoded, at + 1, at + 2)
     return Measured(float(alone.mean()), len(spelled))
 
 
@@ -108,7 +108,7 @@ CASE: Final = Sheet(
             "How well a common word keeps together in capitals and without its space.",
         ),
     ),
-    measure=lambda view: {"probe_case": tokens_each(view)},
+    measure=lambda encoded: {"probe_case": tokens_each(encoded)},
 )
 
 SPACES: Final = Sheet(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.tokenizer import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.roundtrip.causes import Cause, Facts
 from tokbench.metrics.families.roundtrip.compare import Difference, compare
 
@@ -77,50 +77,50 @@ class Losses(NamedTuple):
         }
 
 
-def find_losses(view: View, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
+def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
     """The losses of a shard, and int64[d], the white-space code points that each document lost.
 
     Args:
-        view: the shard.
+        encoded: the shard.
         lossy: the documents that do not come back; nothing is done for the others.
     """
     losses = Losses(Counter(), Counter(), {})
-    lost_spaces = np.zeros(len(view.shard), dtype=np.int64)
+    lost_spaces = np.zeros(len(encoded.shard), dtype=np.int64)
     if not lossy:
         return losses, lost_spaces
-    tokenizer = view.tokenizer
+    tokenizer = encoded.tokenizer
     unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
     surface = None if unk_id is None else tokenizer.decode([unk_id])
     special = tuple(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else ()
     for k in lossy:
-        ids = view.encoded.ids[view.encoded.offsets[k] : view.encoded.offsets[k + 1]].tolist()
-        facts = Facts(surface if unk_id in ids else None, special, _data(view, ids))
-        found = compare(view.shard.texts[k], view.decoded[k], facts)
+        ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
+        facts = Facts(surface if unk_id in ids else None, special, _data(encoded, ids))
+        found = compare(encoded.shard.texts[k], encoded.decoded[k], facts)
         lost_spaces[k] = found.lost_spaces
         losses.by_cause[found.cause] += 1
         losses.taking_part.update(found.causes)
         if found.cause not in losses.first:
-            losses.first[found.cause] = _example(view, k, found)
+            losses.first[found.cause] = _example(encoded, k, found)
     return losses, lost_spaces
 
 
-def _data(view: View, ids: list[int]) -> bytes | None:
-    tokenizer = view.tokenizer
+def _data(encoded: EncodedShard, ids: list[int]) -> bytes | None:
+    tokenizer = encoded.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
         return None
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
     return b"".join(map(tokenizer.token_bytes, ids)).removeprefix(prefix)
 
 
-def _example(view: View, k: int, found: Difference) -> Example:
+def _example(encoded: EncodedShard, k: int, found: Difference) -> Example:
     start, end = max(0, found.position - _BEFORE), found.position + _AFTER
     return Example(
-        group=view.shard.group,
-        number=view.shard.first + k,
-        origin=view.shard.origins[k],
+        group=encoded.shard.group,
+        number=encoded.shard.first + k,
+        origin=encoded.shard.origins[k],
         position=found.position,
-        expected=view.shard.texts[k][start:end],
-        got=view.decoded[k][start:end],
+        expected=encoded.shard.texts[k][start:end],
+        got=encoded.decoded[k][start:end],
     )
 
 

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, MetricSpec, NotApplicable
+from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasUnknown
-from tokbench.metrics.encoded_shard import View
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.roundtrip.align import edits
 from tokbench.metrics.families.roundtrip.causes import CELLS
 from tokbench.metrics.families.roundtrip.losses import Losses, find_losses
@@ -33,23 +33,23 @@ class RoundTrip:
 
     def __init__(self, _: Options) -> None: ...
 
-    def map(self, view: View) -> RoundTripState:
+    def map(self, encoded: EncodedShard) -> RoundTripState:
         """The sums of one shard; distances and causes are looked for in lossy documents only."""
-        shard = view.shard
+        shard = encoded.shard
         distances = np.zeros(len(shard), dtype=np.int64)
-        lossy = np.flatnonzero(~view.exact).tolist()
+        lossy = np.flatnonzero(~encoded.exact).tolist()
         for k in lossy:
-            distances[k] = edits(shard.texts[k], view.decoded[k])
-        losses, lost_spaces = find_losses(view, lossy)
-        unk_id = view.tokenizer.unk_id if isinstance(view.tokenizer, HasUnknown) else None
-        unknown = np.zeros(len(shard), dtype=np.int64) if unk_id is None else view.count_ids(unk_id)
+            distances[k] = edits(shard.texts[k], encoded.decoded[k])
+        losses, lost_spaces = find_losses(encoded, lossy)
+        unk_id = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
+        unknown = np.zeros(len(shard), dtype=np.int64) if unk_id is None else encoded.count_ids(unk_id)
         sums = Sums.of(
             shard,
             documents=np.ones(len(shard), dtype=np.int64),
-            exact=view.exact.astype(np.int64),
+            exact=encoded.exact.astype(np.int64),
             edits=distances,
             characters=shard.n_chars,
-            tokens=view.tokens,
+            tokens=encoded.tokens,
             unknown=unknown,
             **{"white-space characters": shard.n_spaces, "white space kept": shard.n_spaces - lost_spaces},
         )
@@ -83,7 +83,7 @@ class RoundTrip:
         return state.losses.as_data()
 
 
-SPEC: Final = MetricSpec(
+SPEC: Final = MetricFamily(
     name="roundtrip",
     summary="share of documents that come back exactly, character error rate, unknown tokens, losses by cause",
     text=RoundTrip,

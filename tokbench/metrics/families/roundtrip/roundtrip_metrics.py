@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import ValueSpec
+from tokbench.contracts.metric import Metric
 from tokbench.contracts.tokenizer import HasUnknown
 
 __all__ = ["VALUES"]
@@ -43,14 +43,14 @@ _LOSSES: Final = {
 }
 
 VALUES: Final = (
-    ValueSpec(
+    Metric(
         id="roundtrip_exact",
         unit="share of documents",
         direction="higher",
         formula="documents with decode(encode(x)) = x / documents",
         definition="Share of documents that come back exactly, every document tested.",
     ),
-    ValueSpec(
+    Metric(
         id="cer",
         unit="edits/char",
         direction="lower",
@@ -61,7 +61,7 @@ VALUES: Final = (
             "text repeats itself."
         ),
     ),
-    ValueSpec(
+    Metric(
         id="whitespace_fidelity",
         unit="share of white space",
         direction="higher",
@@ -71,7 +71,7 @@ VALUES: Final = (
             "each by itself. White space that is added lowers nothing here; the character error rate counts it."
         ),
     ),
-    ValueSpec(
+    Metric(
         id="unk_rate",
         unit="share of tokens",
         direction="lower",
@@ -80,7 +80,7 @@ VALUES: Final = (
         needs=(HasUnknown,),
     ),
     *(
-        ValueSpec(
+        Metric(
             id=name,
             unit="documents",
             direction="none",

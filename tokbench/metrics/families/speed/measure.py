@@ -20,7 +20,7 @@ from functools import partial
 from pydantic import Field
 
 from tokbench.batch import decode_batch, encode_batch
-from tokbench.contracts.metric import BenchOutcome, BenchText, ValueSpec
+from tokbench.contracts.metric import Metric, TimedOutcome, TimedText
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer, WarmsUp
 from tokbench.failures import Failure, attempt, doing
@@ -47,7 +47,7 @@ class SpeedOptions(Options):
 
 
 VALUES = (
-    ValueSpec(
+    Metric(
         id="encode_mb_per_s",
         unit="MB/s",
         direction="higher",
@@ -58,7 +58,7 @@ VALUES = (
             "that makes fewer tokens of a text does less work."
         ),
     ),
-    ValueSpec(
+    Metric(
         id="decode_mb_per_s",
         unit="MB/s",
         direction="higher",
@@ -116,10 +116,10 @@ class Speed:
         self._options = options
 
     def measure(
-        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[BenchText], progress: Progress
-    ) -> BenchOutcome:
-        """See :class:`tokbench.contracts.metric.BenchMetric`."""
-        outcome = BenchOutcome([], [])
+        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
+    ) -> TimedOutcome:
+        """See :class:`tokbench.contracts.metric.TimedMetric`."""
+        outcome = TimedOutcome([], [])
         for text in texts:
             if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):
                 continue

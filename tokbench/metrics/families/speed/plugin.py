@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.contracts.metric import MetricSpec
+from tokbench.contracts.metric import MetricFamily
 from tokbench.hookspecs import hookimpl
 from tokbench.metrics.families.speed.measure import VALUES, Speed, SpeedOptions
 
@@ -12,14 +12,14 @@ __all__ = ["register_metrics"]
 
 
 @hookimpl
-def register_metrics(register: Callable[[MetricSpec], None]) -> None:
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Bring ``speed``."""
     register(
-        MetricSpec(
+        MetricFamily(
             name="speed",
             summary="MB/s of encoding and decoding: one thread, unseen text, interleaved rounds",
             values=VALUES,
-            bench=Speed,
+            timed=Speed,
             options=SpeedOptions,
         )
     )

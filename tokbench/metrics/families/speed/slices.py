@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from tokbench.contracts.metric import BenchText
+from tokbench.contracts.metric import TimedText
 
 __all__ = ["MAX_PIECE", "Slice", "slices_of"]
 
@@ -30,7 +30,7 @@ class Slice(NamedTuple):
     n_bytes: int
 
 
-def slices_of(text: BenchText, count: int, max_bytes: int, seed: int) -> list[Slice]:
+def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Slice]:
     """``count`` slices of about equal size, in which documents of all groups are mixed.
 
     If the corpus is larger than ``max_bytes``, documents are taken by hash. Fewer slices come back

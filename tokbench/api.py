@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tokbench.config.validate import validate_options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendUnavailable, InputError
 from tokbench.failures import Failure, attempt
-from tokbench.progress import Progress, progress_bars
+from tokbench.progress import Progress, progress_bars, silent
 from tokbench.registry import load_registry, missing
 from tokbench.results.model import Results, Status
 from tokbench.runner.describe import (
@@ -33,7 +34,7 @@ from tokbench.runner.time import Untimed, bench
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.pool import WorkerPool
 
-__all__ = ["load", "run"]
+__all__ = ["load", "run", "train"]
 
 
 def load(backend: str, **options: Any) -> Tokenizer:
@@ -55,6 +56,35 @@ def load(backend: str, **options: Any) -> Tokenizer:
     if absent:
         raise BackendUnavailable(absent)
     return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
+
+
+def train(backend: str, documents: Iterable[str], vocab_size: int, **options: Any) -> Tokenizer:
+    """Train one tokenizer, in this process.
+
+    Args:
+        backend: the name of the backend.
+        documents: the training text; no merge crosses the end of a document.
+        vocab_size: how many ids the tokenizer gets at most.
+        **options: the backend's options of training.
+
+    Raises:
+        InputError: there is no such backend or option, or the vocabulary is smaller than the backend accepts.
+        BackendUnavailable: the backend cannot be used here.
+        BackendError: the training failed.
+
+    >>> tokenizer = train("naive_bpe", ["aaabdaaabac"], 259)
+    >>> [tokenizer.token_bytes(token) for token in tokenizer.encode("aaabdaaabac")]
+    [b'aaab', b'd', b'aaab', b'a', b'c']
+    """
+    spec = load_registry().backends.get(backend)
+    if spec.train is None:
+        raise InputError(f"backend {backend!r} cannot be trained, only loaded")
+    if vocab_size < spec.min_vocab_size:
+        raise InputError(f"vocab_size is {vocab_size}, but backend {backend!r} needs {spec.min_vocab_size} or more")
+    absent = missing(spec)
+    if absent:
+        raise BackendUnavailable(absent)
+    return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
 
 
 def run(path: str | Path, output: str | Path | None = None, workers: int = 1) -> Results:

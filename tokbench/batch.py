@@ -1,9 +1,9 @@
-"""Many documents through one tokenizer, by its fastest path, with its answer checked."""
+"""Many documents through one tokenizer, by its fastest path, with its answer checked; and helpers for backends."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch, Tokenizer
 from tokbench.errors import ContractError
 
-__all__ = ["check_encoded", "decode_batch", "encode_batch", "flat"]
+__all__ = [
+    "check_encoded",
+    "check_id",
+    "check_ids",
+    "check_span",
+    "decode_batch",
+    "encode_batch",
+    "flat",
+    "from_buffers",
+    "from_lists",
+    "offsets_of",
+    "valid_unicode",
+]
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
@@ -82,3 +94,86 @@ def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:
 
 def _falls(offsets: NDArray[np.int64]) -> bool:
     return bool(np.any(offsets[1:] < offsets[:-1]))
+
+
+def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:
+    """int64[documents + 1], where each document begins and the last one ends.
+
+    >>> offsets_of([2, 0, 3], 3).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(documents + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(lengths, dtype=np.int64, count=documents), out=offsets[1:])
+    return offsets
+
+
+def from_buffers(buffers: Sequence[bytes]) -> Encoded:
+    r"""One array out of an engine's own buffers, which never become lists.
+
+    Args:
+        buffers: for each document its ids, 4 bytes each, little-endian.
+
+    >>> ids, offsets = from_buffers([b"\x07\0\0\0\x08\0\0\0", b"", b"\x09\0\0\0"])
+    >>> ids.tolist(), offsets.tolist()
+    ([7, 8, 9], [0, 2, 2, 3])
+    """
+    ids = np.frombuffer(b"".join(buffers), dtype="<u4")
+    return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // 4)
+
+
+def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
+    """The same out of lists.
+
+    >>> ids, offsets = from_lists([[7, 8], [], [9]])
+    >>> ids.tolist(), offsets.tolist()
+    ([7, 8, 9], [0, 2, 2, 3])
+    """
+    offsets = offsets_of(map(len, documents), len(documents))
+    ids = np.fromiter(chain.from_iterable(documents), dtype=np.uint32, count=int(offsets[-1]))
+    return Encoded(ids, offsets)
+
+
+def check_id(token_id: int, vocab_size: int) -> None:
+    """Refuse an id that is not in ``range(vocab_size)``.
+
+    Raises:
+        ValueError: it is not.
+
+    >>> check_id(256, 256)
+    Traceback (most recent call last):
+    ValueError: id 256 is not in the vocabulary of 256 ids
+    """
+    if not 0 <= token_id < vocab_size:
+        raise ValueError(f"id {token_id} is not in the vocabulary of {vocab_size} ids")
+
+
+def check_span(lowest: int, highest: int, vocab_size: int) -> None:
+    """The same of many ids, of which the lowest and the highest are known."""
+    check_id(lowest, vocab_size)
+    check_id(highest, vocab_size)
+
+
+def check_ids(ids: Sequence[int], vocab_size: int) -> None:
+    """The same of all ids of a document.
+
+    >>> check_ids([0, 255], 256), check_ids([], 256)
+    (None, None)
+    """
+    if len(ids):
+        check_span(min(ids), max(ids), vocab_size)
+
+
+def valid_unicode(text: str) -> str:
+    r"""The text with every lone surrogate replaced by U+FFFD; all other text as it is.
+
+    Half of a UTF-16 pair has no UTF-8 bytes. tiktoken replaces it likewise; decoding gives U+FFFD, and
+    the round trip is counted as lossy.
+
+    >>> valid_unicode("a\ud83d b") == "a\ufffd b"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files of tokenizers are read with the reason in the error; every file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 import secrets
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+from tokbench.errors import BackendError
+
+__all__ = ["read_file", "write_atomically"]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -32,3 +34,19 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        BackendError: it cannot be read; the message names the file and the reason.
+
+    >>> read_file(Path("nowhere.model"))
+    Traceback (most recent call last):
+    tokbench.errors.BackendError: nowhere.model: No such file or directory
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BackendError(f"{path}: {error.strerror}") from error

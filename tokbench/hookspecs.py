@@ -1,7 +1,7 @@
 """The hooks of tokbench, all of them.
 
 A plugin is a module (or any object) named by an entry point of the group ``tokbench``. It marks its
-functions with ``tokbench.hookimpl``; each is handed a ``register`` function and calls it once for
+functions with ``tokbench.plugin.hookimpl``; each is handed a ``register`` function and calls it once for
 every thing it brings.
 """
 

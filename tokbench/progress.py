@@ -11,19 +11,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import Task, TaskID
 
-__all__ = ["Progress", "progress_bars"]
+__all__ = ["Progress", "progress_bars", "silent"]
 
 
 class Progress(Protocol):
     """What a long step tells about itself."""
 
-    def __call__(self, step: str, done: float, total: float | None) -> None:
+    def __call__(self, step: str, done: float, total: float | None, /) -> None:
         """``step`` has come from 0 to ``done`` of ``total`` (``None``: nobody knows)."""
 
 
-class _Silent:
-    def __call__(self, step: str, done: float, total: float | None) -> None:
-        """Nobody is looking."""
+def silent(*_: object) -> None:
+    """Show nothing: progress of a run, or of a training, that nobody watches."""
 
 
 class _Bars:
@@ -43,7 +42,7 @@ class _Bars:
 def progress_bars() -> Iterator[Progress]:
     """Bars for the steps of a run while the block lasts."""
     if not sys.stderr.isatty():
-        yield _Silent()
+        yield silent
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn

@@ -163,7 +163,7 @@ def _take(registry: Registry, entry_point: EntryPoint, status: PluginStatus) -> 
     manager.register(plugin, entry_point.name)
     manager.check_pending()
     if not manager.get_hookcallers(plugin):
-        msg = f"{entry_point.value} has no function marked with tokbench.hookimpl"
+        msg = f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl"
         raise ContractError(msg)
     shelves: list[tuple[Shelf[Any], Any]] = [
         (registry.backends, manager.hook.register_backends),

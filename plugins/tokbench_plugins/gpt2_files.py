@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.engines import Engine
@@ -17,15 +17,15 @@ from tokbench_plugins.bpe.engines import Engine
 __all__ = ["LoadOptions", "register_backends"]
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Options of the two files.
 
     >>> LoadOptions(encoder="encoder.json", vocab="vocab.bpe").pattern
     'gpt2'
     """
 
-    encoder: tokbench.LocalPath = Field(description="encoder.json (or vocab.json): the ids by token")
-    vocab: tokbench.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
+    encoder: plugin.LocalPath = Field(description="encoder.json (or vocab.json): the ids by token")
+    vocab: plugin.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
     pattern: SplitPattern = Field(
         default="gpt2",
         description="the pre-tokenization split, which the files do not say: gpt2, gpt4, o200k or a regular expression",
@@ -40,11 +40,11 @@ def _load(options: LoadOptions) -> BPETokenizer:
     return BPETokenizer.from_vocabulary(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``gpt2_files``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="gpt2_files",
             summary="byte-level BPE from GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)",
             load=_load,

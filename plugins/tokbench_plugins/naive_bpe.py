@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import LoadOptions, TrainOptions, load_saved, train_tokenizer
 
@@ -19,16 +19,16 @@ def _load(options: LoadOptions) -> BPETokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
     return train_tokenizer(documents, vocab_size, options, None, progress)
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``naive_bpe``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="naive_bpe",
             summary="byte-level BPE without a pre-tokenization split, trained here",
             load=_load,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, backend
 from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved, train_tokenizer
 
@@ -30,16 +30,16 @@ def _load(options: LoadOptions) -> BPETokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
     return train_tokenizer(documents, vocab_size, options, options.pattern, progress)
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``regex_bpe``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="regex_bpe",
             summary="byte-level BPE with the split of GPT-2, GPT-4, GPT-4o or your own, trained here",
             load=_load,

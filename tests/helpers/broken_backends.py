@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 import tokbench
+import tokbench.plugin
 
 HERE = Path(__file__).parent
 
@@ -124,13 +125,13 @@ class Batches(Bytes):
     def encode_batch(self, texts, /):
         documents = [self.encode(text) for text in texts]
         ids = np.array([i for ids in documents for i in ids], dtype=np.uint32)
-        return tokbench.Encoded(ids, np.cumsum([0, *map(len, documents)], dtype=np.int64))
+        return tokbench.plugin.Encoded(ids, np.cumsum([0, *map(len, documents)], dtype=np.int64))
 
 
 class SignedBatch(Batches):
     def encode_batch(self, texts, /):
         ids, offsets = super().encode_batch(texts)
-        return tokbench.Encoded(ids.astype(np.int64), offsets)
+        return tokbench.plugin.Encoded(ids.astype(np.int64), offsets)
 
 
 class StrippedBatch(Batches):
@@ -142,7 +143,7 @@ class SwappedBatch(Batches):
     def encode_batch(self, texts, /):
         ids, offsets = super().encode_batch(texts)
         ids[ids == ord("b")] = ord("a")
-        return tokbench.Encoded(ids, offsets)
+        return tokbench.plugin.Encoded(ids, offsets)
 
 
 class RecognisesSpecial(Bytes):
@@ -231,13 +232,13 @@ class CountsCharacters(Bytes):
 
     def encode_with_offsets(self, text, /):
         ends = [number for number, char in enumerate(text, 1) for _ in char.encode()]
-        return tokbench.Offsets(self.encode(text), ends)
+        return tokbench.plugin.Offsets(self.encode(text), ends)
 
 
 class FallingOffsets(Bytes):
     def encode_with_offsets(self, text, /):
         ids = self.encode(text)
-        return tokbench.Offsets(ids, list(range(len(ids), 0, -1)))
+        return tokbench.plugin.Offsets(ids, list(range(len(ids), 0, -1)))
 
 
 class WrapsIds(Bytes):

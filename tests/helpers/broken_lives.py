@@ -10,6 +10,7 @@ from pathlib import Path
 from broken_backends import Bytes, Panic
 
 import tokbench
+import tokbench.plugin
 
 
 class DependsOnHash(Bytes):
@@ -97,8 +98,8 @@ class NoTokenizer:
         pass
 
 
-class SaveOptions(tokbench.Options):
-    path: tokbench.LocalPath | None = None
+class SaveOptions(tokbench.plugin.Options):
+    path: tokbench.plugin.LocalPath | None = None
 
 
 class SavesShort(Bytes):
@@ -137,10 +138,10 @@ class CannotLeave(Bytes):
 
 def spec(kind, *, trained=False):
     if trained:
-        return tokbench.BackendSpec(
+        return tokbench.plugin.BackendSpec(
             name=kind.__name__, summary="broken", load=kind, load_options=SaveOptions, train=TRAIN[kind]
         )
-    return tokbench.BackendSpec(name=kind.__name__, summary="broken", load=kind)
+    return tokbench.plugin.BackendSpec(name=kind.__name__, summary="broken", load=kind)
 
 
 def train_saves_short(documents, vocab_size, options, progress):

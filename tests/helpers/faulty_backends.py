@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import tokbench
+import tokbench.plugin
 
 
 class Bytes:
@@ -67,7 +68,7 @@ class BadBatch(Bytes):
     def encode_batch(self, texts, /):
         import numpy as np
 
-        return tokbench.Encoded(np.zeros(3, dtype=np.uint32), np.zeros(1, dtype=np.int64))
+        return tokbench.plugin.Encoded(np.zeros(3, dtype=np.uint32), np.zeros(1, dtype=np.int64))
 
 
 class PressesCtrlC(Bytes):
@@ -101,7 +102,7 @@ class CrashesInBatch(Bytes):
 
 class CrashesOnSeveral(Bytes):
     def encode_batch(self, texts, /):
-        return segfault() if len(texts) > 1 else tokbench.Encoded(*map(np.array, ([7], [0, 1])))
+        return segfault() if len(texts) > 1 else tokbench.plugin.Encoded(*map(np.array, ([7], [0, 1])))
 
 
 class CrashesInDecode(Bytes):
@@ -181,7 +182,7 @@ def fails_to_train(documents, vocab_size, options, progress):
     raise tokbench.BackendError("the text is too thin")
 
 
-@tokbench.hookimpl
+@tokbench.plugin.hookimpl
 def register_backends(register):
     kinds = [DecodeRaises, OutOfRange, Negative, Floats, Panics, NoDecode, BadBatch, PressesCtrlC]
     kinds += [
@@ -197,13 +198,15 @@ def register_backends(register):
     ]
     kinds += [Bytes, Leaks, OtherIds]
     for kind in kinds:
-        register(tokbench.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind()))
+        register(
+            tokbench.plugin.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind())
+        )
     for step in (crashes_to_load, hangs_to_load):
-        register(tokbench.BackendSpec(name=step.__name__, summary="faulty", load=step))
+        register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", load=step))
     for step in (fails_to_train, crashes_to_train, hangs_to_train, trains_what_cannot_travel):
-        register(tokbench.BackendSpec(name=step.__name__, summary="faulty", train=step))
+        register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", train=step))
     register(
-        tokbench.BackendSpec(
+        tokbench.plugin.BackendSpec(
             name="NeedsMore", summary="faulty", load=lambda options: Bytes(), requires=("no-such-thing",)
         )
     )

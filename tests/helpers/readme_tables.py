@@ -1,6 +1,6 @@
 """The parts of README.md and of the plugin guide that are made from the code.
 
-``python tests/readme_tables.py`` writes them anew.
+``python tests/helpers/readme_tables.py`` writes them anew.
 """
 
 from __future__ import annotations

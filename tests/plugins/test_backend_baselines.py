@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
+import tokbench.plugin
 from tokbench.contracts.tokenizer import (
     DecodesBatch,
     EncodesBatch,
@@ -25,7 +26,7 @@ PIECES = ["codepoints", "whitespace_words"]
 
 
 def units(name):
-    return SPECS[name].load(tokbench.Options())
+    return SPECS[name].load(tokbench.plugin.Options())
 
 
 def train(name, documents, vocab_size=50):

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import tokbench
+import tokbench.plugin
 from tokbench.cli.main import tokbench as command
 from tokbench.contracts import tokenizer as protocol
 from tokbench.testing import check_backend, conformance
@@ -57,11 +58,11 @@ def test_the_sentences_are_those_of_the_protocol():
 
 @pytest.mark.slow
 def test_a_backend_that_keeps_the_contract():
-    report = check_backend(tokbench.BackendSpec(name="b", summary="bytes", load=broken.Batches), examples=50)
+    report = check_backend(tokbench.plugin.BackendSpec(name="b", summary="bytes", load=broken.Batches), examples=50)
     assert report.ok, str(report)
     texts = {outcome.rule: outcome.verdict.note for outcome in report.outcomes}
     assert texts["encode_batch"].endswith("texts in one batch")
-    fewer = check_backend(tokbench.BackendSpec(name="b", summary="bytes", load=broken.Batches), examples=0)
+    fewer = check_backend(tokbench.plugin.BackendSpec(name="b", summary="bytes", load=broken.Batches), examples=0)
     count = re.compile(r"[\d,]+")
     more_and_fewer = [
         int(count.search(next(o.verdict.note for o in each.outcomes if o.rule == "every_text"))[0])
@@ -77,8 +78,11 @@ def test_a_backend_that_keeps_the_contract():
         (("utf8_bytes", {"size": 2}), "unknown key 'size'"),
         (("naive_bpe", {}, 100), "train is 100, but backend 'naive_bpe' needs 256 or more"),
         (("utf8_bytes", {}, 300), "backend 'utf8_bytes' cannot be trained"),
-        ((tokbench.BackendSpec(name="x", summary="x"),), "backend 'x' cannot be loaded, only trained"),
-        ((tokbench.BackendSpec(name="x", summary="x", load=lambda options: None),), "cannot be sent to the process"),
+        ((tokbench.plugin.BackendSpec(name="x", summary="x"),), "backend 'x' cannot be loaded, only trained"),
+        (
+            (tokbench.plugin.BackendSpec(name="x", summary="x", load=lambda options: None),),
+            "cannot be sent to the process",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_starts(arguments, message):
@@ -127,7 +131,7 @@ def test_two_lines_are_a_test_file(tmp_path):
 def test_a_failing_test_names_the_sentence_and_the_input(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from broken_backends import Lowers\nimport tokbench\n"
-        "SPEC = tokbench.BackendSpec(name='mine', summary='mine', load=Lowers)\n",
+        "SPEC = tokbench.plugin.BackendSpec(name='mine', summary='mine', load=Lowers)\n",
         encoding="utf-8",
     )
     code, output = run_pytest(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from merges_data import SPLITS, cut_json, cut_model, cut_ranks, cut_tekken
 
 import tokbench
+import tokbench.plugin
 from tokbench.batch import encode_batch
 from tokbench.registry import load_registry
 from tokbench.vocabulary.curve import Curve
@@ -68,7 +69,7 @@ def test_whole_chunks_have_the_parts_that_lower_merges_leave():
     tokenizer = TiktokenTokenizer(make_encoding("whole", ranks, "gpt2", {}))
     assert tokenizer.merges == ((98, 99), (120, 121, 122), (120, 121, 122, 33), (97, 98), (97, 256))
     assert BPETokenizer.from_ranks(ranks, "gpt2").merges == tokenizer.merges
-    assert isinstance(tokenizer, tokbench.HasMerges)
+    assert isinstance(tokenizer, tokbench.plugin.HasMerges)
 
 
 def test_a_late_merge_stands_behind_its_halves():
@@ -110,7 +111,7 @@ def test_other_kinds_of_sentencepiece_have_none(tmp_path):
     spec = load_registry().backends.get("sentencepiece")
     options = spec.train_options(model_type="unigram", hard_vocab_limit=False)
     tokenizer = spec.train(["the other brother bathes there"] * 9, 30, options, lambda done, total: None)
-    assert not isinstance(tokenizer, tokbench.HasMerges)
+    assert not isinstance(tokenizer, tokbench.plugin.HasMerges)
 
 
 def test_pieces_are_those_of_the_library(data):
@@ -152,7 +153,7 @@ def test_hugging_face_at_every_size(tmp_path, merges, model):
 
 def test_marks_on_tokens_are_no_bytes_of_the_parts(tmp_path):
     path = hugging_face(tmp_path, [("a", "b")], end_of_word_suffix="</w>")
-    assert not isinstance(tokbench.load("huggingface", path=str(path)), tokbench.HasMerges)
+    assert not isinstance(tokbench.load("huggingface", path=str(path)), tokbench.plugin.HasMerges)
 
 
 @pytest.fixture(scope="module")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
-__all__ = ["LocalPath", "Options"]
+__all__ = ["CorpusName", "GroupName", "LocalPath", "Options", "TokenizerName", "names_in"]
 
 
 class Options(BaseModel):
     """Base of every options class: unknown keys are refused, values are checked, nothing changes later.
 
     A field is one key in the configuration file; its type, default and description are what the
-    user is told. Paths typed :data:`tokbench.LocalPath` are relative to the configuration file.
+    user is told. Paths typed :data:`tokbench.plugin.LocalPath` are relative to the configuration file.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
@@ -43,3 +45,58 @@ def _resolve(value: Any, info: ValidationInfo) -> Any:
 
 LocalPath = Annotated[Path, BeforeValidator(_resolve)]
 """A path relative to the configuration file's folder; ``${NAME}`` is an environment variable."""
+
+
+@dataclass(frozen=True)
+class _NameOf:
+    """Says that a string is the name of something in the configuration."""
+
+    kind: Literal["tokenizer", "corpus", "group"]
+
+
+TokenizerName = Annotated[str, _NameOf("tokenizer")]
+"""The name of a tokenizer of the configuration; a name that is not there is refused with its place."""
+
+CorpusName = Annotated[str, _NameOf("corpus")]
+"""The name of a corpus of the configuration."""
+
+GroupName = Annotated[str, _NameOf("group")]
+"""The name of a group of some corpus of the configuration."""
+
+
+def names_in(options: Options) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield every name that some options refer to: its kind, the name, and where it stands in the options.
+
+    >>> class Example(Options):
+    ...     reference: TokenizerName
+    ...     corpora: tuple[CorpusName, ...] = ()
+    ...     units: dict[GroupName, str] = {}
+    >>> for each in names_in(Example(reference="gpt2", corpora=("en",), units={"ko": "uax29"})):
+    ...     print(each)
+    ('tokenizer', 'gpt2', ('reference',))
+    ('corpus', 'en', ('corpora',))
+    ('group', 'ko', ('units', 'ko'))
+    """
+    for name, field in type(options).model_fields.items():
+        # pydantic takes the outermost annotation apart into the type and what was said of it.
+        declared = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+        yield from _names(declared, getattr(options, name), (name,))
+
+
+def _names(declared: Any, value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    marks = [each for each in getattr(declared, "__metadata__", ()) if isinstance(each, _NameOf)]
+    if marks and isinstance(value, str):
+        if value:
+            yield marks[0].kind, value, path
+    elif isinstance(value, Mapping):
+        of_key, of_value = (*get_args(declared), Any, Any)[:2]
+        for key, each in value.items():
+            yield from _names(of_key, key, (*path, str(key)))
+            yield from _names(of_value, each, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        of_item = next(iter(get_args(declared)), Any)
+        for each in value:
+            yield from _names(of_item, each, path)
+    elif get_origin(declared) is not None and value is not None:  # one of several types: X | None
+        for each in get_args(declared):
+            yield from _names(each, value, path)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import Shard
 from tokbench.metrics.encoded_shard import EncodedShard
 
-__all__ = ["Spans", "cuts", "find_spans", "per_document", "shard_bytes", "tokens_within", "touches"]
+__all__ = ["Spans", "cuts", "find_spans", "shard_bytes", "sum_by_document", "tokens_within", "touches"]
 
 
 class Spans(NamedTuple):
@@ -74,7 +74,7 @@ def touches(encoded: EncodedShard, starts: NDArray[np.int64], ends: NDArray[np.i
     )
 
 
-def per_document(encoded: EncodedShard, spans: Spans, values: NDArray[Any] | None = None) -> NDArray[np.float64]:
+def sum_by_document(encoded: EncodedShard, spans: Spans, values: NDArray[Any] | None = None) -> NDArray[np.float64]:
     """float64[d], the sum of a value of each span (or how many there are) over the documents that could be laid out."""
     counted = np.bincount(spans.documents, weights=values, minlength=len(encoded.shard))
     return np.where(encoded.token_ends.aligned, counted, 0.0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.contracts.options import Options
+from tokbench.contracts.options import GroupName, Options
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, HasUnknown
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, foreign, usable_unit
@@ -21,7 +21,7 @@ __all__ = [
     "NO_GOLD",
     "UnitSums",
     "WordOptions",
-    "per_document",
+    "count_by_document",
     "token_ends",
     "unknown_tokens",
     "words_of",
@@ -42,7 +42,7 @@ class WordOptions(Options):
             "default: by language"
         ),
     )
-    units: dict[str, Unit] = Field(default_factory=dict, description="the same for single groups, by name")
+    units: dict[GroupName, Unit] = Field(default_factory=dict, description="the same for single groups, by name")
 
 
 class UnitSums(NamedTuple):
@@ -124,6 +124,6 @@ def unknown_tokens(encoded: EncodedShard) -> NDArray[np.bool_]:
     return np.zeros(len(ids), dtype=np.bool_) if unknown is None else ids == unknown
 
 
-def per_document(shard: Shard, documents: NDArray[np.int64]) -> NDArray[np.int64]:
+def count_by_document(shard: Shard, documents: NDArray[np.int64]) -> NDArray[np.int64]:
     """int64[d], how often each document of a shard is named."""
     return np.bincount(documents, minlength=len(shard))

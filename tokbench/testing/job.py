@@ -12,6 +12,7 @@ from tokbench.contracts.backend import BackendSpec
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendUnavailable, InputError, one_line
+from tokbench.progress import silent
 from tokbench.registry import load_registry, missing
 from tokbench.testing.texts import training_text
 
@@ -98,8 +99,4 @@ class Job:
             assert spec.load is not None
             return spec.load(options)
         assert spec.train is not None
-        return spec.train(training_text(), self.train, options, _silent)
-
-
-def _silent(done: int, total: int, /) -> None:
-    """Progress for nobody."""
+        return spec.train(training_text(), self.train, options, silent)

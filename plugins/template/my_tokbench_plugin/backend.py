@@ -1,10 +1,10 @@
 """A backend: every ``size`` bytes are a token."""
 
-import tokbench
+from tokbench import plugin
 from pydantic import Field
 
 
-class Options(tokbench.Options):
+class Options(plugin.Options):
     size: int = Field(default=2, ge=1, le=2, description="bytes in a token")
 
 
@@ -30,6 +30,6 @@ class Chunks:
         return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
 
 
-@tokbench.hookimpl
+@plugin.hookimpl
 def register_backends(register):
-    register(tokbench.BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=Options))
+    register(plugin.BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=Options))

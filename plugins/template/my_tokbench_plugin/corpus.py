@@ -3,12 +3,12 @@
 import csv
 from collections.abc import Iterator
 
-import tokbench
+from tokbench import plugin
 from pydantic import Field
 
 
-class Options(tokbench.Options):
-    path: tokbench.LocalPath = Field(description="a CSV file with a header")
+class Options(plugin.Options):
+    path: plugin.LocalPath = Field(description="a CSV file with a header")
     text: str = Field(default="text", description="the column that holds the text")
     group: str = Field(default="language", description="the column that names the group")
 
@@ -22,17 +22,15 @@ class Table:
             header = next(csv.reader(file), [])
         for column in (options.text, options.group):
             if column not in header:  # told before anything is measured
-                raise tokbench.InputError(
-                    f"{options.path}: no column {column!r}; {tokbench.did_you_mean(column, header)}"
-                )
+                raise plugin.InputError(f"{options.path}: no column {column!r}; {plugin.did_you_mean(column, header)}")
 
-    def documents(self) -> Iterator[tokbench.Document]:  # gone through more than once: the same each time
+    def documents(self) -> Iterator[plugin.Document]:  # gone through more than once: the same each time
         with open(self._options.path, encoding="utf-8", newline="") as file:
             for number, row in enumerate(csv.DictReader(file), 2):
                 origin = f"{self._options.path}:{number}"
-                yield tokbench.Document(row[self._options.text], row[self._options.group], str(number), origin)
+                yield plugin.Document(row[self._options.text], row[self._options.group], str(number), origin)
 
 
-@tokbench.hookimpl
+@plugin.hookimpl
 def register_corpora(register):
-    register(tokbench.CorpusSpec(name="csv_table", summary="a column of a CSV file", open=Table, options=Options))
+    register(plugin.CorpusSpec(name="csv_table", summary="a column of a CSV file", open=Table, options=Options))

@@ -1,8 +1,8 @@
 """A metric family: the share of tokens that begin with a space."""
 
 import numpy as np
-import tokbench
-from tokbench.contracts.tokenizer import HasTokenBytes
+from tokbench import plugin
+from tokbench.plugin import HasTokenBytes
 
 
 class WordStarts:
@@ -13,7 +13,7 @@ class WordStarts:
         used, which = np.unique(ids, return_inverse=True)
         starts = np.array([encoded.tokenizer.token_bytes(i).startswith(b" ") for i in used.tolist()], dtype=np.int64)
         running = np.concatenate([[0], np.cumsum(starts[which])])
-        return tokbench.Sums.of(encoded.shard, starts=np.diff(running[offsets]), tokens=encoded.tokens)
+        return plugin.Sums.of(encoded.shard, starts=np.diff(running[offsets]), tokens=encoded.tokens)
 
     def merge(self, one, other):  # in any order
         return one + other
@@ -25,12 +25,12 @@ class WordStarts:
         return state.raw()
 
 
-VALUE = tokbench.Metric(
+VALUE = plugin.Metric(
     id="word_starts", unit="share of tokens", direction="none", formula="tokens that begin with a space / tokens",
     definition="How many tokens begin a word, in scripts that put spaces between words.", needs=(HasTokenBytes,),
 )  # fmt: skip
 
 
-@tokbench.hookimpl
+@plugin.hookimpl
 def register_metrics(register):
-    register(tokbench.MetricFamily(name="word_starts", summary="word starts", text=WordStarts, values=(VALUE,)))
+    register(plugin.MetricFamily(name="word_starts", summary="word starts", text=WordStarts, values=(VALUE,)))

@@ -1,13 +1,13 @@
 """A report format: bytes per token of whole corpora, as a LaTeX table."""
 
-import tokbench
+from tokbench import plugin
 
 
 def escape(text: str) -> str:
     return "".join("\\" + char if char in "#$%&_{}" else char for char in text)
 
 
-def render(results: tokbench.Results) -> str:  # of the results alone: nothing is measured
+def render(results: plugin.Results) -> str:  # of the results alone: nothing is measured
     ratios = {
         (cell.tokenizer, cell.corpus): f"{cell.value:.2f}" if cell.status == "ok" else cell.status.value
         for cell in results.cells
@@ -21,6 +21,6 @@ def render(results: tokbench.Results) -> str:  # of the results alone: nothing i
     return f"\\begin{{tabular}}{{l{'r' * len(corpora)}}}\n{body}\\end{{tabular}}\n"
 
 
-@tokbench.hookimpl
+@plugin.hookimpl
 def register_reporters(register):
-    register(tokbench.ReporterSpec(name="latex", summary="a LaTeX table", filename="compression.tex", render=render))
+    register(plugin.ReporterSpec(name="latex", summary="a LaTeX table", filename="compression.tex", render=render))

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import tokbench
 import tokbench.testing
 
 test_conformance = tokbench.testing.conformance("chunks", size=2)

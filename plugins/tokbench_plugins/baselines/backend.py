@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 
 __all__ = ["LoadOptions", "register_backends"]
 
@@ -26,35 +26,33 @@ _PIECES = {
 }
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """A file saved by the same backend."""
 
-    path: tokbench.LocalPath = Field(description="a file saved by this backend (.pieces.json)")
+    path: plugin.LocalPath = Field(description="a file saved by this backend (.pieces.json)")
 
 
-def _units(name: str) -> tokbench.BackendSpec:
-    def load(_: tokbench.Options) -> tokbench.Tokenizer:
+def _units(name: str) -> plugin.BackendSpec:
+    def load(_: plugin.Options) -> plugin.Tokenizer:
         from tokbench_plugins.baselines.units import UNITS
 
         return UNITS[name]()
 
-    return tokbench.BackendSpec(name=name, summary=_UNITS[name], load=load)
+    return plugin.BackendSpec(name=name, summary=_UNITS[name], load=load)
 
 
-def _pieces(name: str) -> tokbench.BackendSpec:
-    def load(options: LoadOptions) -> tokbench.Tokenizer:
+def _pieces(name: str) -> plugin.BackendSpec:
+    def load(options: LoadOptions) -> plugin.Tokenizer:
         from tokbench_plugins.baselines.pieces import load
 
         return load(name, options.path)
 
-    def train(
-        documents: Iterable[str], vocab_size: int, _: Any, progress: tokbench.TrainProgress
-    ) -> tokbench.Tokenizer:
+    def train(documents: Iterable[str], vocab_size: int, _: Any, progress: plugin.TrainProgress) -> plugin.Tokenizer:
         from tokbench_plugins.baselines.pieces import train
 
         return train(name, documents, vocab_size, progress)
 
-    return tokbench.BackendSpec(
+    return plugin.BackendSpec(
         name=name,
         summary=_PIECES[name],
         load=load,
@@ -64,8 +62,8 @@ def _pieces(name: str) -> tokbench.BackendSpec:
     )
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring all five."""
     for name in _UNITS:
         register(_units(name))

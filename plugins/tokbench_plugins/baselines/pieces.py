@@ -16,9 +16,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench import BackendError, Encoded, Offsets, TrainProgress, write_atomically
-from tokbench_plugins.arrays import from_lists, offsets_of
-from tokbench_plugins.files import read_file
+from tokbench.plugin import (
+    BackendError,
+    Encoded,
+    Offsets,
+    TrainProgress,
+    from_lists,
+    offsets_of,
+    read_file,
+    silent,
+    write_atomically,
+)
 
 __all__ = ["CodePoints", "Words", "load", "train"]
 
@@ -167,13 +175,7 @@ class Words(_Pieces):
 _KINDS: dict[str, type[CodePoints | Words]] = {kind.kind: kind for kind in (CodePoints, Words)}
 
 
-def _silent(done: int, total: int, /) -> None:
-    """Progress for nobody."""
-
-
-def train(
-    kind: str, documents: Iterable[str], vocab_size: int, progress: TrainProgress = _silent
-) -> CodePoints | Words:
+def train(kind: str, documents: Iterable[str], vocab_size: int, progress: TrainProgress = silent) -> CodePoints | Words:
     """Count pieces and keep the most frequent ``vocab_size - 1``; there may be fewer.
 
     Raises:

@@ -10,9 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench import Encoded, Offsets
-from tokbench_plugins.arrays import offsets_of
-from tokbench_plugins.ids import check_id
+from tokbench.plugin import Encoded, Offsets, check_id, offsets_of
 
 __all__ = ["UNITS", "Utf8Bytes", "Utf16Units", "Utf32Units"]
 

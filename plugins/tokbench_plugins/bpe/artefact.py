@@ -22,13 +22,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from tokbench import BackendError, __version__, write_atomically
+from tokbench.plugin import BackendError, __version__, read_file, write_atomically
 from tokbench_plugins.bpe.corpus import Corpus
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, check_merges, token_bytes_of
-from tokbench_plugins.files import read_file
 
 __all__ = ["FILE_SUFFIX", "Artefact", "Kind", "Training", "read_artefact", "write_artefact"]
 

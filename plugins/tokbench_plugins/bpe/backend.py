@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.bpe.artefact import Kind, Training, read_artefact
 from tokbench_plugins.bpe.corpus import CorpusDigest
 from tokbench_plugins.bpe.engines import Engine
@@ -35,15 +35,15 @@ SplitPattern = Annotated[str, AfterValidator(_can_split)]
 """An option that names a split, or is a regular expression that can split."""
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Options of a saved byte-level BPE; its pattern is in the file."""
 
-    path: tokbench.LocalPath = Field(description="a file saved by this backend (.bpe.json)")
+    path: plugin.LocalPath = Field(description="a file saved by this backend (.bpe.json)")
     engine: Engine = _ENGINE
     special_tokens: tuple[str, ...] = _SPECIAL
 
 
-class TrainOptions(tokbench.Options):
+class TrainOptions(plugin.Options):
     """Options of training byte-level BPE."""
 
     tie: Tie = Field(default="first", description="of several most frequent pairs: first in the text, or smallest ids")
@@ -75,7 +75,7 @@ def train_tokenizer(
     vocab_size: int,
     options: TrainOptions,
     pattern: str | None,
-    progress: tokbench.TrainProgress,
+    progress: plugin.TrainProgress,
 ) -> BPETokenizer:
     """Train, and keep what the artefact will say of it; special tokens come on top of ``vocab_size``."""
     digest = CorpusDigest(documents)

@@ -20,7 +20,7 @@ import logging
 from collections.abc import Sequence
 from typing import Final, Literal, Protocol, get_args
 
-from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
+from tokbench.plugin import BackendError, BackendUnavailable, Encoded, did_you_mean
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
 from tokbench_plugins.bpe.vocabulary import Vocabulary

@@ -23,9 +23,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench import Encoded
+from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.encode import Encoder
-from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name, valid_unicode
+from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

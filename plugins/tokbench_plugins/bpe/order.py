@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.ranks import Candidate
 from tokbench_plugins.bpe.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary

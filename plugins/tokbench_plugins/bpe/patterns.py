@@ -25,9 +25,9 @@ from typing import Final
 
 import regex
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError, valid_unicode
 
-__all__ = ["PATTERNS", "Splitter", "pattern_name", "resolve_pattern", "valid_unicode"]
+__all__ = ["PATTERNS", "Splitter", "pattern_name", "resolve_pattern"]
 
 _O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 
@@ -106,22 +106,6 @@ def _compile(pattern: str) -> regex.Pattern[str]:
     if compiled.flags & regex.REVERSE:
         raise ValueError(f"{pattern!r} searches backwards; leave the flag (?r) out")
     return compiled
-
-
-def valid_unicode(text: str) -> str:
-    r"""The text with every lone surrogate replaced by U+FFFD; all other text as it is.
-
-    Half of a UTF-16 pair has no UTF-8 bytes. tiktoken replaces it likewise; decoding gives U+FFFD, and
-    the round trip is counted as lossy.
-
-    >>> valid_unicode("a\ud83d b") == "a\ufffd b"
-    True
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 class Splitter:

@@ -16,8 +16,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from tokbench import did_you_mean
-from tokbench_plugins.bpe.patterns import valid_unicode
+from tokbench.plugin import did_you_mean, valid_unicode
 
 __all__ = ["NO_SPECIAL", "SPECIAL_SETS", "SpecialTokens", "special_set"]
 

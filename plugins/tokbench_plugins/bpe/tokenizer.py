@@ -1,4 +1,4 @@
-"""A BPE vocabulary as tokbench's :class:`~tokbench.Tokenizer`, with every capability it can honestly have."""
+"""A BPE vocabulary as tokbench's :class:`~tokbench.plugin.Tokenizer`, with every capability it can honestly have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from tokbench import BackendError, Encoded
+from tokbench.plugin import BackendError, Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.encode import Encoder

@@ -24,7 +24,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from tokbench import TrainProgress
+from tokbench.plugin import TrainProgress, silent
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
@@ -33,10 +33,6 @@ __all__ = ["count_chunks", "train_merges"]
 
 _EMPTY = -1
 _REPORTS = 200  # calls of ``progress``, about
-
-
-def _silent(done: int, total: int, /) -> None:
-    """Progress for nobody."""
 
 
 def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int]:
@@ -54,7 +50,7 @@ def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int
 
 
 def train_merges(
-    chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = _silent, tie: Tie = "first"
+    chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = silent, tie: Tie = "first"
 ) -> list[Pair]:
     """Train on chunks that are already counted; :func:`..trainer.train` is the whole of it.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Final, Literal
 
-from tokbench import BackendUnavailable, TrainProgress
+from tokbench.plugin import BackendUnavailable, TrainProgress, silent
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.count_parallel import count_in_processes
 from tokbench_plugins.bpe.literal import Tie
@@ -28,15 +28,11 @@ _LONG_SPLIT: Final = 4_000_000
 _LONG_NAIVE: Final = 500_000
 
 
-def _silent(done: int, total: int, /) -> None:
-    """Progress for nobody."""
-
-
 def train(
     documents: Iterable[str],
     vocab_size: int,
     pattern: str | None,
-    progress: TrainProgress = _silent,
+    progress: TrainProgress = silent,
     tie: Tie = "first",
     engine: TrainEngine = "auto",
     processes: int = 1,

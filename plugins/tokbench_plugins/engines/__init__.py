@@ -8,7 +8,7 @@ All of them run somebody else's vocabulary: OpenAI's by name, and where the libr
 ``vocabulary``
     what an engine is given: ranks or merges, pattern, special tokens; and as the files that engines read.
 ``tokenizer``
-    an engine's two functions as a :class:`tokbench.Tokenizer`.
+    an engine's two functions as a :class:`tokbench.plugin.Tokenizer`.
 ``options``
     what a user says.
 ``*_backend``

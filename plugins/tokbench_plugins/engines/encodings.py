@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from tokbench import BackendUnavailable
+from tokbench.plugin import BackendUnavailable
 
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer

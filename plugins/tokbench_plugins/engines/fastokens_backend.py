@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.engines.options import FileOptions
 
 if TYPE_CHECKING:
@@ -47,19 +47,19 @@ def _load(options: FileOptions) -> EngineTokenizer:
         ids: list[int] = native.encode_ordinary(text).ids
         return ids
 
-    def encode_many(texts: list[str]) -> tokbench.Encoded:
+    def encode_many(texts: list[str]) -> plugin.Encoded:
         ids, offsets = native.encode_batch_flat(texts, split_special_tokens=True)
-        return tokbench.Encoded(np.frombuffer(ids, "<u4"), np.frombuffer(offsets, "<u8").astype(np.int64))
+        return plugin.Encoded(np.frombuffer(ids, "<u4"), np.frombuffer(offsets, "<u8").astype(np.int64))
 
     engine = Engine("fastokens", encode, native.decode, encode_many=encode_many)
     return EngineTokenizer(engine, vocabulary, (_load, (options,)))
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``fastokens``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="fastokens",
             summary="OpenAI's encodings, or any byte-level BPE, in fastokens",
             load=_load,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.engines.options import FileOptions
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class LoadOptions(FileOptions):
     """Options of a vocabulary that gigatoken runs; of splits it knows those of well-known models alone."""
 
 
-class TrainOptions(tokbench.Options):
+class TrainOptions(plugin.Options):
     """Options of gigatoken's trainer, which splits as GPT-2."""
 
     tie: Literal["huggingface", "raw_token_ids", "assembled_bytes"] = Field(
@@ -40,7 +40,7 @@ def _load(options: LoadOptions) -> GigatokenTokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> GigatokenTokenizer:
     from tokbench_plugins.engines.gigatoken_tokenizer import train
 
@@ -49,11 +49,11 @@ def _train(
     return tokenizer
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``gigatoken``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="gigatoken",
             summary="OpenAI's encodings, or any byte-level BPE with a well-known split, in gigatoken; and its trainer",
             load=_load,

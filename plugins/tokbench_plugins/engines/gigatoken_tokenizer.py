@@ -10,9 +10,9 @@ from typing import Any, Final
 import gigatoken
 import numpy as np
 
-from tokbench import Encoded
+from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
-from tokbench_plugins.bpe.patterns import PATTERNS, valid_unicode
+from tokbench_plugins.bpe.patterns import PATTERNS
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
 from tokbench_plugins.engines.vocabulary import EngineVocabulary

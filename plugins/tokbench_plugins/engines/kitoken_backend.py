@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import regex
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.engines.options import FileOptions
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ def _load(options: FileOptions) -> EngineTokenizer:
     return EngineTokenizer(engine, vocabulary, (_load, (options,)))
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``kitoken``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="kitoken",
             summary="OpenAI's encodings, or any byte-level BPE, in kitoken",
             load=_load,

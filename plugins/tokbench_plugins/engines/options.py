@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.engines.encodings import EncodingName
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
@@ -16,7 +16,7 @@ __all__ = ["FileOptions", "load_vocabulary"]
 _DEFAULT_PATTERN = "gpt4"
 
 
-class FileOptions(tokbench.Options):
+class FileOptions(plugin.Options):
     """Options of an engine that takes any byte-level vocabulary: either ``encoding`` or ``path``.
 
     >>> FileOptions(encoding="cl100k_base").path is None
@@ -26,7 +26,7 @@ class FileOptions(tokbench.Options):
     encoding: EncodingName | None = Field(
         default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base"
     )
-    path: tokbench.LocalPath | None = Field(
+    path: plugin.LocalPath | None = Field(
         default=None, description="a .tiktoken file, or a tokenizer.json with byte-level BPE"
     )
     pattern: SplitPattern | None = Field(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 
 if TYPE_CHECKING:
     from tokbench_plugins.engines.tokenizer import EngineTokenizer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["LoadOptions", "register_backends"]
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Which vocabulary; the package holds these."""
 
     encoding: Literal["cl100k_base", "o200k_base"] = Field(description="cl100k_base or o200k_base")
@@ -33,11 +33,11 @@ def _load(options: LoadOptions) -> EngineTokenizer:
     return EngineTokenizer(engine, vocabulary, (_load, (options,)))
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``rs_bpe``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="rs_bpe",
             summary="OpenAI's vocabularies in rs-bpe",
             load=_load,

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved
 
 __all__ = ["TrainOptions", "register_backends"]
 
 
-class TrainOptions(tokbench.Options):
+class TrainOptions(plugin.Options):
     """Options of training ``rustbpe``."""
 
     pattern: SplitPattern = Field(
@@ -32,14 +32,14 @@ def _load(options: LoadOptions) -> BPETokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
     import rustbpe
 
+    from tokbench.plugin import valid_unicode
     from tokbench_plugins.bpe import resolve_pattern
     from tokbench_plugins.bpe.artefact import Training
     from tokbench_plugins.bpe.corpus import CorpusDigest
-    from tokbench_plugins.bpe.patterns import valid_unicode
     from tokbench_plugins.engines.tokenizer import calling
 
     digest = CorpusDigest(documents)
@@ -54,11 +54,11 @@ def _train(
     return tokenizer
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``rustbpe``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="rustbpe",
             summary="byte-level BPE trained by rustbpe, encoded by tokbench's own BPE",
             load=_load,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.bpe.engines import Engine
 from tokbench_plugins.engines.options import FileOptions
 
@@ -31,11 +31,11 @@ def _load(options: LoadOptions) -> BPETokenizer:
     return BPETokenizer.from_vocabulary(given.vocabulary, given.pattern, given.special, engine=options.engine)
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``tokbench_bpe``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="tokbench_bpe",
             summary="OpenAI's encodings, or any byte-level BPE, in tokbench's own engine",
             load=_load,

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from tokbench import BackendError, Encoded
-from tokbench_plugins.arrays import from_lists
+from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
 from tokbench_plugins.bpe.order import Merges
-from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
-from tokbench_plugins.ids import check_id, check_ids, check_span
 
 __all__ = ["Engine", "EngineTokenizer", "calling"]
 

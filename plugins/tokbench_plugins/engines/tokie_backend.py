@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.engines.options import FileOptions
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def _load(options: FileOptions) -> EngineTokenizer:
     return EngineTokenizer(engine, vocabulary, (_load, (options,)))
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``tokie``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="tokie",
             summary="OpenAI's encodings, or any byte-level BPE, in tokie",
             load=_load,

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
 from tokbench_plugins.bpe.order import Merges, merges_of_ranks, merges_of_vocabulary

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 
 if TYPE_CHECKING:
     from tokbench_plugins.engines.tokenizer import EngineTokenizer
@@ -28,7 +28,7 @@ __all__ = ["LoadOptions", "register_backends"]
 _FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Which vocabulary."""
 
     encoding: Literal["cl100k_base", "o200k_base", "r50k_base"] = Field(
@@ -63,7 +63,7 @@ def _native(name: str, vocabulary: EngineVocabulary) -> Any:
         write_ranks(path, vocabulary.ranks)
         native = Tokenizer.from_pretrained(f"openai:{name}", options)
     if len(native.vocab) < len(vocabulary.ranks):
-        raise tokbench.BackendError(
+        raise plugin.BackendError(
             f"wordchipper loaded {len(native.vocab)} tokens of {name} instead of {len(vocabulary.ranks)}"
         )
     return native
@@ -82,11 +82,11 @@ def _load(options: LoadOptions) -> EngineTokenizer:
     return EngineTokenizer(engine, vocabulary, (_load, (options,)))
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``wordchipper``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="wordchipper",
             summary="OpenAI's encodings in wordchipper",
             load=_load,

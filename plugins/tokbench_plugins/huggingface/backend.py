@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, model_validator
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.huggingface.options import TrainOptions
 
 if TYPE_CHECKING:
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 __all__ = ["LoadOptions", "TrainOptions", "register_backends"]
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Either ``path`` or ``vocab_txt``.
 
     >>> LoadOptions(vocab_txt="vocab.txt").lowercase
     True
     """
 
-    path: tokbench.LocalPath | None = Field(default=None, description="a tokenizer.json of any kind")
-    vocab_txt: tokbench.LocalPath | None = Field(
+    path: plugin.LocalPath | None = Field(default=None, description="a tokenizer.json of any kind")
+    vocab_txt: plugin.LocalPath | None = Field(
         default=None, description="instead: the vocab.txt of a BERT, a piece a line"
     )
     lowercase: bool = Field(
@@ -41,7 +41,7 @@ class LoadOptions(tokbench.Options):
 
 
 def _load(options: LoadOptions) -> HuggingFaceTokenizer:
-    from tokbench_plugins.files import read_file
+    from tokbench.plugin import read_file
     from tokbench_plugins.huggingface.bert import bert_json
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer
 
@@ -51,11 +51,11 @@ def _load(options: LoadOptions) -> HuggingFaceTokenizer:
         text = read_file(path).decode()
         return make_tokenizer(text if options.path else bert_json(text, lowercase=options.lowercase))
     except ValueError as error:
-        raise tokbench.BackendError(f"{path}: {error}") from error
+        raise plugin.BackendError(f"{path}: {error}") from error
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> HuggingFaceTokenizer:
     from tokbench_plugins.huggingface.train import train
 
@@ -65,11 +65,11 @@ def _train(
     return tokenizer
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``huggingface``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="huggingface",
             summary="any tokenizer.json, or BPE, WordPiece and Unigram trained by Hugging Face's tokenizers",
             load=_load,

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-import tokbench
+from tokbench import plugin
 
 __all__ = ["NAMED_SPLITS", "Model", "Normalizer", "TrainOptions"]
 
@@ -50,7 +50,7 @@ def _option(default: Any, description: str, **limits: Any) -> Any:
     return Field(default=default, description=description, **limits)
 
 
-class TrainOptions(tokbench.Options):
+class TrainOptions(plugin.Options):
     """Options of training ``huggingface``; one that means nothing to the model is refused.
 
     >>> TrainOptions().split, TrainOptions(model="wordpiece").unknown
@@ -90,7 +90,7 @@ class TrainOptions(tokbench.Options):
             return value
         # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
         if re.fullmatch(r"[\w.-]*", value):
-            raise ValueError(f"unknown split {value!r}; {tokbench.did_you_mean(value, NAMED_SPLITS)}")
+            raise ValueError(f"unknown split {value!r}; {plugin.did_you_mean(value, NAMED_SPLITS)}")
         try:
             from tokenizers import Regex
         except ImportError:  # the backend is unavailable then, and says so

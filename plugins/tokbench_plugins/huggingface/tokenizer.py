@@ -12,14 +12,20 @@ from typing import Any, Final
 
 from tokenizers import Encoding, Tokenizer
 
-from tokbench import Encoded, Offsets, write_atomically
-from tokbench_plugins.arrays import from_lists
+from tokbench.plugin import (
+    Encoded,
+    Offsets,
+    check_id,
+    check_ids,
+    check_span,
+    from_lists,
+    valid_unicode,
+    write_atomically,
+)
 from tokbench_plugins.bpe.order import Merges
-from tokbench_plugins.bpe.patterns import valid_unicode
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
 from tokbench_plugins.huggingface.merges import has_merges, merges_of_content
-from tokbench_plugins.ids import check_id, check_ids, check_span
 
 __all__ = ["HuggingFaceBPE", "HuggingFaceBytes", "HuggingFaceTokenizer", "make_tokenizer"]
 

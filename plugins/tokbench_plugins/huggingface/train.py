@@ -16,8 +16,7 @@ from typing import Any
 from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 
-from tokbench import BackendError
-from tokbench_plugins.bpe.patterns import valid_unicode
+from tokbench.plugin import BackendError, valid_unicode
 from tokbench_plugins.huggingface.options import TrainOptions
 from tokbench_plugins.huggingface.pipeline import BYTE_TOKENS, make_pipeline, make_trainer
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 
 if TYPE_CHECKING:
     from tokbench_plugins.mistral.tekken import TekkenTokenizer
@@ -42,14 +42,14 @@ else:
     Vocabulary = Literal[tuple(vocabularies())] if vocabularies() else str
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Which vocabulary."""
 
     vocabulary: Vocabulary = Field(description="v1, v2, v3, v7, ..., tekken_240718, ...: what the package has")
 
 
 def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
-    from tokbench_plugins.files import read_file
+    from tokbench.plugin import read_file
 
     path = vocabularies()[options.vocabulary]
     data = read_file(path)
@@ -62,14 +62,14 @@ def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
 
         return make_tokenizer(data)
     except ValueError as error:
-        raise tokbench.BackendError(f"{path}: {error}") from error
+        raise plugin.BackendError(f"{path}: {error}") from error
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``mistral``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="mistral",
             summary="Mistral's SentencePiece and Tekken vocabularies, all inside its package",
             load=_load,

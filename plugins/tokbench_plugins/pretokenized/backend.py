@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, model_validator
 
-import tokbench
+from tokbench import plugin
 
 if TYPE_CHECKING:
     from tokbench_plugins.pretokenized.tokenizer import Pretokenized
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["LoadOptions", "register_backends"]
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Options of a file of texts and what some tokenizer made of them.
 
     >>> LoadOptions(path="rows.jsonl", pieces="tokens").ids is None
     True
     """
 
-    path: tokbench.LocalPath = Field(description="a .jsonl or .parquet file, a text and its ids or pieces a row")
+    path: plugin.LocalPath = Field(description="a .jsonl or .parquet file, a text and its ids or pieces a row")
     text: str = Field(default="text", description="the field that holds the text")
     ids: str | None = Field(default=None, description="the field that holds the ids; 'ids' where nothing is said")
     pieces: str | None = Field(default=None, description="instead of ids: the field that holds the pieces")
     spelling: Literal["text", "byte_level", "sentencepiece"] = Field(
         default="text", description="how pieces are written: text, byte_level (Ġthe) or sentencepiece (▁the, <0xE2>)"
     )
-    vocab: tokbench.LocalPath | None = Field(
+    vocab: plugin.LocalPath | None = Field(
         default=None, description="the pieces by id: a .json list or object, or a piece a line from id 0 on"
     )
     vocab_size: int | None = Field(
@@ -59,21 +59,21 @@ def _load(options: LoadOptions) -> Pretokenized:
     table = LookUp()
     for where, (text, found) in read_rows(options.path, (options.text, field)):
         if not isinstance(text, str):
-            raise tokbench.BackendError(f"{where}: {options.text!r} is {shown(text)}, not a text")
+            raise plugin.BackendError(f"{where}: {options.text!r} is {shown(text)}, not a text")
         if not isinstance(found, list):
-            raise tokbench.BackendError(f"{where}: {field!r} is {shown(found)}, not a list")
+            raise plugin.BackendError(f"{where}: {field!r} is {shown(found)}, not a list")
         if not table.add(text, ids_of(where, found)):
-            raise tokbench.BackendError(f"{where}: the text {shown(text)} was there before, with other {field}")
+            raise plugin.BackendError(f"{where}: the text {shown(text)} was there before, with other {field}")
     if not len(table):
-        raise tokbench.BackendError(f"{options.path}: has no rows")
+        raise plugin.BackendError(f"{options.path}: has no rows")
     return ids_of.tokenizer(table)
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``pretokenized``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="pretokenized",
             summary="ids or pieces computed by another program, in any language, looked up text by text",
             load=_load,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError
 from tokbench_plugins.pretokenized.pieces import piece_bytes
 from tokbench_plugins.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError, read_file
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
-from tokbench_plugins.files import read_file
 
 __all__ = ["Spelling", "piece_bytes", "read_vocabulary"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tokbench import BackendError, BackendUnavailable, did_you_mean
+from tokbench.plugin import BackendError, BackendUnavailable, did_you_mean
 
 __all__ = ["read_rows"]
 

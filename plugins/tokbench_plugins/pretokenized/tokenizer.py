@@ -10,8 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from tokbench import BackendError, Encoded
-from tokbench_plugins.ids import check_id
+from tokbench.plugin import BackendError, Encoded, check_id
 
 __all__ = ["LookUp", "Pretokenized", "PretokenizedBytes"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 from tokbench_plugins.sentencepiece.options import TrainOptions
 
 if TYPE_CHECKING:
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 __all__ = ["LoadOptions", "TrainOptions", "register_backends"]
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Which model."""
 
-    path: tokbench.LocalPath = Field(description="a SentencePiece model (.model) of any kind")
+    path: plugin.LocalPath = Field(description="a SentencePiece model (.model) of any kind")
 
 
 def _load(options: LoadOptions) -> SentencePieceTokenizer:
-    from tokbench_plugins.files import read_file
+    from tokbench.plugin import read_file
     from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
     try:
         return make_tokenizer(read_file(options.path))
     except ValueError as error:
-        raise tokbench.BackendError(f"{options.path}: {error}") from error
+        raise plugin.BackendError(f"{options.path}: {error}") from error
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> SentencePieceTokenizer:
     from tokbench_plugins.sentencepiece.train import train
 
@@ -43,11 +43,11 @@ def _train(
     return tokenizer
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``sentencepiece``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="sentencepiece",
             summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
             load=_load,

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 
 __all__ = ["TrainOptions"]
 
@@ -28,7 +28,7 @@ def _option(default: Any, description: str, **limits: Any) -> Any:
     return Field(default=default, description=description, **limits)
 
 
-class TrainOptions(tokbench.Options):
+class TrainOptions(plugin.Options):
     """Options of training ``sentencepiece``; names and defaults are the library's.
 
     >>> TrainOptions().model_type, TrainOptions().max_sentence_length
@@ -48,8 +48,8 @@ class TrainOptions(tokbench.Options):
     normalization_rule_name: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"] = _option(
         "nmt_nfkc", "normalization by name; only identity gives every text back"
     )
-    normalization_rule_tsv: tokbench.LocalPath | None = _option(None, "normalization rules of your own")
-    denormalization_rule_tsv: tokbench.LocalPath | None = _option(
+    normalization_rule_tsv: plugin.LocalPath | None = _option(None, "normalization rules of your own")
+    denormalization_rule_tsv: plugin.LocalPath | None = _option(
         None, "rules for decoded text; the bytes of a token do not know them"
     )
     add_dummy_prefix: bool = _option(default=True, description="put a space before every text")
@@ -89,7 +89,7 @@ class TrainOptions(tokbench.Options):
     )
     use_all_vocab: bool = _option(default=False, description="word and char: take all of them, whatever vocab_size is")
     seed_sentencepiece_size: int = _option(1_000_000, "unigram: pieces to begin with", ge=1)
-    seed_sentencepieces_file: tokbench.LocalPath | None = _option(None, "unigram: a file of pieces to begin with")
+    seed_sentencepieces_file: plugin.LocalPath | None = _option(None, "unigram: a file of pieces to begin with")
     shrinking_factor: float = _option(0.75, "unigram: share of the pieces kept in each round", gt=0, lt=1)
     num_sub_iterations: int = _option(2, "unigram: EM steps in each round", ge=1)
 

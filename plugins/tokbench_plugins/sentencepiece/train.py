@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sentencepiece import SentencePieceTrainer
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError
 from tokbench_plugins.sentencepiece.options import TrainOptions
 from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer, make_tokenizer
 

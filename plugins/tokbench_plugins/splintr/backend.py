@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-import tokbench
+from tokbench import plugin
 
 if TYPE_CHECKING:
     from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
@@ -45,7 +45,7 @@ Vocabulary = Literal[
 """Every vocabulary of splintr-rs 0.22; its further names are other spellings of these."""
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Which vocabulary."""
 
     vocabulary: Vocabulary = Field(description="the vocabulary of which model; all are inside the package")
@@ -57,11 +57,11 @@ def _load(options: LoadOptions) -> SplintrTokenizer:
     return SplintrTokenizer(options.vocabulary)
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``splintr``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="splintr",
             summary="vocabularies of 23 well-known models that need no network, in a fast engine",
             load=_load,

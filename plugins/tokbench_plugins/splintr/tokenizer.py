@@ -12,8 +12,7 @@ import numpy as np
 import splintr
 from numpy.typing import NDArray
 
-from tokbench import BackendError, Encoded
-from tokbench_plugins.arrays import from_buffers, from_lists
+from tokbench.plugin import BackendError, Encoded, from_buffers, from_lists
 from tokbench_plugins.bpe.order import Merges
 from tokbench_plugins.splintr.merges import merges_of_bytes, merges_of_characters
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, field_validator, model_validator
 
-import tokbench
+from tokbench import plugin
 
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
@@ -30,7 +30,7 @@ def _check_pattern(pattern: str | None) -> str | None:
     return pattern
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Either ``encoding`` or ``path``.
 
     >>> LoadOptions(encoding="cl100k_base").encoding
@@ -40,7 +40,7 @@ class LoadOptions(tokbench.Options):
     encoding: str | None = Field(
         default=None, description="a name that the installed tiktoken knows, such as gpt2, cl100k_base, o200k_base"
     )
-    path: tokbench.LocalPath | None = Field(default=None, description="a .tiktoken file: base64 token and rank a line")
+    path: plugin.LocalPath | None = Field(default=None, description="a .tiktoken file: base64 token and rank a line")
     pattern: str | None = Field(
         default=None, description=f"with path: {_PATTERN}; {_DEFAULT_PATTERN} where nothing is said"
     )
@@ -59,7 +59,7 @@ class LoadOptions(tokbench.Options):
         return self
 
 
-class TrainOptions(tokbench.Options):
+class TrainOptions(plugin.Options):
     """Options of training ranks. A ``.tiktoken`` file does not say its pattern: give it again to load it."""
 
     pattern: str = Field(default=_DEFAULT_PATTERN, description=_PATTERN)
@@ -81,7 +81,7 @@ def _load(options: LoadOptions) -> TiktokenTokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: tokbench.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> TiktokenTokenizer:
     from tokbench_plugins.bpe import token_bytes_of, train
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, is_lossless, make_encoding
@@ -95,11 +95,11 @@ def _train(
     return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, options.pattern))
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``tiktoken``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="tiktoken",
             summary="OpenAI's encodings by name, any .tiktoken file, or ranks trained here, in OpenAI's engine",
             load=_load,

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import tiktoken
 
-from tokbench import BackendError, BackendUnavailable, Encoded, did_you_mean
-from tokbench_plugins.arrays import from_buffers, from_lists
+from tokbench.plugin import BackendError, BackendUnavailable, Encoded, check_id, did_you_mean, from_buffers, from_lists
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.order import Merges, merges_of_ranks
-from tokbench_plugins.ids import check_id
 
 __all__ = ["TiktokenTokenizer", "get_encoding", "is_lossless", "make_encoding"]
 

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, model_validator
 
-import tokbench
+from tokbench import plugin
 
 if TYPE_CHECKING:
-    from tokbench import Tokenizer
+    from tokbench.plugin import Tokenizer
 
 __all__ = ["LoadOptions", "register_backends"]
 
 
-class LoadOptions(tokbench.Options):
+class LoadOptions(plugin.Options):
     """Either ``path`` or ``name``.
 
     >>> LoadOptions(name="gpt2").trust_remote_code
     False
     """
 
-    path: tokbench.LocalPath | None = Field(
+    path: plugin.LocalPath | None = Field(
         default=None, description="a folder with a model's tokenizer files, or a tokenizer.json"
     )
     name: str | None = Field(
@@ -56,11 +56,11 @@ def _load(options: LoadOptions) -> Tokenizer:
     return behind_the_contract(found, notes)
 
 
-@tokbench.hookimpl
-def register_backends(register: Callable[[tokbench.BackendSpec], None]) -> None:
+@plugin.hookimpl
+def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     """Bring ``transformers``."""
     register(
-        tokbench.BackendSpec(
+        plugin.BackendSpec(
             name="transformers",
             summary="whatever AutoTokenizer loads, from a folder or the hub; needs no torch",
             load=_load,

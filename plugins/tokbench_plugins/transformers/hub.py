@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench import BackendError, BackendUnavailable
+from tokbench.plugin import BackendError, BackendUnavailable
 
 __all__ = ["from_folder", "from_hub"]
 

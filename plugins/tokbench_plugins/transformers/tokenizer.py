@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
 
 __all__ = ["PythonTokenizer", "behind_the_contract"]

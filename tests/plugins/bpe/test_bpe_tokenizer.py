@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
+import tokbench.plugin
 from tokbench.contracts.tokenizer import DecodesBatch, EncodesBatch, Exports, HasTokenBytes, Saves, Tokenizer, WarmsUp
 from tokbench_plugins import naive_bpe, regex_bpe
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, train
@@ -249,10 +250,10 @@ def test_batches_are_decoded_as_the_documents_one_by_one(monkeypatch, compiled):
         rng.integers(0, 401, size=size, dtype=np.uint32) for size in [0, 3, 200, 0, 0, 7, 49, 1, *[20] * 30, 0]
     ]
     offsets = np.cumsum([0, *map(len, documents)])
-    encoded = tokbench.Encoded(np.concatenate(documents), offsets)
+    encoded = tokbench.plugin.Encoded(np.concatenate(documents), offsets)
     assert tokenizer.decode_batch(encoded) == [tokenizer.decode(ids) for ids in documents]
-    assert tokenizer.decode_batch(tokbench.Encoded(encoded.ids[:0], offsets[:1])) == []
-    wrong = tokbench.Encoded(np.array([5, 401], np.uint32), np.array([0, 2]))
+    assert tokenizer.decode_batch(tokbench.plugin.Encoded(encoded.ids[:0], offsets[:1])) == []
+    wrong = tokbench.plugin.Encoded(np.array([5, 401], np.uint32), np.array([0, 2]))
     with pytest.raises(ValueError, match="id 401 is not in the vocabulary of 401 ids"):
         tokenizer.decode_batch(wrong)
 

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import tokbench
-from tokbench import BackendSpec, CorpusSpec, Document, Measured, Metric, MetricFamily, ReporterSpec
+import tokbench.plugin
+from tokbench.plugin import BackendSpec, CorpusSpec, Document, Measured, Metric, MetricFamily, ReporterSpec
 
 
-class Options(tokbench.Options):
+class Options(tokbench.plugin.Options):
     size: int = 4
 
 
@@ -54,17 +55,17 @@ class Longest:
         return state
 
 
-@tokbench.hookimpl
+@tokbench.plugin.hookimpl
 def register_backends(register: Callable[[BackendSpec], None]) -> None:
     register(BackendSpec(name="acme_chunks", summary="chunks of characters", load=Chunks, load_options=Options))
 
 
-@tokbench.hookimpl
+@tokbench.plugin.hookimpl
 def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
     register(CorpusSpec(name="acme_haiku", summary="three lines", open=lambda options: Haiku()))
 
 
-@tokbench.hookimpl
+@tokbench.plugin.hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     value = Metric(
         id="longest_document",
@@ -78,7 +79,7 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     )
 
 
-@tokbench.hookimpl
+@tokbench.plugin.hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
     register(
         ReporterSpec(

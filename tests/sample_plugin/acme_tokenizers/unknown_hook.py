@@ -1,6 +1,7 @@
 import tokbench
+import tokbench.plugin
 
 
-@tokbench.hookimpl
+@tokbench.plugin.hookimpl
 def register_tokenisers(register):
     """There is no such hook."""

@@ -1,6 +1,7 @@
 import tokbench
+import tokbench.plugin
 
 
-@tokbench.hookimpl
+@tokbench.plugin.hookimpl
 def register_backends(register, colour):
     """Asks for an argument that the hook does not have."""

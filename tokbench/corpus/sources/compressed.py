@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-from tokbench.errors import InputError, Problem
+from tokbench.plugin import InputError, Problem
 
 __all__ = ["opened", "plain_name"]
 

@@ -15,11 +15,9 @@ from typing import Final, NoReturn
 
 from pydantic import Field
 
-from tokbench.contracts.corpus import Document, Gold
-from tokbench.contracts.options import LocalPath, Options
 from tokbench.corpus.sources.files import FileGroup, grouped_files, numbered_lines
 from tokbench.corpus.sources.gold import AlignmentError, align
-from tokbench.errors import InputError, Problem
+from tokbench.plugin import Document, Gold, InputError, LocalPath, Options, Problem
 
 __all__ = ["ConlluOptions", "ConlluSource"]
 

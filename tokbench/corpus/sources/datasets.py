@@ -8,10 +8,8 @@ from typing import Any, Final
 
 from pydantic import Field, model_validator
 
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import LocalPath
 from tokbench.corpus.sources.rows import RowOptions, row_document
-from tokbench.errors import InputError, did_you_mean, one_line
+from tokbench.plugin import Document, InputError, LocalPath, did_you_mean, one_line
 
 __all__ = ["DatasetsOptions", "DatasetsSource"]
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator
 
 from tokbench.corpus.sources.compressed import opened, plain_name
-from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.plugin import InputError, Problem, did_you_mean
 
 __all__ = [
     "Cut",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from tokbench.contracts.corpus import Gold
+from tokbench.plugin import Gold
 
 __all__ = ["AlignmentError", "align", "gold_segments"]
 

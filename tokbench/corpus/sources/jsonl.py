@@ -7,11 +7,9 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import LocalPath
 from tokbench.corpus.sources.files import file_names, read_documents, require_files
 from tokbench.corpus.sources.rows import RowOptions, row_document
-from tokbench.errors import InputError, Problem
+from tokbench.plugin import Document, InputError, LocalPath, Problem
 
 __all__ = ["JsonlOptions", "JsonlSource"]
 

@@ -8,11 +8,9 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import LocalPath
 from tokbench.corpus.sources.files import file_names, require_files
 from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
-from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.plugin import Document, InputError, LocalPath, Problem, did_you_mean
 
 __all__ = ["ParquetOptions", "ParquetSource"]
 

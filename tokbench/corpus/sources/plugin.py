@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.contracts.corpus import CorpusSpec
 from tokbench.corpus.sources.conllu import ConlluOptions, ConlluSource
 from tokbench.corpus.sources.datasets import DatasetsOptions, DatasetsSource
 from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
@@ -12,7 +11,7 @@ from tokbench.corpus.sources.parquet import ParquetOptions, ParquetSource
 from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.corpus.sources.text import TextOptions, TextSource
-from tokbench.hookspecs import hookimpl
+from tokbench.plugin import CorpusSpec, hookimpl
 
 __all__ = ["register_corpora"]
 

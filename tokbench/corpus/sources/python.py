@@ -11,9 +11,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import Options
-from tokbench.errors import InputError, did_you_mean
+from tokbench.plugin import Document, InputError, Options, did_you_mean
 
 __all__ = ["StdlibOptions", "StdlibSource"]
 

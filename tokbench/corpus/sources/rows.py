@@ -8,10 +8,8 @@ from typing import Any, NoReturn
 
 from pydantic import Field
 
-from tokbench.contracts.corpus import Document, Gold
-from tokbench.contracts.options import Options
 from tokbench.corpus.sources.gold import AlignmentError, gold_segments
-from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.plugin import Document, Gold, InputError, Options, Problem, did_you_mean
 
 __all__ = ["RowOptions", "row_document", "row_fields"]
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import LocalPath, Options
 from tokbench.corpus.sources.files import Cut, FileGroup, grouped_files, read_documents
-from tokbench.errors import InputError, Problem
+from tokbench.plugin import Document, InputError, LocalPath, Options, Problem
 
 __all__ = ["TextOptions", "TextSource"]
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Sums
 
 __all__ = ["SPEC"]
 

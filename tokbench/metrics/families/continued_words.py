@@ -7,11 +7,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
-from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.sums import Sums
-from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, words_of
+from tokbench.plugin import (
+    EncodedShard,
+    EncodesWithOffsets,
+    HasTokenBytes,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Sums,
+    UnitSums,
+    WordOptions,
+    count_by_document,
+    token_ends,
+    words_of,
+)
 
 __all__ = ["SPEC"]
 
@@ -31,8 +41,8 @@ class ContinuedWords:
         cut = (inside > 0) & aligned[words.documents]
         sums = Sums.of(
             encoded.shard,
-            continued=per_document(encoded.shard, words.documents[cut]),
-            words=per_document(encoded.shard, words.documents) * aligned,
+            continued=count_by_document(encoded.shard, words.documents[cut]),
+            words=count_by_document(encoded.shard, words.documents) * aligned,
             aligned=aligned.astype(np.int64),
         )
         return UnitSums(frozenset({unit}), sums, lacking)

@@ -8,11 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.vocabulary import add_counts
+from tokbench.plugin import BUCKETS, EncodedShard, Measured, MetricFamily, NotApplicable, Options
 
 __all__ = ["SPEC", "TokenCounts"]
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.corpus.words import UNIT_NAMES
-from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.sums import Sums
-from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, words_of
+from tokbench.plugin import (
+    UNIT_NAMES,
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Sums,
+    UnitSums,
+    WordOptions,
+    count_by_document,
+    words_of,
+)
 
 __all__ = ["SPEC"]
 
@@ -23,7 +31,7 @@ class Fertility:
     def map(self, encoded: EncodedShard) -> UnitSums:
         """The sums of one shard."""
         unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
-        counted = per_document(encoded.shard, words.documents)
+        counted = count_by_document(encoded.shard, words.documents)
         return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:

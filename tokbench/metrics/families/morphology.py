@@ -8,14 +8,24 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
-from tokbench.corpus.shards import Shard
-from tokbench.corpus.words import GoldWords
-from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.sums import Sums
-from tokbench.metrics.word_units import NO_GOLD, NOT_ALIGNED, per_document, token_ends, unknown_tokens
+from tokbench.plugin import (
+    NO_GOLD,
+    NOT_ALIGNED,
+    EncodedShard,
+    EncodesWithOffsets,
+    GoldWords,
+    HasTokenBytes,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Shard,
+    Sums,
+    count_by_document,
+    token_ends,
+    unknown_tokens,
+)
 
 __all__ = ["SPEC"]
 
@@ -42,7 +52,7 @@ class Found(NamedTuple):
         """From positions, each once, and int64[d + 1], the positions between which the documents lie."""
 
         def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-            return per_document(shard, np.searchsorted(limits, positions, side="right") - 1)
+            return count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
 
         return cls(count(tokens), count(gold), count(np.intersect1d(tokens, gold, assume_unique=True)))
 
@@ -96,7 +106,7 @@ class Morphology:
         ends, aligned = token_ends(encoded)
         # Where the unknown token swallows a phrase it has the best of boundaries.
         documents = np.repeat(np.arange(len(shard)), encoded.tokens)
-        known = per_document(shard, documents[unknown_tokens(encoded)]) == 0
+        known = count_by_document(shard, documents[unknown_tokens(encoded)]) == 0
         ends, aligned = ends[known[documents[aligned[documents]]]], aligned & known
         nothing = np.zeros(len(shard), dtype=np.int64)
         words = morphemes = Found(nothing, nothing, nothing)

@@ -6,11 +6,21 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.contracts.metric import CorpusOutcome, CorpusStates, Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.metrics.jackknife import jackknife
-from tokbench.metrics.paired_sums import PairedSums, shortcoming, sums_of
-from tokbench.results.model import WHOLE
+from tokbench.plugin import (
+    WHOLE,
+    CorpusOutcome,
+    CorpusStates,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    PairedSums,
+    TokenizerName,
+    jackknife,
+    shortcoming,
+    sums_of,
+)
 
 __all__ = ["SPEC", "NslOptions"]
 
@@ -18,7 +28,7 @@ __all__ = ["SPEC", "NslOptions"]
 class NslOptions(Options):
     """Options of ``nsl``."""
 
-    reference: str = Field(description="the tokenizer that has length 1")
+    reference: TokenizerName = Field(description="the tokenizer that has length 1")
 
 
 class Nsl(PairedSums):

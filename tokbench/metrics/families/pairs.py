@@ -7,12 +7,24 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from tokbench.contracts.metric import CorpusOutcome, CorpusStates, Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.metrics.jackknife import MIN_BUCKETS, leave_out, p_value, spread
-from tokbench.metrics.paired_sums import PairedSums, shortcoming, sums_of
-from tokbench.metrics.sums import Sums
-from tokbench.results.model import WHOLE
+from tokbench.plugin import (
+    MIN_BUCKETS,
+    WHOLE,
+    CorpusOutcome,
+    CorpusStates,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    PairedSums,
+    Sums,
+    leave_out,
+    p_value,
+    shortcoming,
+    spread,
+    sums_of,
+)
 
 __all__ = ["SPEC", "holm"]
 

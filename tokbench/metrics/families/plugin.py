@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.contracts.metric import MetricFamily
-from tokbench.hookspecs import hookimpl
 from tokbench.metrics.families import (
     compression,
     continued_words,
@@ -24,6 +22,7 @@ from tokbench.metrics.families.fairness import fairness
 from tokbench.metrics.families.numbers import numbers
 from tokbench.metrics.families.probes import probes
 from tokbench.metrics.families.roundtrip import roundtrip
+from tokbench.plugin import MetricFamily, hookimpl
 
 __all__ = ["register_metrics"]
 

@@ -8,13 +8,24 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
-from tokbench.corpus.shards import Shard
-from tokbench.corpus.words import Words
-from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.sums import Sums
-from tokbench.metrics.word_units import UnitSums, WordOptions, per_document, token_ends, unknown_tokens, words_of
+from tokbench.plugin import (
+    EncodedShard,
+    EncodesWithOffsets,
+    HasTokenBytes,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Shard,
+    Sums,
+    UnitSums,
+    WordOptions,
+    Words,
+    count_by_document,
+    token_ends,
+    unknown_tokens,
+    words_of,
+)
 
 __all__ = ["SPEC"]
 
@@ -54,8 +65,8 @@ class SingleTokens:
         whole = kept_whole(shard, words, ends, unknown_tokens(encoded)[np.repeat(aligned, encoded.tokens)])
         sums = Sums.of(
             shard,
-            whole=per_document(shard, words.documents[whole]),
-            words=per_document(shard, words.documents),
+            whole=count_by_document(shard, words.documents[whole]),
+            words=count_by_document(shard, words.documents),
             aligned=aligned.astype(np.int64),
         )
         return UnitSums(frozenset({unit}), sums, lacking)

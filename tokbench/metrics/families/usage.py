@@ -8,15 +8,22 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import HasMerges
-from tokbench.errors import ContractError
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.vocabulary import Frequencies, Vocabulary, VocabularyOptions
-from tokbench.vocabulary.curve import Curve
-from tokbench.vocabulary.inspect.usage import Usage, usage_classes
-from tokbench.vocabulary.merges import MergeOrder, merge_order
+from tokbench.plugin import (
+    ContractError,
+    Curve,
+    EncodedShard,
+    HasMerges,
+    Measured,
+    MergeOrder,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Usage,
+    merge_order,
+    usage_classes,
+)
 
 __all__ = ["SPEC"]
 

@@ -7,12 +7,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import HasTokenBytes
-from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.sums import Sums
-from tokbench.metrics.word_units import per_document, token_ends
+from tokbench.plugin import (
+    EncodedShard,
+    HasTokenBytes,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Sums,
+    count_by_document,
+    token_ends,
+)
 
 __all__ = ["SPEC"]
 
@@ -49,11 +55,11 @@ class Utf8:
         return Sums.of(
             shard,
             characters=shard.n_chars * counted,
-            split_characters=per_document(shard, documents[cutting[first]]),
+            split_characters=count_by_document(shard, documents[cutting[first]]),
             tokens=encoded.tokens * counted,
-            partial_tokens=per_document(shard, documents[partial]),
-            grapheme_clusters=per_document(shard, clusters.documents) * counted,
-            split_clusters=per_document(shard, clusters.documents[cut]),
+            partial_tokens=count_by_document(shard, documents[partial]),
+            grapheme_clusters=count_by_document(shard, clusters.documents) * counted,
+            split_clusters=count_by_document(shard, clusters.documents[cut]),
             counted=counted.astype(np.int64),
         )
 

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.contracts.metric import Measured, Metric, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.metrics.encoded_shard import EncodedShard
+from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options
 
 __all__ = ["SPEC", "Frequencies", "VocabularyOptions", "add_counts", "renyi_entropy"]
 

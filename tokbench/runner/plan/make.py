@@ -69,9 +69,7 @@ class _Planner(Resolver):
                 continue
             options = self._options(spec.options, entry.options, entry.path, ())
             if options is not None:
-                self._named_corpora(getattr(options, "corpora", ()), (*entry.path, "corpora"))
-                self._named_groups(getattr(options, "units", {}), (*entry.path, "units"))
-                self._named_tokenizer(getattr(options, "reference", ""), (*entry.path, "reference"))
+                self._check_names(options, entry.path)
                 self._plan.metrics.append((spec, options))
 
     def study(self) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tokbench.config.grid import expand
 from tokbench.config.model import Config
 from tokbench.config.validate import validate
-from tokbench.contracts.options import Options
+from tokbench.contracts.options import Options, names_in
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry
@@ -54,18 +54,22 @@ class Resolver:
         config = self._config
         return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
 
-    def _named_corpora(self, names: tuple[str, ...], path: Path) -> None:
-        for name in names:
-            if name not in self._config.named:
-                self._problem(path, f"unknown corpus {name!r}; {did_you_mean(name, self._config.named)}")
+    def _check_names(self, options: Options, path: Path) -> None:
+        """Tell every name in some options that the configuration does not know."""
+        for kind, name, place in names_in(options):
+            check = {"corpus": self._named_corpus, "group": self._named_group, "tokenizer": self._named_tokenizer}[kind]
+            check(name, (*path, *place))
 
-    def _named_groups(self, names: Iterable[str], path: Path) -> None:
+    def _named_corpus(self, name: str, path: Path) -> None:
+        if name not in self._config.named:
+            self._problem(path, f"unknown corpus {name!r}; {did_you_mean(name, self._config.named)}")
+
+    def _named_group(self, name: str, path: Path) -> None:
         surveys = self._plan.surveys
         groups = {group for survey in surveys.values() for group in survey.groups}
-        for name in names:
-            # Where a corpus could not be read, its groups are not known either.
-            if name not in groups and len(surveys) == len(self._config.corpora):
-                self._problem((*path, name), f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
+        # Where a corpus could not be read, its groups are not known either.
+        if name not in groups and len(surveys) == len(self._config.corpora):
+            self._problem(path, f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
 
     def _named_tokenizer(self, name: str, path: Path) -> None:
         known = [each.name for each in self._plan.tokenizers]

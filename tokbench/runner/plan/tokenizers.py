@@ -26,7 +26,8 @@ class TokenizerPlanner(Resolver):
             verb, remedy = ("be trained", "remove 'train'") if entry.train else ("be loaded", "add 'train'")
             self._problem(path, f"backend {spec.name!r} cannot {verb}; {remedy}")
             return
-        self._named_corpora(entry.train.corpus if entry.train else (), (*path, "train", "corpus"))
+        for corpus in entry.train.corpus if entry.train else ():
+            self._named_corpus(corpus, (*path, "train", "corpus"))
         absent = missing(spec)
         if absent and not entry.optional:
             self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench import TrainProgress
+from tokbench.plugin import TrainProgress, silent
 from tokbench_plugins.bpe.compiled import train_merge as kernels
 from tokbench_plugins.bpe.compiled.count import Counts
 from tokbench_plugins.bpe.compiled.train_text import ARENA, HEAP, MADE, PAIRS, STATE, Text, drop_stale, fill_table
@@ -24,11 +24,7 @@ _MOST_SLOTS: Final = 2**31 - 1
 _REPORTS: Final = 200  # calls of ``progress``, about; between two of them nothing can be interrupted
 
 
-def _silent(done: int, total: int, /) -> None:
-    """Progress for nobody."""
-
-
-def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: TrainProgress = _silent) -> list[Pair]:
+def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: TrainProgress = silent) -> list[Pair]:
     """Train on chunks that are already counted.
 
     Args:

@@ -11,12 +11,11 @@ import json
 from pathlib import Path
 from typing import Final
 
-from tokbench import BackendError, write_atomically
+from tokbench.plugin import BackendError, read_file, write_atomically
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, named_merges, names_of, vocabulary_of_names
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.files import read_file
 
 __all__ = ["read_gpt2_files", "write_gpt2_files"]
 

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tokbench import BackendError
-from tokbench_plugins.files import read_file
+from tokbench.plugin import BackendError, read_file
 
 __all__ = ["ids_by_name", "read_json_object"]
 

@@ -23,12 +23,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tokbench import BackendError, write_atomically
+from tokbench.plugin import BackendError, read_file, write_atomically
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import pattern_name, resolve_pattern
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
-from tokbench_plugins.files import read_file
 
 __all__ = ["quoted", "read_listing", "unquoted", "write_listing"]
 

@@ -15,9 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tokbench import BackendError, write_atomically
+from tokbench.plugin import BackendError, read_file, write_atomically
 from tokbench_plugins.bpe.vocabulary import Vocabulary
-from tokbench_plugins.files import read_file
 
 __all__ = ["ranks_of", "read_ranks", "write_ranks"]
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench import BackendError, write_atomically
+from tokbench.plugin import BackendError, write_atomically
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.parts import Parts, not_merged

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tokbench import BackendError
+from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.formats.byte_names import vocabulary_of_names
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object

@@ -13,11 +13,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import Options
 from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.corpus.sources.text import TextOptions, TextSource
-from tokbench.errors import InputError, did_you_mean
+from tokbench.plugin import Document, InputError, Options, did_you_mean
 
 __all__ = ["SampleOptions", "SampleSource"]
 

@@ -8,12 +8,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code import identifiers, indentation, operators, syntax
 from tokbench.metrics.families.code.leaves import leaves_of
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Options, Sums
 
 __all__ = ["SPEC", "CodeOptions"]
 

@@ -8,11 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
-from tokbench.metrics.spans import Spans, cuts, find_spans, per_document
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, sum_by_document
 
 __all__ = ["STYLES", "THEME", "style_of"]
 
@@ -51,13 +48,13 @@ def _measure(encoded: EncodedShard) -> Columns:
     spans, styles = encoded.shard.cached("identifiers", lambda: _find(encoded.shard))
     tokens = cuts(encoded, spans) + 1
     columns = {
-        "identifiers": per_document(encoded, spans),
-        "identifier tokens": per_document(encoded, spans, tokens),
-        "whole identifiers": per_document(encoded, spans, tokens == 1),
+        "identifiers": sum_by_document(encoded, spans),
+        "identifier tokens": sum_by_document(encoded, spans, tokens),
+        "whole identifiers": sum_by_document(encoded, spans, tokens == 1),
     }
     for number, name in enumerate(STYLES):
-        columns[f"{name} names"] = per_document(encoded, spans, styles == number)
-        columns[f"{name} tokens"] = per_document(encoded, spans, tokens * (styles == number))
+        columns[f"{name} names"] = sum_by_document(encoded, spans, styles == number)
+        columns[f"{name} tokens"] = sum_by_document(encoded, spans, tokens * (styles == number))
     return columns
 
 

@@ -6,11 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.lines import lines_of
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
-from tokbench.metrics.spans import per_document, tokens_within
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, Sums, sum_by_document, tokens_within
 
 __all__ = ["THEME"]
 
@@ -29,23 +27,23 @@ def _measure(encoded: EncodedShard) -> Columns:
     spent = tokens_within(encoded, margins)
     by_spaces, by_tabs = (spaces > 0) & (tabs == 0), (tabs > 0) & (spaces == 0)
     columns = {
-        "lines": per_document(encoded, margins),
+        "lines": sum_by_document(encoded, margins),
         "tokens": np.where(encoded.token_ends.aligned, encoded.tokens, 0),
-        "indentation tokens": per_document(encoded, margins, spent),
+        "indentation tokens": sum_by_document(encoded, margins, spent),
     }
     for name, chosen in (("spaces", by_spaces), ("tabs", by_tabs)):
         deep = chosen & (levels > 0)
         columns |= {
-            f"{name} tokens": per_document(encoded, margins, spent * chosen),
-            f"lines indented with {name}": per_document(encoded, margins, chosen),
-            f"{name} tokens at levels": per_document(encoded, margins, spent * deep),
-            f"levels of {name}": per_document(encoded, margins, levels * deep),
+            f"{name} tokens": sum_by_document(encoded, margins, spent * chosen),
+            f"lines indented with {name}": sum_by_document(encoded, margins, chosen),
+            f"{name} tokens at levels": sum_by_document(encoded, margins, spent * deep),
+            f"levels of {name}": sum_by_document(encoded, margins, levels * deep),
         }
-    columns["spaces of indentation"] = per_document(encoded, margins, spaces * by_spaces)
+    columns["spaces of indentation"] = sum_by_document(encoded, margins, spaces * by_spaces)
     for depth in range(1, _DEEPEST + 1):
         here = np.minimum(levels, _DEEPEST) == depth
-        columns[f"tokens at level {depth}"] = per_document(encoded, margins, spent * here)
-        columns[f"lines at level {depth}"] = per_document(encoded, margins, here)
+        columns[f"tokens at level {depth}"] = sum_by_document(encoded, margins, spent * here)
+        columns[f"lines at level {depth}"] = sum_by_document(encoded, margins, here)
     return columns
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
-from tokbench.metrics.spans import Spans, shard_bytes
+from tokbench.plugin import Shard, Spans, shard_bytes
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

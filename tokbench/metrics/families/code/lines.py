@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
-from tokbench.metrics.spans import Spans, find_spans, shard_bytes
+from tokbench.plugin import Shard, Spans, find_spans, shard_bytes
 
 __all__ = ["Lines", "lines_of"]
 
@@ -37,7 +36,7 @@ class Lines(NamedTuple):
 def lines_of(shard: Shard) -> Lines:
     r"""The lines of a shard, found once.
 
-    >>> from tokbench.contracts.corpus import Document
+    >>> from tokbench.plugin import Document
     >>> text = "if x:\n  y\n\n  if z:\n    w\n\tv\n"
     >>> lines = lines_of(Shard("c", "python", 0, [Document(text, "python", "0", "c:1")], by_key=False))
     >>> lines.spaces.tolist(), lines.tabs.tolist(), lines.levels.tolist()

@@ -8,11 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
-from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, shard_bytes
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, shard_bytes, sum_by_document
 
 __all__ = ["OPERATORS", "THEME"]
 
@@ -52,10 +49,10 @@ def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
 def _measure(encoded: EncodedShard) -> Columns:
     spans, kinds = encoded.shard.cached("operators", lambda: _find(encoded.shard))
     whole = cuts(encoded, spans) == 0
-    columns = {"operators": per_document(encoded, spans), "whole operators": per_document(encoded, spans, whole)}
+    columns = {"operators": sum_by_document(encoded, spans), "whole operators": sum_by_document(encoded, spans, whole)}
     for number, kind in enumerate(OPERATORS):
-        columns[f"{kind} operators"] = per_document(encoded, spans, kinds == number)
-        columns[f"whole {kind} operators"] = per_document(encoded, spans, whole & (kinds == number))
+        columns[f"{kind} operators"] = sum_by_document(encoded, spans, kinds == number)
+        columns[f"whole {kind} operators"] = sum_by_document(encoded, spans, whole & (kinds == number))
     return columns
 
 

@@ -6,12 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.contracts.metric import Metric
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.code.leaves import CODE, COMMENT, STRING, Leaves
 from tokbench.metrics.families.code.theme import Columns, Values, over, value
-from tokbench.metrics.spans import Spans, cuts, per_document, touches
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, Metric, Spans, Sums, cuts, sum_by_document, touches
 
 __all__ = ["VALUES", "finish", "measure"]
 
@@ -32,8 +29,8 @@ def measure(encoded: EncodedShard, leaves: Leaves | None) -> Columns:
     columns |= {f"{name} of parsed documents": each for name, each in totals.items()}
     for region, kind in _REGIONS.items():
         spans = leaves.spans.where(leaves.kinds == kind)
-        found = {"tokens": per_document(encoded, spans, _ending(encoded, spans))}
-        found["bytes"] = per_document(encoded, spans, spans.ends - spans.starts)
+        found = {"tokens": sum_by_document(encoded, spans, _ending(encoded, spans))}
+        found["bytes"] = sum_by_document(encoded, spans, spans.ends - spans.starts)
         for name, each in found.items():
             columns[f"{name} of {region}"] = each
             totals[name] = totals[name] - each
@@ -63,11 +60,11 @@ def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:
     crossing = missed.where(np.append(True, np.diff(tokens) > 0)[: len(tokens)])
     alone = code & left & right & (cuts(encoded, spans) == 0)
     return {
-        "edges between leaves": per_document(encoded, spans, inner),
-        "edges kept": per_document(encoded, spans, inner & left),
-        "leaves of code": per_document(encoded, spans, code),
-        "leaves that are a token": per_document(encoded, spans, alone),
-        "tokens across leaves": per_document(encoded, crossing),
+        "edges between leaves": sum_by_document(encoded, spans, inner),
+        "edges kept": sum_by_document(encoded, spans, inner & left),
+        "leaves of code": sum_by_document(encoded, spans, code),
+        "leaves that are a token": sum_by_document(encoded, spans, alone),
+        "tokens across leaves": sum_by_document(encoded, crossing),
     }
 
 

@@ -7,10 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, Metric, NotApplicable
-from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
-from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, EncodesWithOffsets, HasTokenBytes, Measured, Metric, NotApplicable, Sums
 
 __all__ = ["Columns", "Theme", "Values", "over", "value"]
 

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.comes_back import comes_back
-from tokbench.metrics.encoded_shard import EncodedShard
+from tokbench.plugin import BUCKETS, EncodedShard, comes_back
 
 __all__ = ["Aligned", "Documents"]
 

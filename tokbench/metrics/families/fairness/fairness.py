@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tokbench.contracts.metric import CorpusOutcome, CorpusStates, Measured, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.corpus.languages import slices
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.fairness.aligned import Aligned
 from tokbench.metrics.families.fairness.fairness_metrics import VALUES
 from tokbench.metrics.families.fairness.premium import Premium, inequality, mean, median, premium
-from tokbench.results.model import WHOLE
+from tokbench.plugin import (
+    WHOLE,
+    CorpusOutcome,
+    CorpusStates,
+    EncodedShard,
+    Measured,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    slices,
+)
 
 __all__ = ["SPEC"]
 

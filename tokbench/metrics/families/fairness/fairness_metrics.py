@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import Metric
+from tokbench.plugin import Metric
 
 __all__ = ["VALUES"]
 

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured
 from tokbench.metrics.families.fairness.aligned import Documents
 from tokbench.metrics.families.fairness.inequality import gini
-from tokbench.metrics.jackknife import spread
+from tokbench.plugin import Measured, spread
 
 __all__ = ["Premium", "inequality", "mean", "median", "premium"]
 

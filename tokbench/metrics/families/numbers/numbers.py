@@ -10,13 +10,21 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.numbers.numbers_metrics import LONGEST, VALUES
-from tokbench.metrics.spans import Spans, cuts, find_spans, per_document, touches
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import (
+    BUCKETS,
+    EncodedShard,
+    Measured,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Spans,
+    Sums,
+    cuts,
+    find_spans,
+    sum_by_document,
+    touches,
+)
 
 __all__ = ["SPEC", "patterns"]
 
@@ -82,14 +90,14 @@ class Numbers:
         tokens = cuts(encoded, runs) + 1
         columns: dict[str, NDArray[Any]] = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for length in range(1, LONGEST + 1):
-            columns[f"runs of {length} digits"] = per_document(encoded, runs, lengths == length)
-            columns[f"tokens of {length}"] = per_document(encoded, runs, tokens * (lengths == length))
+            columns[f"runs of {length} digits"] = sum_by_document(encoded, runs, lengths == length)
+            columns[f"tokens of {length}"] = sum_by_document(encoded, runs, tokens * (lengths == length))
         long = lengths > _GROUP
-        columns["runs of more than three digits"] = per_document(encoded, runs, long)
+        columns["runs of more than three digits"] = sum_by_document(encoded, runs, long)
         for name, aims in _AIMS.items():
-            columns[name] = per_document(encoded, runs, long & (cut == aims[lengths]))
-        columns["places in runs of more than three digits"] = per_document(encoded, runs, long * (lengths - 1))
-        columns["amiss"] = per_document(encoded, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
+            columns[name] = sum_by_document(encoded, runs, long & (cut == aims[lengths]))
+        columns["places in runs of more than three digits"] = sum_by_document(encoded, runs, long * (lengths - 1))
+        columns["amiss"] = sum_by_document(encoded, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
         kinds = np.stack([lengths, cut, encoded.shard.buckets[runs.documents]])
         kinds, counts = np.unique(kinds, axis=1, return_counts=True)
         counter = Counter(dict(zip(map(tuple, kinds.T.tolist()), counts.tolist(), strict=True)))

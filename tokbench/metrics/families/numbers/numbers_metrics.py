@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import Metric
-from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes
+from tokbench.plugin import EncodesWithOffsets, HasTokenBytes, Metric
 
 __all__ = ["LONGEST", "VALUES"]
 

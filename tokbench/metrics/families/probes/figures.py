@@ -9,11 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.numbers.numbers import patterns
 from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
-from tokbench.metrics.spans import find_spans
+from tokbench.plugin import EncodedShard, Measured, NotApplicable, find_spans
 
 __all__ = ["ARITHMETIC", "DATES"]
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.probes.sheet import Sheet, probe_value, tokens_each
+from tokbench.plugin import EncodedShard, Measured, NotApplicable
 
 __all__ = ["EMOJI", "FORMATS", "URLS"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tokbench.contracts.tokenizer import HasDummyPrefix, HasTokenBytes, Tokenizer
+from tokbench.plugin import HasDummyPrefix, HasTokenBytes, Tokenizer
 
 __all__ = ["longest_words"]
 

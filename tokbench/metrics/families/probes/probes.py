@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import MetricFamily
 from tokbench.metrics.families.probes.figures import ARITHMETIC, DATES
 from tokbench.metrics.families.probes.formats import EMOJI, FORMATS, URLS
 from tokbench.metrics.families.probes.spelling import CASE, SPACES, SPELLING
+from tokbench.plugin import MetricFamily
 
 __all__ = ["PROBES", "SPEC"]
 

@@ -6,12 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tokbench.batch import check_encoded, encode_batch
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.metric import Answer, Measured, Metric, NotApplicable, Segmented
-from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, Tokenizer
-from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.plugin import (
+    Answer,
+    Document,
+    EncodedShard,
+    EncodesWithOffsets,
+    HasTokenBytes,
+    LoadedTokenizer,
+    Measured,
+    Metric,
+    NotApplicable,
+    Segmented,
+    Shard,
+    Tokenizer,
+    check_encoded,
+    encode_batch,
+)
 
 __all__ = ["LAID", "Sheet", "look", "probe_value", "segment", "tokens_each"]
 

@@ -9,12 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.probes.longest import longest_words
 from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
-from tokbench.metrics.spans import touches
+from tokbench.plugin import EncodedShard, HasTokenBytes, Measured, NotApplicable, Tokenizer, touches
 
 __all__ = ["CASE", "SPACES", "SPELLING"]
 

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.tokenizer import HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.roundtrip.causes import Cause, Facts
 from tokbench.metrics.families.roundtrip.compare import Difference, compare
+from tokbench.plugin import EncodedShard, HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
 
 __all__ = ["Example", "Losses", "find_losses"]
 

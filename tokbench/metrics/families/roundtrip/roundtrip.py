@@ -7,15 +7,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.contracts.metric import Measured, MetricFamily, NotApplicable
-from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import HasUnknown
-from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.families.roundtrip.align import edits
 from tokbench.metrics.families.roundtrip.causes import CELLS
 from tokbench.metrics.families.roundtrip.losses import Losses, find_losses
 from tokbench.metrics.families.roundtrip.roundtrip_metrics import VALUES
-from tokbench.metrics.sums import Sums
+from tokbench.plugin import EncodedShard, HasUnknown, Measured, MetricFamily, NotApplicable, Options, Sums
 
 __all__ = ["SPEC", "RoundTripState"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.contracts.metric import Metric
-from tokbench.contracts.tokenizer import HasUnknown
+from tokbench.plugin import HasUnknown, Metric
 
 __all__ = ["VALUES"]
 

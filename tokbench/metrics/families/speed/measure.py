@@ -19,16 +19,27 @@ from functools import partial
 
 from pydantic import Field
 
-from tokbench.batch import decode_batch, encode_batch
-from tokbench.contracts.metric import Metric, TimedOutcome, TimedText
-from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import Tokenizer, WarmsUp
-from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.families.speed.clock import calibrate, quiet, seconds
 from tokbench.metrics.families.speed.slices import Slice, slices_of
 from tokbench.metrics.families.speed.stats import noise_floor, spread
-from tokbench.progress import Progress
-from tokbench.results.model import WHOLE, Cell, Status
+from tokbench.plugin import (
+    WHOLE,
+    Cell,
+    CorpusName,
+    Failure,
+    Metric,
+    Options,
+    Progress,
+    Status,
+    TimedOutcome,
+    TimedText,
+    Tokenizer,
+    WarmsUp,
+    attempt,
+    decode_batch,
+    doing,
+    encode_batch,
+)
 
 __all__ = ["VALUES", "Speed", "SpeedOptions"]
 
@@ -42,7 +53,9 @@ class SpeedOptions(Options):
     rounds: int = Field(default=10, ge=3, le=1000, description="rounds; six or more give an interval")
     min_time: float = Field(default=0.001, gt=0, le=10, description="seconds that one value lasts at least")
     max_bytes: int = Field(default=2_000_000, ge=1, description="text taken of a corpus")
-    corpora: tuple[str, ...] = Field(default=(), description="corpora to time on; default: all that are evaluated")
+    corpora: tuple[CorpusName, ...] = Field(
+        default=(), description="corpora to time on; default: all that are evaluated"
+    )
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
 
 

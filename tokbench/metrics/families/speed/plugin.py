@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.contracts.metric import MetricFamily
-from tokbench.hookspecs import hookimpl
 from tokbench.metrics.families.speed.measure import VALUES, Speed, SpeedOptions
+from tokbench.plugin import MetricFamily, hookimpl
 
 __all__ = ["register_metrics"]
 

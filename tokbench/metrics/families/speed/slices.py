@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from tokbench.contracts.metric import TimedText
+from tokbench.plugin import TimedText
 
 __all__ = ["MAX_PIECE", "Slice", "slices_of"]
 

@@ -16,7 +16,8 @@ from tokbench.errors import BackendUnavailable, InputError
 from tokbench.failures import Failure, attempt
 from tokbench.progress import Progress, progress_bars, silent
 from tokbench.registry import load_registry, missing
-from tokbench.results.model import Results, Status
+from tokbench.results.cells import Status
+from tokbench.results.model import Results
 from tokbench.runner.describe import (
     describe_corpus,
     describe_machine,

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tokbench.contracts.metric import MetricFamily as MetricFamily
     from tokbench.contracts.metric import NotApplicable as NotApplicable
     from tokbench.contracts.metric import Probe as Probe
+    from tokbench.contracts.metric import Role as Role
     from tokbench.contracts.metric import Segmented as Segmented
     from tokbench.contracts.metric import TextMetric as TextMetric
     from tokbench.contracts.metric import TimedMetric as TimedMetric
@@ -124,12 +125,12 @@ if TYPE_CHECKING:
     from tokbench.metrics.word_units import words_of as words_of
     from tokbench.progress import Progress as Progress
     from tokbench.progress import silent as silent
-    from tokbench.results.model import COLUMNS as COLUMNS
-    from tokbench.results.model import WHOLE as WHOLE
-    from tokbench.results.model import Cell as Cell
+    from tokbench.results.cells import COLUMNS as COLUMNS
+    from tokbench.results.cells import WHOLE as WHOLE
+    from tokbench.results.cells import Cell as Cell
+    from tokbench.results.cells import Status as Status
+    from tokbench.results.cells import TokenizerState as TokenizerState
     from tokbench.results.model import Results as Results
-    from tokbench.results.model import Status as Status
-    from tokbench.results.model import TokenizerState as TokenizerState
     from tokbench.vocabulary.curve import Curve as Curve
     from tokbench.vocabulary.inspect.usage import Usage as Usage
     from tokbench.vocabulary.inspect.usage import usage_classes as usage_classes
@@ -181,6 +182,7 @@ _HOMES: Final = {
     "CorpusOutcome": "contracts.metric",
     "CorpusStates": "contracts.metric",
     "FindsLosses": "contracts.metric",
+    "Role": "contracts.metric",
     "Probe": "contracts.metric",
     "Answer": "contracts.metric",
     "Segmented": "contracts.metric",
@@ -230,12 +232,12 @@ _HOMES: Final = {
     "usage_classes": "vocabulary.inspect.usage",
     # reports
     "ReporterSpec": "contracts.reporter",
-    "COLUMNS": "results.model",
-    "WHOLE": "results.model",
-    "Cell": "results.model",
+    "COLUMNS": "results.cells",
+    "WHOLE": "results.cells",
+    "Cell": "results.cells",
+    "Status": "results.cells",
+    "TokenizerState": "results.cells",
     "Results": "results.model",
-    "Status": "results.model",
-    "TokenizerState": "results.model",
     # many documents at a time
     "check_encoded": "batch",
     "check_id": "batch",

@@ -7,7 +7,7 @@ from conftest import cell
 import tokbench
 from tokbench.corpus.languages import FACETS, find_language, slices
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.results.model import Status
+from tokbench.results.cells import Status
 
 
 def test_languages_by_any_of_their_codes():

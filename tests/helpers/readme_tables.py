@@ -16,12 +16,13 @@ from pathlib import Path
 import yaml
 
 import tokbench
+import tokbench.plugin
 from tokbench import hookspecs
 from tokbench.contracts import tokenizer as protocol
 from tokbench.registry import load_registry
 from tokbench.report.sections.size_data import Sizes
 from tokbench.report.sections.vocabulary_size import by_size
-from tokbench.results.model import WHOLE
+from tokbench.results.cells import WHOLE
 from tokbench.vocabulary.size.model import Model
 from tokbench.vocabulary.size.options import VocabularyStudy
 
@@ -180,7 +181,7 @@ def hooks():
             [kind] = re.findall(r"Callable\[\[(\w+)\]", str(parameter.annotation))
             fields = (
                 f"`{field.name}`" + (" (required)" if field.default is dataclasses.MISSING else "")
-                for field in dataclasses.fields(getattr(tokbench, kind))
+                for field in dataclasses.fields(getattr(tokbench.plugin, kind))
             )
             rows.append((f"`{name}({parameter.name})`", f"`tokbench.{kind}`", ", ".join(fields)))
     return table(["hook", "registers", "with"], rows)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from tokbench.results.model import WHOLE, Cell, Results, Status
+from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.results.model import Results
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"

@@ -18,7 +18,7 @@ from tokbench.metrics.jackknife import jackknife
 from tokbench.metrics.sums import Sums
 from tokbench.report.formats import html, markdown, pairs_csv
 from tokbench.report.sections.pairs import sentence
-from tokbench.results.model import Status
+from tokbench.results.cells import Status
 
 THREE = (
     "  bytes: {backend: utf8_bytes}\n  utf-16: {backend: utf16_units}\n  again: {backend: utf16_units}\n"

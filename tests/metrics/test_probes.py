@@ -16,7 +16,8 @@ from tokbench.metrics.families.probes.longest import longest_words
 from tokbench.metrics.families.probes.probes import PROBES, SPEC
 from tokbench.report.formats import html, markdown
 from tokbench.report.sections.probes import probes
-from tokbench.results.model import OWN_TEXTS, Results, Status
+from tokbench.results.cells import OWN_TEXTS, Status
+from tokbench.results.model import Results
 
 BY_NAME = {probe.name: probe for probe in PROBES}
 

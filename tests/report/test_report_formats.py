@@ -16,7 +16,8 @@ from rich.console import Console
 from tokbench.report.formats import csv, markdown
 from tokbench.report.formats.plugin import register_reporters
 from tokbench.report.formats.terminal import summary
-from tokbench.results.model import COLUMNS, Cell, Results
+from tokbench.results.cells import COLUMNS, Cell
+from tokbench.results.model import Results
 
 NUMBERS = ["value", "ci_low", "ci_high", "in_sample"]
 

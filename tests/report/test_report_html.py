@@ -11,7 +11,8 @@ import pytest
 from report_data import HOSTILE, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed
 
 from tokbench.report.formats import html
-from tokbench.results.model import Cell, Results
+from tokbench.results.cells import Cell
+from tokbench.results.model import Results
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 

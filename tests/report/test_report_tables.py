@@ -12,7 +12,8 @@ from tokbench.report.sections.overview import in_detail, verdict
 from tokbench.report.sections.problems import cells_without_value, missing_tokenizers
 from tokbench.report.sections.speed import speed_table
 from tokbench.report.tables import Tables
-from tokbench.results.model import WHOLE, Cell, Results, Status
+from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.results.model import Results
 
 RESULTS = build(hostile=False)
 TABLES = Tables(RESULTS)

@@ -9,7 +9,7 @@ import pytest
 import tokbench
 from tokbench.batch import encode_batch
 from tokbench.report.sections.size_data import Sizes
-from tokbench.results.model import WHOLE
+from tokbench.results.cells import WHOLE
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train

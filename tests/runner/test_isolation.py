@@ -11,7 +11,7 @@ import pytest
 from conftest import cell, problems
 
 import tokbench
-from tokbench.results.model import WHOLE, Status
+from tokbench.results.cells import WHOLE, Status
 
 GOOD = "  good: {backend: utf8_bytes}"
 METRICS = "[compression, roundtrip, vocabulary]"

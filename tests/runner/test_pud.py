@@ -7,7 +7,7 @@ import pytest
 
 import tokbench
 from tokbench.corpus.words.icu import icu_works
-from tokbench.results.model import WHOLE, Status
+from tokbench.results.cells import WHOLE, Status
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,7 +6,8 @@ import pytest
 from conftest import cell, problems
 
 import tokbench
-from tokbench.results.model import WHOLE, Results, Status
+from tokbench.results.cells import WHOLE, Status
+from tokbench.results.model import Results
 
 
 def test_cells_are_complete_and_true(write_config, corpus):

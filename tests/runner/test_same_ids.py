@@ -10,7 +10,8 @@ from rich.console import Console
 import tokbench
 from tokbench.report.formats import html, markdown
 from tokbench.report.formats.terminal import summary
-from tokbench.results.model import Results, Status
+from tokbench.results.cells import Status
+from tokbench.results.model import Results
 
 SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"
 

@@ -12,7 +12,8 @@ from conftest import problems
 import tokbench
 from tokbench.report.formats import curve_csv, html, markdown
 from tokbench.report.sections.size_data import Sizes
-from tokbench.results.model import WHOLE, Results, Status, TokenizerState
+from tokbench.results.cells import WHOLE, Status, TokenizerState
+from tokbench.results.model import Results
 from tokbench_plugins.bpe import BPETokenizer
 
 CORPORA = (

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.contracts.options import Options
@@ -24,7 +25,7 @@ from tokbench.contracts.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from tokbench.metrics.encoded_shard import EncodedShard
     from tokbench.progress import Progress
-    from tokbench.results.model import Cell
+    from tokbench.results.cells import Cell
 
 __all__ = [
     "Answer",
@@ -37,6 +38,7 @@ __all__ = [
     "MetricFamily",
     "NotApplicable",
     "Probe",
+    "Role",
     "Segmented",
     "TextMetric",
     "TimedMetric",
@@ -68,6 +70,25 @@ class NotApplicable(NamedTuple):
     reason: str
 
 
+class Role(StrEnum):
+    """What a metric means to the rest of tokbench, which asks for a role and never for an id.
+
+    A plugin's metric may have a role, too: a run uses the first metric that has it.
+    """
+
+    TEXT_PER_TOKEN = "text per token"
+    TOKENS_PER_WORD = "tokens per word"
+    ROUND_TRIP = "share of documents that come back"
+    UNKNOWN = "share of unknown tokens"
+    ENCODING_SPEED = "encoding speed"
+    PREMIUM = "premium"
+    RELATIVE_CONTEXT = "relative context"
+    INEQUALITY = "inequality of premiums"
+    PREMIUM_RANGE = "dearest over cheapest language"
+    RANK = "rank"
+    SAME_IDS = "same ids as the reference"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """One number of a family: a column, with its definition.
@@ -79,7 +100,12 @@ class Metric:
         formula: how it is computed, aggregation included.
         definition: what it says, in a sentence or two.
         needs: capabilities of which a tokenizer must have at least one.
-        whole: whether no group has it, but only the whole corpus and the slices of an across metric.
+        whole: whether no group has it, but only the whole corpus and the slices of a corpus metric.
+        label: its name in reports; empty for its id with spaces.
+        short_label: its name in narrow columns; empty for the label.
+        headline: whether it is one of the few by which tokenizers are told apart at first sight.
+        loss_looks_better: whether a tokenizer that loses text looks better in it than it is, so that it must not win.
+        role: what it means to the rest of tokbench; ``None`` if nothing.
     """
 
     id: str
@@ -89,6 +115,11 @@ class Metric:
     definition: str
     needs: tuple[type, ...] = ()
     whole: bool = False
+    label: str = ""
+    short_label: str = ""
+    headline: bool = False
+    loss_looks_better: bool = False
+    role: Role | None = None
 
 
 class TextMetric(Protocol):
@@ -272,6 +303,7 @@ class MetricFamily:
             rest of the configuration.
         by_script: whether a text metric also has cells for the groups of each script put together, where groups are
             languages.
+        companion: the report format that comes by itself with the family, and not without it; empty for none.
     """
 
     name: str
@@ -282,3 +314,4 @@ class MetricFamily:
     timed: Callable[[Any], TimedMetric] | None = None
     options: type[Options] = Options
     by_script: bool = False
+    companion: str = ""

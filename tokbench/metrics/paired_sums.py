@@ -10,7 +10,7 @@ from tokbench.contracts.metric import CorpusStates
 from tokbench.metrics.comes_back import comes_back
 from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
-from tokbench.results.model import WHOLE
+from tokbench.results.cells import WHOLE
 
 __all__ = ["PairedSums", "shortcoming", "sums_of"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tokbench.report.number_format import Style, exact, unit_label
-from tokbench.results.model import Cell, Status
+from tokbench.results.cells import Cell, Status
 
 __all__ = ["BEST_LEGEND", "IN_SAMPLE", "LEGENDS", "LOSSY", "DisplayCell", "Series", "display_cell", "label", "legends"]
 

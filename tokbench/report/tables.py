@@ -8,7 +8,8 @@ from functools import cached_property
 from tokbench.report.cells import DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
-from tokbench.results.model import WHOLE, Cell, Results, TokenizerState
+from tokbench.results.cells import WHOLE, Cell, TokenizerState
+from tokbench.results.model import Results
 
 __all__ = ["MANY_UNKNOWN", "Tables"]
 

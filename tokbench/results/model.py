@@ -8,73 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tokbench.errors import ResultsError, one_line
+from tokbench.results.cells import COLUMNS, Cell, Status
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "OWN_TEXTS", "SCHEMA", "WHOLE", "Cell", "Results", "Status", "TokenizerState"]
+__all__ = ["SCHEMA", "Results"]
 
 SCHEMA = "tokbench-results/1"
-WHOLE = "*"
-"""The group that is the whole corpus."""
-OWN_TEXTS = "(own texts)"
-"""What stands for the corpus in the cells of probes, which bring their texts; no corpus can have that name."""
-
-
-class Status(StrEnum):
-    """Why a cell has a value, or has none."""
-
-    OK = "ok"
-    UNAVAILABLE = "unavailable"
-    FAILED = "failed"
-    TIMEOUT = "timeout"
-    NOT_APPLICABLE = "not_applicable"
-
-
-class TokenizerState(StrEnum):
-    """What became of a tokenizer that the configuration names."""
-
-    READY = "ready"
-    UNAVAILABLE = "unavailable"
-    FAILED = "failed"
-    TIMEOUT = "timeout"
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One number: tokenizer x corpus x group x metric.
-
-    Attributes:
-        tokenizer, corpus, group, metric: which number; group ``*`` is the whole corpus.
-        value: the number, ``None`` unless ``status`` is ``ok``; never NaN.
-        unit: its unit, in which the definition of a word is named where words are counted.
-        ci_low, ci_high: its 95 % interval, ``None`` where there is none.
-        n: how many documents (for speed: rounds) it rests on.
-        status, reason: why there is no value.
-        in_sample: share of the documents that this tokenizer was trained on; ``None`` if that is unknown.
-    """
-
-    tokenizer: str
-    corpus: str
-    group: str
-    metric: str
-    value: float | None = None
-    unit: str = ""
-    ci_low: float | None = None
-    ci_high: float | None = None
-    n: int = 0
-    status: Status = Status.OK
-    reason: str = ""
-    in_sample: float | None = None
-
-
-COLUMNS = tuple(Cell.__dataclass_fields__)
-"""The columns of ``results.csv``, in order."""
 
 
 @dataclass(kw_only=True)

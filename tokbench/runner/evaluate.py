@@ -15,7 +15,7 @@ from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt
 from tokbench.metrics.encoded_shard import DECODING
 from tokbench.progress import Progress
-from tokbench.results.model import WHOLE
+from tokbench.results.cells import WHOLE
 from tokbench.runner import same_ids
 from tokbench.runner.encode_shard import ENCODING, Look, Search, ShardStates, for_family
 from tokbench.runner.plan import Plan

@@ -23,7 +23,7 @@ from tokbench.contracts.metric import (
 from tokbench.corpus.corpus import Survey
 from tokbench.corpus.languages import slices
 from tokbench.failures import Failure, attempt
-from tokbench.results.model import WHOLE, Cell, Status, TokenizerState
+from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.runner import same_ids
 from tokbench.runner.across import CorpusMetrics
 from tokbench.runner.evaluate import Evaluation

@@ -17,7 +17,7 @@ from tokbench.errors import BackendUnavailable, InputError, Problem, one_line
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
-from tokbench.results.model import TokenizerState
+from tokbench.results.cells import TokenizerState
 from tokbench.runner.plan import Plan, PlannedTokenizer, make_plan, reading_order
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool, one_thread
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tokbench.contracts.metric import Answer, Probe, Segmented
 from tokbench.contracts.options import Options
 from tokbench.failures import Failure, attempt, doing
-from tokbench.results.model import OWN_TEXTS, WHOLE, Cell
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared

@@ -10,7 +10,7 @@ from tokbench.contracts.metric import MetricFamily, TimedOutcome, TimedText
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.failures import Failure, attempt, doing
-from tokbench.results.model import WHOLE, Cell, Status
+from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import Prepared
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool

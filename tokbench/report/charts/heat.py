@@ -10,7 +10,7 @@ from tokbench.report.cells import DisplayCell, Series, label, legends
 from tokbench.report.number_format import Style, style_for, unit_label
 from tokbench.report.sections.losses import COUNTED
 from tokbench.report.tables import Tables
-from tokbench.results.model import WHOLE
+from tokbench.results.cells import WHOLE
 
 __all__ = ["FIRST", "LEVELS", "HeatMap", "HeatRow", "heat_map", "heat_maps"]
 

@@ -12,7 +12,7 @@ from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.charts.axis import Axis, Tick
 from tokbench.report.escaping import cut, visible
 from tokbench.report.tables import Tables
-from tokbench.results.model import Cell
+from tokbench.results.cells import Cell
 
 __all__ = ["Bar", "Bars", "Panel", "Panels", "bars", "by_premium", "panels"]
 

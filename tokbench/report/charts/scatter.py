@@ -10,7 +10,7 @@ from tokbench.report.charts.axis import Axis, Tick
 from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.escaping import cut, plain, visible
 from tokbench.report.tables import Tables
-from tokbench.results.model import Cell
+from tokbench.results.cells import Cell
 
 __all__ = ["HEIGHT", "WIDTH", "Point", "Scatter", "scatter"]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.report.escaping import spreadsheet
-from tokbench.results.model import COLUMNS, Results
+from tokbench.results.cells import COLUMNS
+from tokbench.results.model import Results
 
 __all__ = ["SPEC", "field", "render"]
 

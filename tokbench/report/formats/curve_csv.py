@@ -10,7 +10,8 @@ from typing import Any
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.report.formats.csv import field
 from tokbench.report.sections.size_data import Sizes, Trace
-from tokbench.results.model import WHOLE, Results
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
 
 __all__ = ["COLUMNS", "SPEC", "render"]
 

@@ -24,7 +24,8 @@ from tokbench.report.sections.same_ids import comparisons, differences
 from tokbench.report.sections.speed import speed_table
 from tokbench.report.sections.vocabulary_size import study_view
 from tokbench.report.tables import Tables
-from tokbench.results.model import WHOLE, Results
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
 
 if TYPE_CHECKING:
     import jinja2

@@ -17,7 +17,8 @@ from tokbench.report.sections.overview import Row, verdict
 from tokbench.report.sections.problems import broken_plugins, cells_without_value, missing_tokenizers
 from tokbench.report.sections.vocabulary_size_markdown import study_section
 from tokbench.report.tables import Tables
-from tokbench.results.model import WHOLE, Results
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
 
 __all__ = ["SPEC", "render"]
 

@@ -16,7 +16,8 @@ from tokbench.report.sections.overview import MAIN, Overview, verdict
 from tokbench.report.sections.problems import broken_plugins, cells_without_value, missing_tokenizers
 from tokbench.report.sections.same_ids import difference_lines
 from tokbench.report.tables import Tables
-from tokbench.results.model import Results, TokenizerState
+from tokbench.results.cells import TokenizerState
+from tokbench.results.model import Results
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.charts.premiums import Bars, Panels, bars, by_premium, panels
 from tokbench.report.escaping import plain
 from tokbench.report.tables import Tables
-from tokbench.results.model import WHOLE
+from tokbench.results.cells import WHOLE
 
 __all__ = ["Curve", "Fairness", "fairness"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tokbench.report.number_format import duration, size
 from tokbench.report.sections.problems import missing_tokenizers
 from tokbench.report.tables import Tables
-from tokbench.results.model import Status
+from tokbench.results.cells import Status
 
 __all__ = ["key_numbers", "subtitle"]
 

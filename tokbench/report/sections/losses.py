@@ -8,7 +8,8 @@ from typing import Any
 
 from tokbench.metrics.families.roundtrip.causes import CELLS, Cause
 from tokbench.report.escaping import visible
-from tokbench.results.model import WHOLE, Results, Status
+from tokbench.results.cells import WHOLE, Status
+from tokbench.results.model import Results
 
 __all__ = ["COUNTED", "Loss", "LossCounts", "LossRow", "loss_counts", "losses", "no_losses", "some_groups"]
 

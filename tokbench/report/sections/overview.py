@@ -10,7 +10,7 @@ from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.escaping import plain
 from tokbench.report.sections.losses import COUNTED
 from tokbench.report.tables import Tables
-from tokbench.results.model import TokenizerState
+from tokbench.results.cells import TokenizerState
 
 __all__ = ["MAIN", "Overview", "Row", "in_detail", "verdict"]
 

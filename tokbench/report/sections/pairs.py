@@ -9,7 +9,7 @@ from typing import Any
 from tokbench.report.cells import legends
 from tokbench.report.escaping import markdown
 from tokbench.report.tables import Tables
-from tokbench.results.model import WHOLE
+from tokbench.results.cells import WHOLE
 
 __all__ = ["Difference", "Pairs", "Standing", "explanation", "markdown_section", "pairs", "sentence"]
 

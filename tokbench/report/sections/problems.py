@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tokbench.results.model import Results, Status, TokenizerState
+from tokbench.results.cells import Status, TokenizerState
+from tokbench.results.model import Results
 
 __all__ = ["Trouble", "broken_plugins", "cells_without_value", "missing_tokenizers"]
 

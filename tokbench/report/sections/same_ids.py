@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokbench.report.escaping import cut, markdown, visible
-from tokbench.results.model import WHOLE, Results
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
 
 __all__ = ["Difference", "comparisons", "difference_lines", "differences", "markdown_section"]
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.report.tables import MANY_UNKNOWN
-from tokbench.results.model import WHOLE, Results
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
 
 __all__ = ["Sizes", "Trace"]
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from tokbench.report.charts.size_curve import LARGE, SMALL, Chart, draw
 from tokbench.report.sections.size_data import Sizes, Trace
-from tokbench.results.model import WHOLE, Results
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
 
 __all__ = ["BySize", "Corpus", "SizeTable", "Study", "by_size", "columns_of", "marks_of", "study_view"]
 

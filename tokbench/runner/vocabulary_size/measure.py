@@ -17,7 +17,7 @@ from tokbench.corpus.words import UNIT_NAMES
 from tokbench.failures import Failure, attempt
 from tokbench.metrics.families.curve import TokenCounts
 from tokbench.progress import Progress
-from tokbench.results.model import WHOLE, Cell
+from tokbench.results.cells import WHOLE, Cell
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import CURVE, Plan
 from tokbench.runner.prepare import Prepared

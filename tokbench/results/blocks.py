@@ -1,0 +1,390 @@
+"""The blocks of ``results.json`` beside the cells, each a documented dataclass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tokbench.results.cells import TokenizerState
+
+__all__ = [
+    "CorpusInfo",
+    "Difference",
+    "Environment",
+    "IdDifference",
+    "LossCause",
+    "LossExample",
+    "LossInfo",
+    "MetricInfo",
+    "PairComparison",
+    "PluginInfo",
+    "ProbeAnswerInfo",
+    "ProbeInfo",
+    "ProbeText",
+    "RawState",
+    "RunConfig",
+    "TokenizerInfo",
+    "TrainingInfo",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """The configuration of a run.
+
+    Attributes:
+        file: the name of the file, without its folder.
+        sha256: the digest of its text, UTF-8.
+        text: its text.
+    """
+
+    file: str = ""
+    sha256: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """Machine and versions; no host or user name, so that reports can be published.
+
+    Attributes:
+        tokbench, python, system, cpu: names and versions.
+        cores: processors that the run might use.
+        memory_gib: main memory, GiB; ``None`` where the system does not tell.
+        load_average: the load of the last minute when the run began.
+        timer_resolution_ns: the resolution of the clock that timed, nanoseconds.
+        threads: environment variables that limit the threads of native libraries.
+        packages: versions of the packages that measure, by name of the distribution.
+    """
+
+    tokbench: str = ""
+    python: str = ""
+    system: str = ""
+    cpu: str = ""
+    cores: int | None = None
+    memory_gib: float | None = None
+    load_average: float | None = None
+    timer_resolution_ns: int | None = None
+    threads: dict[str, str] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginInfo:
+    """One entry point, usable or not.
+
+    Attributes:
+        name: the name of the entry point.
+        distribution, version: the package that declares it.
+        state: ``usable`` or ``broken``.
+        reason: why it is broken; empty if it is usable.
+    """
+
+    name: str
+    distribution: str = ""
+    version: str = ""
+    state: Literal["usable", "broken"] = "usable"
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusInfo:
+    """One corpus of a run.
+
+    Attributes:
+        source: the kind of source, such as ``text``.
+        options: the source's options, as they were written.
+        licence: the licence of the texts; empty if nobody said.
+        sha256: the digest of all documents; empty if it is not known.
+        documents, bytes: the size of the corpus, UTF-8.
+        evaluated_bytes: bytes of the part that was measured.
+        holdout: the share of the documents kept from training; ``None`` if all serve for both.
+        parallel: whether the groups are translations of one another.
+        reference: the group that the others are compared with; empty if none is named.
+        groups: the number of evaluated documents by group; empty if the corpus is for training alone.
+    """
+
+    source: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    licence: str = ""
+    sha256: str = ""
+    documents: int | None = None
+    bytes: int | None = None
+    evaluated_bytes: int | None = None
+    holdout: float | None = None
+    parallel: bool = False
+    reference: str = ""
+    groups: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingInfo:
+    """How a tokenizer was trained.
+
+    Attributes:
+        corpora: the names of the corpora.
+        documents, bytes: the size of the training text, UTF-8.
+        vocab_size: the size that was asked for.
+        seconds: how long the training took; ``None`` if it did not end.
+    """
+
+    corpora: list[str]
+    documents: int = 0
+    bytes: int = 0
+    vocab_size: int = 0
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerInfo:
+    """One tokenizer of a run.
+
+    Attributes:
+        backend: the name of its backend.
+        distribution: the package that brings the backend, with its version.
+        libraries: versions of the packages that the backend needs, by name.
+        options: the backend's options, as they were written.
+        optional: whether the run goes on without it.
+        same_as: the tokenizer whose ids it must give; empty if there is none.
+        state: whether it was ready, or what kept it away.
+        reason: the same in words; empty if it was ready.
+        vocab_size: the number of its ids; ``None`` if it was not ready.
+        load_s: seconds that loading took, the library's import included; ``None`` if it was trained.
+        train: how it was trained; ``None`` if it was loaded.
+        sha256: digests of the files that its options name, by option, and ``vocabulary``, that of the bytes of all ids.
+        notes: sentences that a reader of its numbers must know.
+        artefact, artefact_sha256: the file it was saved to and the file's digest; empty if it was not saved.
+    """
+
+    backend: str = ""
+    distribution: str = ""
+    libraries: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    optional: bool = False
+    same_as: str = ""
+    state: TokenizerState = TokenizerState.READY
+    reason: str = ""
+    vocab_size: int | None = None
+    load_s: float | None = None
+    train: TrainingInfo | None = None
+    sha256: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    artefact: str = ""
+    artefact_sha256: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricInfo:
+    """The definition of one metric.
+
+    Attributes:
+        family: the metric family it belongs to.
+        unit: its unit, unless the cells name another.
+        direction: which way is better.
+        formula, definition: how it is computed, and what it says.
+        label, short_label: its name in reports, and one for narrow columns.
+        headline: whether it is one of the few by which tokenizers are told apart at first sight.
+        loss_looks_better: whether a tokenizer that loses text looks better in it than it is.
+        role: what it means to the rest of tokbench, as :class:`tokbench.contracts.metric.Role`; empty if nothing.
+        timed: whether it was timed, so that its cells rest on rounds and not on documents.
+    """
+
+    family: str = ""
+    unit: str = ""
+    direction: Literal["higher", "lower", "none"] = "none"
+    formula: str = ""
+    definition: str = ""
+    label: str = ""
+    short_label: str = ""
+    headline: bool = False
+    loss_looks_better: bool = False
+    role: str = ""
+    timed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossExample:
+    """The first difference between a text and what came back of it.
+
+    Attributes:
+        origin: where the document is found, such as ``en.txt:12``.
+        position: the place of the difference, in characters.
+        expected, got: what stands there in the text and in what came back, with a little context before.
+    """
+
+    origin: str
+    position: int
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossCause:
+    """One cause of losses in one group.
+
+    Attributes:
+        cause: such as ``whitespace``.
+        documents: the number of documents whose first difference it explains; these add up.
+        taking_part: the number of documents in which it takes part.
+        first: the first document that it explains; ``None`` if it explains none.
+    """
+
+    cause: str
+    documents: int
+    taking_part: int
+    first: LossExample | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossInfo:
+    """What did not come back of one group.
+
+    Attributes:
+        tokenizer, corpus, group: the place.
+        documents: the number of documents that did not come back.
+        first: the first of them.
+        causes: the causes that take part.
+    """
+
+    tokenizer: str
+    corpus: str
+    group: str
+    documents: int
+    first: LossExample
+    causes: list[LossCause] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdDifference:
+    """Where two tokenizers that should give the same ids first differ.
+
+    Attributes:
+        position: the place, in characters.
+        text: the text from a little before the place on.
+        expected, got: ``(id, text)`` of the tokens there, of the reference and of the tokenizer.
+    """
+
+    position: int
+    text: str
+    expected: list[tuple[int, str]]
+    got: list[tuple[int, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A tokenizer whose ids are not those of its reference, in one group.
+
+    Attributes:
+        tokenizer, same_as: the tokenizer, and the one whose ids it should give.
+        corpus, group: the place.
+        compared, documents: the number of documents that were compared, and of those that differ.
+        origin: the first document that differs.
+        first: how its ids differ; ``None`` if that could not be shown.
+        reason: why it could not be shown; empty if it is.
+    """
+
+    tokenizer: str
+    same_as: str
+    corpus: str
+    group: str
+    compared: int
+    documents: int
+    origin: str
+    first: IdDifference | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeText:
+    """A text of a probe and its tokens.
+
+    Attributes:
+        label: the name of the text in a table.
+        text: the text.
+        tokens: ``(id, text)`` of each token.
+    """
+
+    label: str
+    text: str
+    tokens: list[tuple[int, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeAnswerInfo:
+    """What one tokenizer made of a probe.
+
+    Attributes:
+        tokens: for each text of the probe ``(id, text)`` of its tokens.
+        own: further texts, which are this tokenizer's own.
+        reason: why there is no answer; empty if there is one.
+    """
+
+    tokens: list[list[tuple[int, str]]] = field(default_factory=list)
+    own: list[ProbeText] = field(default_factory=list)
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeInfo:
+    """One probe: its texts, and the answers of all tokenizers.
+
+    Attributes:
+        probe: its name.
+        title, explanation: what it shows, and why one would care.
+        metrics: the ids of the metrics it yields.
+        texts: ``(label, text)`` of its texts.
+        answers: by tokenizer.
+    """
+
+    probe: str
+    title: str
+    explanation: str
+    metrics: list[str] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    answers: dict[str, ProbeAnswerInfo] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairComparison:
+    """Two tokenizers on the same documents; the one with fewer tokens comes first.
+
+    Attributes:
+        corpus, group: the place.
+        tokenizer, other: the two tokenizers.
+        tokens: the tokens of both.
+        difference: tokens saved as a share of the other's tokens; never above 0.
+        ci_low, ci_high: its 95 % interval; ``None`` if nothing varies.
+        n: the number of documents.
+        p: the p-value of a two-sided paired test.
+        p_holm: ``p`` corrected for all pairs of the group (Holm 1979).
+        differ: whether the two can be told apart.
+    """
+
+    corpus: str
+    group: str
+    tokenizer: str
+    other: str
+    tokens: tuple[int, int]
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    p: float
+    p_holm: float = 1.0
+    differ: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawState:
+    """The raw sums behind the cells of one group.
+
+    Attributes:
+        tokenizer, corpus, group, family: the place.
+        state: the state of the metric family, as plain JSON data.
+    """
+
+    tokenizer: str
+    corpus: str
+    group: str
+    family: str
+    state: Any = None

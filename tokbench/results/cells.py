@@ -1,0 +1,67 @@
+"""One cell of a run: tokenizer x corpus x group x metric, with its value or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+__all__ = ["COLUMNS", "OWN_TEXTS", "WHOLE", "Cell", "Status", "TokenizerState"]
+
+WHOLE: Final = "*"
+"""The group that is the whole corpus."""
+
+OWN_TEXTS: Final = "(own texts)"
+"""The name that stands for the corpus in the cells of probes, which bring their texts; no corpus can have it."""
+
+
+class Status(StrEnum):
+    """Say whether a cell has a value, and if not, what kept it away."""
+
+    OK = "ok"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    NOT_APPLICABLE = "not_applicable"
+
+
+class TokenizerState(StrEnum):
+    """Say what became of a tokenizer that the configuration names."""
+
+    READY = "ready"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a run.
+
+    Attributes:
+        tokenizer, corpus, group, metric: the place of the number; group ``*`` is the whole corpus.
+        value: the number, ``None`` unless ``status`` is ``ok``; never NaN.
+        unit: its unit. Where words are counted, the unit names the definition of a word.
+        ci_low, ci_high: its 95 % interval, ``None`` where there is none.
+        n: the number of documents (for speed: rounds) that the value rests on.
+        status: ``ok``, or why there is no value.
+        reason: the same in words; empty if the status is ``ok``.
+        in_sample: the share of the documents that this tokenizer was trained on; ``None`` if that is unknown.
+    """
+
+    tokenizer: str
+    corpus: str
+    group: str
+    metric: str
+    value: float | None = None
+    unit: str = ""
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n: int = 0
+    status: Status = Status.OK
+    reason: str = ""
+    in_sample: float | None = None
+
+
+COLUMNS: Final = tuple(Cell.__dataclass_fields__)
+"""The columns of ``results.csv``, in order."""

@@ -1,0 +1,287 @@
+"""The block ``vocabulary_size`` of ``results.json``: lines over sizes, what each size costs, and which to take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = [
+    "ExtensionCost",
+    "PackedCurve",
+    "ScalingLaw",
+    "ScalingOptimum",
+    "SizeAdvice",
+    "SizeCost",
+    "SizeInSample",
+    "SizeKnee",
+    "SizeLine",
+    "SizeLoss",
+    "SizeRow",
+    "VocabularySizes",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeLine:
+    """One line over vocabulary sizes: a vocabulary cut to every size, or several that were trained.
+
+    Attributes:
+        line: its name.
+        kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
+        tokenizers: the tokenizers it consists of.
+        trained: whether they were trained in this run.
+        smallest, largest: its range of sizes.
+        reason: why it cannot be cut; empty if it can.
+        spaces, spaces_from: the longest run of spaces that is one token, and the size from which on there is a
+            token of two spaces; ``None`` if there is none.
+    """
+
+    line: str
+    kind: Literal["curve", "ladder", "point"]
+    tokenizers: list[str]
+    trained: bool
+    smallest: int
+    largest: int
+    reason: str = ""
+    spaces: int = 0
+    spaces_from: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeRow:
+    """One size of a line on one group.
+
+    Attributes:
+        line, corpus, group, vocab_size: the place.
+        tokens: the tokens of the text.
+        compression_ratio, ci_low, ci_high: bytes per token, with its 95 % interval.
+        entropy: of the tokens, bits.
+        used: the number of ids that occur.
+        gain: bytes per token gained for 1,000 further tokens since the size before; ``None`` for the first.
+        fertility, fertility_low, fertility_high: tokens per word; ``None`` where words have no common unit.
+        unit: the definition of a word.
+    """
+
+    line: str
+    corpus: str
+    group: str
+    vocab_size: int
+    tokens: int
+    compression_ratio: float
+    ci_low: float | None
+    ci_high: float | None
+    entropy: float
+    used: int
+    gain: float | None = None
+    fertility: float | None = None
+    fertility_low: float | None = None
+    fertility_high: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeKnee:
+    """Where a line turns from steep to flat.
+
+    Attributes:
+        line, corpus, group: the place.
+        size, low, high: the size and its 95 % interval.
+        distance: how far the line is from a straight one there, 0 to 1.
+    """
+
+    line: str
+    corpus: str
+    group: str
+    size: int
+    low: float | None
+    high: float | None
+    distance: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedCurve:
+    """Every size of a line on one group; arrays are base64 of zlib.
+
+    Attributes:
+        line, corpus, group: the place.
+        bytes, words: of the text; ``words`` is ``None`` where they have no common unit.
+        unit: the definition of a word.
+        base: the smallest size, at which no merge is done.
+        units: the tokens at that size.
+        saved: int64 little-endian, the tokens that each further merge saves.
+        entropy: float64 little-endian, bits, at every size; empty unless the configuration asks for all points.
+    """
+
+    line: str
+    corpus: str
+    group: str
+    bytes: int
+    words: int | None
+    unit: str
+    base: int
+    units: int
+    saved: str
+    entropy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeLoss:
+    """What a line loses of a corpus.
+
+    Attributes:
+        line, corpus: the place.
+        exact: the least share of documents that come back; ``None`` if that could not be measured.
+        unknown: the largest share of unknown tokens.
+    """
+
+    line: str
+    corpus: str
+    exact: float | None
+    unknown: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeInSample:
+    """The share of a corpus that a line was trained on."""
+
+    line: str
+    corpus: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeCost:
+    """What one size of a line costs the model, on a whole corpus.
+
+    Attributes:
+        line, corpus, group, vocab_size, compression_ratio: the place, and bytes per token there.
+        parameters, share, memory_bytes: of embedding and output layer; ``share`` of the whole model.
+        flops_per_byte: FLOPs of a forward pass for a byte of text.
+        output_share: the output layer's share of them.
+        cache_per_byte: bytes of the cache of keys and values for a byte of text.
+        context_bytes: bytes of text that fit the context.
+        logits_per_token: numbers that the output layer gives for a token.
+        training_flops: FLOPs of the training; ``None`` if the model does not say how long it is trained.
+        unseen, never, few, some, enough: ids by how often the training text will hold them; ``None`` likewise.
+        bound: occurrences from which on an id counts as trained.
+        too_rare: the share of ids below it.
+        training_tokens: tokens of the training text at this size.
+    """
+
+    line: str
+    corpus: str
+    group: str
+    vocab_size: int
+    compression_ratio: float
+    parameters: float
+    share: float
+    memory_bytes: float
+    flops_per_byte: float
+    output_share: float
+    cache_per_byte: float
+    context_bytes: float
+    logits_per_token: float
+    training_flops: float | None = None
+    unseen: int | None = None
+    never: int | None = None
+    few: int | None = None
+    some: int | None = None
+    enough: int | None = None
+    bound: float | None = None
+    too_rare: float | None = None
+    training_tokens: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeAdvice:
+    """The size to take on one corpus.
+
+    Attributes:
+        front: ``(line, size)`` of every candidate that no other beats in everything.
+        take: ``(line, size)`` of the one to take.
+        sentence: the reasons.
+    """
+
+    front: list[tuple[str, int]]
+    take: tuple[str, int]
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingOptimum:
+    """The optimal size by one approach of the published law.
+
+    Attributes:
+        approach: ``isoflops``, ``derivative`` or ``loss``.
+        vocab_size: the size.
+        caution: why this is an extrapolation; empty inside the range that was fitted.
+        budget: training FLOPs it is given for; ``None`` for a compute-optimal training.
+    """
+
+    approach: str
+    vocab_size: int
+    caution: str = ""
+    budget: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScalingLaw:
+    """What the published law calls optimal: its source, where it was measured, and its optima."""
+
+    source: str
+    validity: str
+    optima: list[ScalingOptimum] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtensionCost:
+    """What further tokens cost a finished model; see :class:`tokbench.vocabulary.size.extend.Extension`.
+
+    Attributes:
+        further: the number of tokens added.
+        before, after, rows, spare, parameters, bytes, share, flops, break_even: as there.
+    """
+
+    further: int
+    before: int
+    after: int
+    rows: int
+    spare: int
+    parameters: int
+    bytes: float
+    share: float
+    flops: float
+    break_even: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class VocabularySizes:
+    """All that a run found out about vocabulary sizes.
+
+    Attributes:
+        sizes: the sizes that the configuration asks for.
+        points: ``sizes``, or ``all`` for every size there is.
+        lines, rows, knees, curves, losses, in_sample, costs: lists of what their classes say.
+        failures: what could not be measured, in words.
+        model: the model as the configuration gives it, and ``parameters_without_vocabulary``; ``None`` without one.
+        advice: by corpus; empty without a model.
+        law: ``None`` without a model.
+        extensions: what further tokens cost beside ``extended_from`` tokens; empty without a model.
+        extended_from: the size of the largest vocabulary.
+    """
+
+    sizes: list[int] = field(default_factory=list)
+    points: str = "sizes"
+    lines: list[SizeLine] = field(default_factory=list)
+    rows: list[SizeRow] = field(default_factory=list)
+    knees: list[SizeKnee] = field(default_factory=list)
+    curves: list[PackedCurve] = field(default_factory=list)
+    losses: list[SizeLoss] = field(default_factory=list)
+    in_sample: list[SizeInSample] = field(default_factory=list)
+    costs: list[SizeCost] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    model: dict[str, Any] | None = None
+    advice: dict[str, SizeAdvice] = field(default_factory=dict)
+    law: ScalingLaw | None = None
+    extensions: list[ExtensionCost] = field(default_factory=list)
+    extended_from: int = 0

@@ -76,7 +76,7 @@ class Role(StrEnum):
     A plugin's metric may have a role, too: a run uses the first metric that has it.
     """
 
-    TEXT_PER_TOKEN = "text per token"
+    TEXT_PER_TOKEN = "text per token"  # noqa: S105 - not a password
     TOKENS_PER_WORD = "tokens per word"
     ROUND_TRIP = "share of documents that come back"
     UNKNOWN = "share of unknown tokens"

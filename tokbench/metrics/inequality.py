@@ -1,4 +1,4 @@
-"""How unevenly something is spread: the Gini coefficient and the Lorenz curve."""
+"""Measures of inequality: the Gini coefficient and the Lorenz curve."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["gini", "lorenz"]
+__all__ = ["gini_coefficient", "lorenz"]
 
 
-def gini(costs: Sequence[float]) -> float:
-    """The Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)), from 0 (all equal) on.
+def gini_coefficient(costs: Sequence[float]) -> float:
+    """Return the Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)), from 0 (all equal) on.
 
     Computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n (Sen 1973, "On Economic Inequality").
     It is not multiplied by n / (n - 1).
 
-    >>> gini([1, 1, 1, 1]), gini([1, 3]), round(gini([1, 2, 3, 4]), 3)
+    >>> gini_coefficient([1, 1, 1, 1]), gini_coefficient([1, 3]), round(gini_coefficient([1, 2, 3, 4]), 3)
     (0.0, 0.25, 0.25)
     """
     ordered = np.sort(np.asarray(costs, dtype=np.float64))
@@ -24,7 +24,7 @@ def gini(costs: Sequence[float]) -> float:
 
 
 def lorenz(costs: Sequence[float]) -> list[tuple[float, float]]:
-    """The Lorenz curve, from (0, 0) to (1, 1): the share of the cost that the cheapest share of the languages bears.
+    """Return the Lorenz curve, from (0, 0) to (1, 1): the share of the cost that the cheapest share of the languages bears.
 
     >>> lorenz([3, 1])
     [(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)]

@@ -15,7 +15,9 @@ costs = st.lists(st.integers(1, 1000), min_size=1, max_size=30)
 @given(costs)
 def test_gini_equals_its_definition(values):
     differences = sum(abs(a - b) for a in values for b in values)
-    assert gini_coefficient(values) == pytest.approx(float(Fraction(differences, 2 * len(values) * sum(values))), abs=1e-12)
+    assert gini_coefficient(values) == pytest.approx(
+        float(Fraction(differences, 2 * len(values) * sum(values))), abs=1e-12
+    )
 
 
 @given(costs)

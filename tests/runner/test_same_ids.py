@@ -9,7 +9,7 @@ from rich.console import Console
 
 import tokbench
 from tokbench.report.formats import html, markdown
-from tokbench.report.formats.terminal import summary
+from tokbench.report.terminal import summary
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 

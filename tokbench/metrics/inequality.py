@@ -10,9 +10,9 @@ __all__ = ["gini_coefficient", "lorenz"]
 
 
 def gini_coefficient(costs: Sequence[float]) -> float:
-    """Return the Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)), from 0 (all equal) on.
+    """Return the Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)).
 
-    Computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n (Sen 1973, "On Economic Inequality").
+    It is 0 if all costs are equal.     Computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n (Sen 1973, "On Economic Inequality").
     It is not multiplied by n / (n - 1).
 
     >>> gini_coefficient([1, 1, 1, 1]), gini_coefficient([1, 3]), round(gini_coefficient([1, 2, 3, 4]), 3)
@@ -24,7 +24,9 @@ def gini_coefficient(costs: Sequence[float]) -> float:
 
 
 def lorenz(costs: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the Lorenz curve, from (0, 0) to (1, 1): the share of the cost that the cheapest share of the languages bears.
+    """Return the Lorenz curve, from (0, 0) to (1, 1).
+
+    A point says which share of the whole cost the cheapest share of the languages bears.
 
     >>> lorenz([3, 1])
     [(0.0, 0.0), (0.5, 0.25), (1.0, 1.0)]

@@ -96,7 +96,7 @@ class Series:
         return bool(values) and (self.direction != "none" or len(values) == 1 or len(set(values)) > 1)
 
     def ranked(self) -> list[str]:
-        """Return the tokenizers, best (or largest) first; then those with many unknown tokens, then those without value."""
+        """Return the tokenizers, best (or largest) first; many unknown tokens come later, no value last."""
         sign = 1.0 if self.direction == "lower" else -1.0
 
         def key(name: str) -> tuple[bool, bool, float]:

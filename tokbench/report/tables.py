@@ -83,7 +83,9 @@ class CellTables:
         """
         family = self.metric(self.with_role(Role.ROUND_TRIP)).family
         metrics = self.results.metrics.items()
-        return frozenset(name for name, each in metrics if family and each.family == family and each.direction == "none")
+        return frozenset(
+            name for name, each in metrics if family and each.family == family and each.direction == "none"
+        )
 
     def groups(self, metric: str, corpus: str) -> list[str]:
         """Return the groups for which a metric has cells, in the order of the corpus."""

@@ -73,8 +73,8 @@ def scatter(tables: CellTables, corpus: str) -> Scatter | None:
         tooltip = f"{name} ({backend}): {y_cells[name].title}; {x_cells[name].title}"
         with drawing.group(f"p{styles[backend] % COLOURS}", tooltip):
             _intervals(drawing, spot, cells, x_axis, y_axis)
+            drawing.label(label)  # its leader begins below the mark
             _mark(drawing, styles[backend], spot)
-            drawing.label(label)
     left_out = [name for name in both if y_cells[name].unknown]
     keys = [(backend, _key(style)) for backend, style in styles.items()]
     return Scatter(corpus, drawing, keys, legends(y_cells[name] for name in names), left_out)

@@ -146,10 +146,12 @@ class Drawing:
 
         Args:
             frame: the plane.
-            x_ticks, y_ticks: the lines of the grid.
+            x_ticks: the upright lines of the grid.
+            y_ticks: the level lines of the grid.
             titles: names of the two axes.
             heading: text above the plane.
-            below, beside: distance of the text of ticks from the plane.
+            below: distance of the text of upright lines from the plane.
+            beside: distance of the text of level lines from the plane.
         """
         with self.group("grid"):
             for tick in x_ticks:

@@ -22,7 +22,7 @@ _OF_ROW = (
 
 
 def render(results: Results) -> str:
-    """Return the rows; with ``points: all``, those between the sizes asked for have tokens, ratios and entropy alone."""
+    """Return the rows; with ``points: all``, those between the sizes asked for have fewer columns."""
     return table_text(COLUMNS, _rows(Report(results)))
 
 

@@ -31,6 +31,10 @@ _LOSSES: Final = (
     "Texts that did not come back. Each counts once, for the cause of its first difference, so that a row adds up; "
     "in brackets, where it is more, in how many texts a cause takes part."
 )
+_SIZES: Final = (
+    "Bytes per token when each vocabulary is cut to a size: exact, from one encoding at its own size. "
+    "Special tokens are not counted."
+)
 _PROBES: Final = (
     "Texts that the probes bring themselves, and how each tokenizer cuts them: number of tokens, then the tokens, "
     "set apart by ¦. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
@@ -87,7 +91,11 @@ def _overview(report: Report) -> str:
     head = ["tokenizer", "state", "vocabulary"]
     head += [f"{c.label}, {markdown_text(c.corpus)} ({markdown_text(c.unit_label or c.unit)})" for c in view.columns]
     rows = [
-        [*_row(row.name, row.state), _count(row.vocab_size), *(_cell(column.cells[row.name]) for column in view.columns)]
+        [
+            *_row(row.name, row.state),
+            _count(row.vocab_size),
+            *(_cell(column.cells[row.name]) for column in view.columns),
+        ]
         for row in view.rows
     ]
     best = report.best_legend[0].upper() + report.best_legend[1:]
@@ -151,10 +159,7 @@ def _vocabulary_size(report: Report) -> str:
     section = report.vocabulary_size
     if not section:
         return ""
-    parts = [
-        "## Vocabulary size\n\nBytes per token when each vocabulary is cut to a size: exact, from one encoding at its own "
-        "size. Special tokens are not counted.\n"
-    ]
+    parts = [f"## Vocabulary size\n\n{_SIZES}\n"]
     for corpus in section.corpora:
         head = ["line", "knee", *(f"{size:,}" for size in corpus.columns), "own size"]
         rows = [

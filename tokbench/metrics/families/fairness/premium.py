@@ -77,7 +77,10 @@ def mean(parts: Iterable[Premium]) -> Measured:
 
 def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
     """The Gini coefficient of premiums, and the highest over the lowest, with their intervals."""
-    return {"gini": _estimate(parts, gini_coefficient), "max_min": _estimate(parts, lambda values: max(values) / min(values))}
+    return {
+        "gini": _estimate(parts, gini_coefficient),
+        "max_min": _estimate(parts, lambda values: max(values) / min(values)),
+    }
 
 
 def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float]) -> Measured:

@@ -21,7 +21,7 @@ LEGENDS: Mapping[str, str] = {
 """The meaning of each mark beside a number."""
 
 BEST_LEGEND = (
-    "bold: the best of a column, unless most are equal; what bears a mark does not compete, "
+    "bold: the best of a column, unless most are equal; cells with a mark do not compete, "
     "and speeds whose intervals overlap are equal"
 )
 

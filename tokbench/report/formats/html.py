@@ -48,6 +48,7 @@ def _environment() -> jinja2.Environment:
         "fixed": lambda value, digits: f"{value:,.{digits}f}",
         "listing": _listing,
         "plain": plain,
+        "thousands": lambda value: f"{value:,}",
     }
     return environment
 

@@ -286,7 +286,7 @@ def _provenance(report: Report) -> str:
     results = report.results
     corpora = [
         [
-            *_row(name, corpus.source, corpus.licence or "not told"),
+            *_row(name, corpus.source, corpus.licence or "not stated"),
             "unknown" if corpus.documents is None else str(corpus.documents),
             "unknown" if corpus.bytes is None else byte_size(corpus.bytes),
             *_row(corpus.sha256 or "unknown"),

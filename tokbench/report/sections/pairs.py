@@ -64,7 +64,7 @@ class PairSection:
 
     @property
     def explanation(self) -> str:
-        """What a reader must know before the tables."""
+        """The text before the tables."""
         return (
             "Every two tokenizers on the same documents, by a paired jackknife; intervals are 95 % each. A place is 1 "
             "plus the number of tokenizers that need significantly fewer tokens: after Holm's correction over the "

@@ -20,7 +20,7 @@ __all__ = ["SizeLines"]
 
 
 class SizeLines:
-    """What a run found out about vocabulary sizes, by key; empty if nobody asked for it.
+    """The block on vocabulary sizes, by key; empty if the run has none.
 
     Attributes:
         found: the block of the results.

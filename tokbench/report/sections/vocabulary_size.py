@@ -91,7 +91,7 @@ class SizesOnCorpus:
 
     @cached_property
     def lost(self) -> dict[str, str]:
-        """How much text is lost, in words, by line that loses some."""
+        """By line that loses text, how much, in words."""
         lost = {line.line: self.found.lost(line.line, self.name) for line in self.found.lines}
         return {line: words for line, words in lost.items() if words}
 
@@ -144,28 +144,22 @@ class SizesOnCorpus:
     @cached_property
     def charts_by_group(self) -> list[Drawing]:
         """A small chart for each group with all lines; none if there is only one group."""
-        groups = self.found.groups(self.name)
-        if len(groups) < 2:  # noqa: PLR2004
-            return []
-        charts = ((group, list(self.found.traces(self.name, group))) for group in groups)
-        return self._small(charts, self._styles, f" on {self.name}")
+        charts = {group: list(self.found.traces(self.name, group)) for group in self.found.groups(self.name)}
+        return self._small(charts, self._styles, f" on {self.name}") if len(charts) > 1 else []
 
     @cached_property
     def charts_by_line(self) -> list[Drawing]:
         """A small chart for each line with all groups; none if there is only one group."""
-        groups = self.found.groups(self.name)
-        if len(groups) < 2:  # noqa: PLR2004
-            return []
-        charts = ((line.line, self._by_group(line, groups)) for line in self.found.drawn(self.name)[:_MOST_LINES])
-        return self._small(charts, {group: k for k, group in enumerate(groups)}, f" by group of {self.name}")
+        groups = {group: k for k, group in enumerate(self.found.groups(self.name))}
+        lines = self.found.drawn(self.name)[:_MOST_LINES] if len(groups) > 1 else []
+        charts = {line.line: self._by_group(line, groups) for line in lines}
+        return self._small(charts, groups, f" by group of {self.name}")
 
-    def _small(
-        self, charts: Iterable[tuple[str, Sequence[SizeTrace]]], styles: Mapping[str, int], of: str
-    ) -> list[Drawing]:
-        made = (size_chart(title, traces, SMALL, styles, span=self._span, of=of) for title, traces in charts)
+    def _small(self, charts: Mapping[str, Sequence[SizeTrace]], styles: Mapping[str, int], of: str) -> list[Drawing]:
+        made = (size_chart(title, traces, SMALL, styles, span=self._span, of=of) for title, traces in charts.items())
         return [chart for chart in made if chart]
 
-    def _by_group(self, line: SizeLine, groups: Sequence[str]) -> list[SizeTrace]:
+    def _by_group(self, line: SizeLine, groups: Iterable[str]) -> list[SizeTrace]:
         found = {group: self.found.trace(line, self.name, group) for group in groups}
         return [replace(trace, line=group) for group, trace in found.items() if trace]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Sums
+from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Role, Sums
 
 __all__ = ["SPEC"]
 
@@ -49,6 +49,10 @@ SPEC: Final = MetricFamily(
             id="compression_ratio",
             unit="bytes/token",
             direction="higher",
+            label="compression",
+            headline=True,
+            loss_looks_better=True,
+            role=Role.TEXT_PER_TOKEN,
             formula="Σ bytes / Σ tokens",
             definition=(
                 "UTF-8 bytes of text that one token holds on average. Comparable between tokenizers on the "
@@ -59,6 +63,8 @@ SPEC: Final = MetricFamily(
             id="chars_per_token",
             unit="chars/token",
             direction="higher",
+            label="chars/token",
+            loss_looks_better=True,
             formula="Σ code points / Σ tokens",
             definition="Unicode code points that one token holds on average.",
         ),
@@ -66,6 +72,7 @@ SPEC: Final = MetricFamily(
             id="tokens",
             unit="tokens",
             direction="lower",
+            loss_looks_better=True,
             formula="Σ tokens",
             definition="Tokens of the text, documents encoded one by one, no special token added.",
         ),
@@ -73,6 +80,7 @@ SPEC: Final = MetricFamily(
             id="bytes",
             unit="bytes",
             direction="none",
+            loss_looks_better=True,
             formula="Σ bytes",
             definition="Size of the text in UTF-8.",
         ),
@@ -80,6 +88,7 @@ SPEC: Final = MetricFamily(
             id="chars",
             unit="chars",
             direction="none",
+            loss_looks_better=True,
             formula="Σ code points",
             definition="Size of the text in Unicode code points.",
         ),

@@ -70,6 +70,8 @@ SPEC: Final = MetricFamily(
             id="continued_word_rate",
             unit="share of words",
             direction="lower",
+            label="continued words",
+            loss_looks_better=True,
             formula="words with a token boundary inside / words",
             definition=(
                 "Share of words that are cut, found in running text by byte positions, never by encoding a word "

@@ -104,6 +104,7 @@ class CountTokens:
 
 SPEC: Final = MetricFamily(
     name="curve",
+    companion="curve",
     summary="how often each id occurs: what 'study: vocabulary' rests on",
     text=CountTokens,
     values=(),

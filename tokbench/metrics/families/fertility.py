@@ -12,6 +12,7 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
+    Role,
     Sums,
     UnitSums,
     WordOptions,
@@ -64,6 +65,9 @@ SPEC: Final = MetricFamily(
             id="fertility",
             unit="tokens/word",
             direction="lower",
+            headline=True,
+            loss_looks_better=True,
+            role=Role.TOKENS_PER_WORD,
             formula="Σ tokens / Σ words",
             definition=(
                 "Tokens per word of running text, spaces and punctuation included in the tokens. The unit names "
@@ -77,6 +81,7 @@ SPEC: Final = MetricFamily(
             id="words",
             unit="words",
             direction="none",
+            loss_looks_better=True,
             formula="Σ words",
             definition="Words of the text, in the unit of the fertility.",
         ),

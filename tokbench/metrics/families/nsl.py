@@ -61,6 +61,7 @@ SPEC: Final = MetricFamily(
             id="nsl",
             unit="times the reference",
             direction="lower",
+            label="sequence length",
             formula="Σ tokens / Σ tokens of the reference tokenizer for the same documents",
             definition=(
                 "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "

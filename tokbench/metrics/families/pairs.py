@@ -18,6 +18,7 @@ from tokbench.plugin import (
     NotApplicable,
     Options,
     PairedSums,
+    Role,
     Sums,
     leave_out,
     p_value,
@@ -106,6 +107,7 @@ def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[dic
 
 SPEC: Final = MetricFamily(
     name="pairs",
+    companion="pairs",
     summary="which of two tokenizers needs fewer tokens, and by how much; ranks with ties",
     text=Pairs,
     values=(
@@ -113,6 +115,7 @@ SPEC: Final = MetricFamily(
             id="rank",
             unit="rank",
             direction="lower",
+            role=Role.RANK,
             formula="1 + tokenizers that need significantly fewer tokens",
             definition=(
                 "Place by number of tokens, 1 if nobody needs significantly fewer. Every two tokenizers are compared "

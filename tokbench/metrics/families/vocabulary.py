@@ -129,6 +129,7 @@ SPEC: Final = MetricFamily(
             id="vocab_utilization",
             unit="share of ids",
             direction="higher",
+            label="vocabulary used",
             formula="distinct ids in the text / vocab_size",
             definition="Share of the vocabulary that occurs in the text; it grows with the amount of text.",
         ),

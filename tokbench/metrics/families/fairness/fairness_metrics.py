@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.plugin import Metric
+from tokbench.plugin import Metric, Role
 
 __all__ = ["VALUES"]
 
@@ -13,6 +13,7 @@ VALUES: Final = (
         id="premium",
         unit="times the reference",
         direction="lower",
+        role=Role.PREMIUM,
         formula="Σ tokens / Σ tokens of the same documents in the reference language",
         definition=(
             "What a text costs in this language, the same text in the corpus's reference language being 1: where "
@@ -36,6 +37,8 @@ VALUES: Final = (
         id="relative_context",
         unit="share of the reference's",
         direction="higher",
+        label="context",
+        role=Role.RELATIVE_CONTEXT,
         formula="1 / premium",
         definition="How much of what fits into a context window in the reference language fits in this language.",
     ),
@@ -43,6 +46,7 @@ VALUES: Final = (
         id="left_out",
         unit="documents",
         direction="lower",
+        label="left out of premiums",
         formula="documents that do not come back in the language or in the reference",
         definition="Documents that the premium leaves out; lost text must not pass for cheap text.",
     ),
@@ -50,6 +54,8 @@ VALUES: Final = (
         id="gini",
         unit="Gini coefficient",
         direction="lower",
+        label="Gini",
+        role=Role.INEQUALITY,
         formula="Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
         definition=(
             "How unevenly the cost is spread over the languages, each counted once and the reference among them: 0 if "
@@ -61,6 +67,8 @@ VALUES: Final = (
         id="max_min",
         unit="times the cheapest",
         direction="lower",
+        label="max/min premium",
+        role=Role.PREMIUM_RANGE,
         formula="highest premium / lowest premium",
         definition="What the dearest language costs, the cheapest being 1; the reference is among them.",
         whole=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.plugin import HasUnknown, Metric
+from tokbench.plugin import HasUnknown, Metric, Role
 
 __all__ = ["VALUES"]
 
@@ -46,6 +46,9 @@ VALUES: Final = (
         id="roundtrip_exact",
         unit="share of documents",
         direction="higher",
+        label="round trip",
+        headline=True,
+        role=Role.ROUND_TRIP,
         formula="documents with decode(encode(x)) = x / documents",
         definition="Share of documents that come back exactly, every document tested.",
     ),
@@ -53,6 +56,7 @@ VALUES: Final = (
         id="cer",
         unit="edits/char",
         direction="lower",
+        label="CER",
         formula="Σ edit distance(x, decode(encode(x))) / Σ code points of x",
         definition=(
             "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
@@ -64,6 +68,7 @@ VALUES: Final = (
         id="whitespace_fidelity",
         unit="share of white space",
         direction="higher",
+        label="white space kept",
         formula="Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",
         definition=(
             "Share of the white space that comes back where it was: code points with the Unicode property White_Space, "
@@ -74,6 +79,8 @@ VALUES: Final = (
         id="unk_rate",
         unit="share of tokens",
         direction="lower",
+        label="unknown tokens",
+        role=Role.UNKNOWN,
         formula="unknown tokens / tokens",
         definition="Share of tokens that are the unknown token. A low token count is not good where this is high.",
         needs=(HasUnknown,),

@@ -30,6 +30,7 @@ from tokbench.plugin import (
     Metric,
     Options,
     Progress,
+    Role,
     Status,
     TimedOutcome,
     TimedText,
@@ -64,6 +65,9 @@ VALUES = (
         id="encode_mb_per_s",
         unit="MB/s",
         direction="higher",
+        label="encode",
+        headline=True,
+        role=Role.ENCODING_SPEED,
         formula="median over rounds of bytes / seconds / 10^6",
         definition=(
             "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
@@ -75,6 +79,7 @@ VALUES = (
         id="decode_mb_per_s",
         unit="MB/s",
         direction="higher",
+        label="decode",
         formula="median over rounds of bytes / seconds / 10^6",
         definition="UTF-8 bytes of the original text decoded per second, arrays of ids into strings, one thread.",
     ),

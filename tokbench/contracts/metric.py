@@ -81,11 +81,11 @@ class Role(StrEnum):
     ROUND_TRIP = "share of documents that come back"
     UNKNOWN = "share of unknown tokens"
     ENCODING_SPEED = "encoding speed"
-    PREMIUM = "premium"
+    PREMIUM = "premium over the reference language"
     RELATIVE_CONTEXT = "relative context"
     INEQUALITY = "inequality of premiums"
     PREMIUM_RANGE = "dearest over cheapest language"
-    RANK = "rank"
+    RANK = "rank among the tokenizers"
     SAME_IDS = "same ids as the reference"
 
 

@@ -95,7 +95,6 @@ if TYPE_CHECKING:
     from tokbench.files import read_file as read_file
     from tokbench.files import write_atomically as write_atomically
     from tokbench.hookspecs import hookimpl as hookimpl
-    from tokbench.metrics.comes_back import comes_back as comes_back
     from tokbench.metrics.encoded_shard import EncodedShard as EncodedShard
     from tokbench.metrics.encoded_shard import LoadedTokenizer as LoadedTokenizer
     from tokbench.metrics.encoded_shard import TokenEnds as TokenEnds
@@ -115,6 +114,9 @@ if TYPE_CHECKING:
     from tokbench.metrics.spans import tokens_within as tokens_within
     from tokbench.metrics.spans import touches as touches
     from tokbench.metrics.sums import Sums as Sums
+    from tokbench.metrics.token_counts import TokenCounts as TokenCounts
+    from tokbench.metrics.token_counts import add_counts as add_counts
+    from tokbench.metrics.token_counts import renyi_entropy as renyi_entropy
     from tokbench.metrics.word_units import NO_GOLD as NO_GOLD
     from tokbench.metrics.word_units import NOT_ALIGNED as NOT_ALIGNED
     from tokbench.metrics.word_units import UnitSums as UnitSums
@@ -193,7 +195,6 @@ _HOMES: Final = {
     "EncodedShard": "metrics.encoded_shard",
     "LoadedTokenizer": "metrics.encoded_shard",
     "TokenEnds": "metrics.encoded_shard",
-    "comes_back": "metrics.comes_back",
     "Sums": "metrics.sums",
     "PairedSums": "metrics.paired_sums",
     "shortcoming": "metrics.paired_sums",
@@ -218,6 +219,9 @@ _HOMES: Final = {
     "unknown_tokens": "metrics.word_units",
     "words_of": "metrics.word_units",
     "count_by_document": "metrics.word_units",
+    "TokenCounts": "metrics.token_counts",
+    "add_counts": "metrics.token_counts",
+    "renyi_entropy": "metrics.token_counts",
     "BUCKETS": "corpus.shards",
     "Shard": "corpus.shards",
     "GoldWords": "corpus.words",

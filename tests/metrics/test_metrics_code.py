@@ -15,7 +15,7 @@ import tokbench
 from tokbench.contracts.metric import NotApplicable
 from tokbench.metrics.families.code.code import SPEC
 from tokbench.metrics.families.code.identifiers import STYLES
-from tokbench.metrics.families.code.lines import lines_of
+from tokbench.metrics.families.code.indentation import lines_of
 from tokbench.metrics.families.code.operators import OPERATORS
 
 SINGLE_SPACES = r" ?\w+|[^\w\s]|\s"

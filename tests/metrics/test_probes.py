@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.families.probes.longest import longest_words
-from tokbench.metrics.families.probes.probes import PROBES, SPEC
+from tokbench.metrics.families.probes import PROBES, SPEC
+from tokbench.metrics.families.probes.spelling import longest_words
 from tokbench.report.formats import html, markdown
 from tokbench.report.sections.probes import probes
 from tokbench.results.cells import OWN_TEXTS, Status

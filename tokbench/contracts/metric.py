@@ -181,7 +181,7 @@ class CorpusMetric(Protocol):
     def merge(self, one: Any, other: Any, /) -> Any:
         """Two states of one group as one; associative and commutative. Neither argument is changed."""
 
-    def across(self, states: CorpusStates, /) -> CorpusOutcome:
+    def finish_corpus(self, states: CorpusStates, /) -> CorpusOutcome:
         """The values of every tokenizer and group."""
 
     def raw(self, state: Any, /) -> Any:

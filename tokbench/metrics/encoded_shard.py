@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.batch import decode_batch
-from tokbench.contracts.tokenizer import Encoded, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Tokenizer
+from tokbench.contracts.tokenizer import (
+    Encoded,
+    EncodesWithOffsets,
+    HasDummyPrefix,
+    HasTokenBytes,
+    HasUnknown,
+    Tokenizer,
+)
 from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
 from tokbench.failures import doing
@@ -111,6 +118,12 @@ class EncodedShard:
         """bool[d], the documents that come back unchanged."""
         same = (back == text for back, text in zip(self.decoded, self.shard.texts, strict=True))
         return np.fromiter(same, dtype=np.bool_, count=len(self.shard))
+
+    @cached_property
+    def comes_back(self) -> NDArray[np.bool_]:
+        """bool[d], the documents that come back unchanged and have no unknown token: nothing in them is lost."""
+        unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
+        return self.exact if unk_id is None else self.exact & (self.count_ids(unk_id) == 0)
 
     def count_ids(self, token_id: int) -> NDArray[np.int64]:
         """int64[d], how often an id occurs in each document."""

@@ -7,7 +7,6 @@ from operator import add
 from typing import Any
 
 from tokbench.contracts.metric import CorpusStates
-from tokbench.metrics.comes_back import comes_back
 from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.results.cells import WHOLE
@@ -20,7 +19,7 @@ class PairedSums:
 
     def map(self, encoded: EncodedShard) -> Sums:
         """The sums of one shard."""
-        return Sums.of(encoded.shard, tokens=encoded.tokens, lossy=~comes_back(encoded))
+        return Sums.of(encoded.shard, tokens=encoded.tokens, lossy=~encoded.comes_back)
 
     def merge(self, one: Sums, other: Sums) -> Sums:
         """The sums of both."""

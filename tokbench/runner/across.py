@@ -31,7 +31,7 @@ class CorpusMetrics:
         key = corpus, family
         if key not in self._found:
             states = self._states(corpus, family)
-            outcome = attempt(lambda: metric.across(states), f"finishing {family}")
+            outcome = attempt(lambda: metric.finish_corpus(states), f"finishing {family}")
             self._found[key] = outcome
             if not isinstance(outcome, Failure):
                 self.pairs += [dict(pair) for pair in outcome.pairs]

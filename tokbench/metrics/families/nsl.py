@@ -37,7 +37,7 @@ class Nsl(PairedSums):
     def __init__(self, options: NslOptions) -> None:
         self._reference = options.reference
 
-    def across(self, states: CorpusStates) -> CorpusOutcome:
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """Each tokenizer beside the reference."""
         places = [(name, group) for name in states.tokenizers for group in [*states.groups, WHOLE]]
         return CorpusOutcome({place: {"nsl": self._value(states, *place)} for place in places})

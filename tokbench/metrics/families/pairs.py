@@ -48,12 +48,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-class Pairs(PairedSums):
+class PairsMetric(PairedSums):
     """Compares every two tokenizers in every group, on the same jackknife groups."""
 
     def __init__(self, _: Options) -> None: ...
 
-    def across(self, states: CorpusStates) -> CorpusOutcome:
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """A rank for each tokenizer and group, and the differences behind it."""
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
         pairs: list[dict[str, Any]] = []
@@ -109,7 +109,7 @@ SPEC: Final = MetricFamily(
     name="pairs",
     companion="pairs",
     summary="which of two tokenizers needs fewer tokens, and by how much; ranks with ties",
-    text=Pairs,
+    text=PairsMetric,
     values=(
         Metric(
             id="rank",

@@ -11,7 +11,9 @@ from tokbench.metrics.families import (
     fertility,
     morphology,
     nsl,
+    numbers,
     pairs,
+    probes,
     strr,
     usage,
     utf8,
@@ -19,8 +21,6 @@ from tokbench.metrics.families import (
 )
 from tokbench.metrics.families.code import code
 from tokbench.metrics.families.fairness import fairness
-from tokbench.metrics.families.numbers import numbers
-from tokbench.metrics.families.probes import probes
 from tokbench.metrics.families.roundtrip import roundtrip
 from tokbench.plugin import MetricFamily, hookimpl
 

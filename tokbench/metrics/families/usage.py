@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.vocabulary import Frequencies, Vocabulary, VocabularyOptions
+from tokbench.metrics.families.vocabulary import Frequencies, VocabularyMetric, VocabularyOptions
 from tokbench.plugin import (
     ContractError,
     Curve,
@@ -42,7 +42,7 @@ class UsageClasses:
     """Sorts the ids of a vocabulary by what a text makes of them."""
 
     def __init__(self, _: Options) -> None:
-        self._frequencies = Vocabulary(VocabularyOptions())
+        self._frequencies = VocabularyMetric(VocabularyOptions())
         self._orders: dict[str, MergeOrder | None] = {}
 
     def map(self, encoded: EncodedShard) -> UsageState:

@@ -18,7 +18,7 @@ from tokbench.vocabulary.size.compute import (
     training_tokens,
 )
 from tokbench.vocabulary.size.extend import extend
-from tokbench.vocabulary.size.front import Candidate, recommend
+from tokbench.vocabulary.size.front import SizeCandidate, recommend
 from tokbench.vocabulary.size.model import Model
 from tokbench.vocabulary.size.scaling import SOURCE, VALIDITY, optimal_sizes
 from tokbench.vocabulary.size.trainable import trainable
@@ -81,7 +81,7 @@ def advice(table: Sequence[Mapping[str, Any]], worst: Mapping[tuple[str, int], t
         worst: by line and size, the group that is compressed least and its bytes per token.
     """
     candidates = [
-        Candidate(
+        SizeCandidate(
             row["line"],
             row["vocab_size"],
             row["flops_per_byte"],

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.metrics.families.curve import TokenCounts
+from tokbench.metrics.token_counts import TokenCounts
 from tokbench.vocabulary.curve import Curve, tokens_of_each
 from tokbench.vocabulary.merges import MergeOrder
 

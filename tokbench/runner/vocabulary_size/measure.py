@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tokbench.contracts.metric import CorpusMetric, Measured
 from tokbench.corpus.words import UNIT_NAMES
 from tokbench.failures import Failure, attempt
-from tokbench.metrics.families.curve import TokenCounts
+from tokbench.metrics.token_counts import TokenCounts
 from tokbench.progress import Progress
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.runner.evaluate import Evaluation

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.families.vocabulary import renyi_entropy
 from tokbench.metrics.jackknife import student_t
 from tokbench.metrics.sums import Sums
+from tokbench.metrics.token_counts import renyi_entropy
 from tokbench.runner.vocabulary_size.lines import Line
 from tokbench.vocabulary.size.knee import knee
 

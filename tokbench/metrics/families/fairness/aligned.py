@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import BUCKETS, EncodedShard, comes_back
+from tokbench.plugin import BUCKETS, EncodedShard
 
 __all__ = ["Aligned", "Documents"]
 
@@ -49,7 +49,7 @@ class Aligned(NamedTuple):
         shard = encoded.shard
         if not shard.parallel:
             return cls(())
-        return cls(((shard.first, Documents(encoded.tokens, comes_back(encoded), shard.buckets)),))
+        return cls(((shard.first, Documents(encoded.tokens, encoded.comes_back, shard.buckets)),))
 
     def merged(self, other: Aligned) -> Aligned:
         """The documents of both, in their order."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from tokbench.metrics.families.fairness.aligned import Aligned
-from tokbench.metrics.families.fairness.fairness_metrics import VALUES
 from tokbench.metrics.families.fairness.premium import Premium, inequality, mean, median, premium
 from tokbench.plugin import (
     WHOLE,
@@ -14,9 +13,11 @@ from tokbench.plugin import (
     CorpusStates,
     EncodedShard,
     Measured,
+    Metric,
     MetricFamily,
     NotApplicable,
     Options,
+    Role,
     slices,
 )
 
@@ -25,7 +26,75 @@ __all__ = ["SPEC"]
 _Values = dict[str, Measured | NotApplicable]
 
 
-class Fairness:
+VALUES: Final = (
+    Metric(
+        id="premium",
+        unit="times the reference",
+        direction="lower",
+        role=Role.PREMIUM,
+        formula="Σ tokens / Σ tokens of the same documents in the reference language",
+        definition=(
+            "What a text costs in this language, the same text in the corpus's reference language being 1: where "
+            "tokens are paid for, the relative price; where they come one after the other, the relative time. "
+            "Documents that do not come back, or have unknown tokens, in either language are left out in both; where "
+            "that is more than half of them, there is no premium. Of the whole corpus and of slices (script, family, "
+            "resource class of the languages): the mean over all languages but the reference."
+        ),
+    ),
+    Metric(
+        id="median_premium",
+        unit="times the reference",
+        direction="lower",
+        formula="median over documents of tokens / tokens in the reference language",
+        definition=(
+            "The premium document by document: half of them cost more than this. Of several languages together it "
+            "has no interval, as translations of one document are not independent."
+        ),
+    ),
+    Metric(
+        id="relative_context",
+        unit="share of the reference's",
+        direction="higher",
+        label="context",
+        role=Role.RELATIVE_CONTEXT,
+        formula="1 / premium",
+        definition="How much of what fits into a context window in the reference language fits in this language.",
+    ),
+    Metric(
+        id="left_out",
+        unit="documents",
+        direction="lower",
+        label="left out of premiums",
+        formula="documents that do not come back in the language or in the reference",
+        definition="Documents that the premium leaves out; lost text must not pass for cheap text.",
+    ),
+    Metric(
+        id="gini",
+        unit="Gini coefficient",
+        direction="lower",
+        label="Gini",
+        role=Role.INEQUALITY,
+        formula="Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
+        definition=(
+            "How unevenly the cost is spread over the languages, each counted once and the reference among them: 0 if "
+            "all have the same premium, near 1 if one of many bears it all."
+        ),
+        whole=True,
+    ),
+    Metric(
+        id="max_min",
+        unit="times the cheapest",
+        direction="lower",
+        label="max/min premium",
+        role=Role.PREMIUM_RANGE,
+        formula="highest premium / lowest premium",
+        definition="What the dearest language costs, the cheapest being 1; the reference is among them.",
+        whole=True,
+    ),
+)
+
+
+class FairnessMetric:
     """Compares the groups of a parallel corpus with one of them."""
 
     def __init__(self, _: Options) -> None: ...
@@ -42,7 +111,7 @@ class Fairness:
         """The sums."""
         return state.raw()
 
-    def across(self, states: CorpusStates) -> CorpusOutcome:
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """Premiums by group and slice; Gini and the rest of the whole."""
         values: dict[tuple[str, str], _Values] = {}
         for name in states.tokenizers:
@@ -134,6 +203,6 @@ def _left_out(parts: Iterable[Premium]) -> Measured:
 SPEC: Final = MetricFamily(
     name="fairness",
     summary="premium of each language over a reference language, Gini, max/min; for parallel corpora",
-    text=Fairness,
+    text=FairnessMetric,
     values=VALUES,
 )

@@ -9,11 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.families.probes.longest import longest_words
-from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
-from tokbench.plugin import EncodedShard, HasTokenBytes, Measured, NotApplicable, Tokenizer, touches
+from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, probe_value, tokens_each
+from tokbench.plugin import EncodedShard, HasDummyPrefix, HasTokenBytes, Measured, NotApplicable, Tokenizer, touches
 
-__all__ = ["CASE", "SPACES", "SPELLING"]
+__all__ = ["CASE", "SPACES", "SPELLING", "longest_words"]
 
 Values = Mapping[str, Measured | NotApplicable]
 
@@ -25,6 +24,13 @@ _PROMPTS: Final = (
     ("Once upon", "a time"),
 )
 _WORDS: Final = ("strawberry", "lollipop", "responsibilities")
+
+_WORD: Final = re.compile(rb" ?([A-Za-z][a-z]+)")
+_LETTERS: Final = 4
+"""Fewer different letters, as in aaaaaaaa, make no word."""
+
+_LARGEST: Final = 1 << 21
+"""Vocabularies beyond this are made by a formula, not by training."""
 
 
 def _label(text: str) -> str:
@@ -76,6 +82,35 @@ def _letters_alone(encoded: EncodedShard, spelled: list[int]) -> Measured | NotA
     return Measured(float(alone.mean()), len(spelled))
 
 
+def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
+    """The longest tokens that are words of ASCII letters, each once whatever its first letter's case or space is.
+
+    A token counts only if its text gives that one id back; this text, with its space if it has one, is what is
+    returned.
+
+    >>> import tokbench
+    >>> longest_words(tokbench.load("utf8_bytes"), 3)
+    []
+    """
+    assert isinstance(tokenizer, HasTokenBytes)
+    if tokenizer.vocab_size > _LARGEST:
+        return []
+    prefix = tokenizer.dummy_prefix.decode() if isinstance(tokenizer, HasDummyPrefix) else ""
+    found: list[tuple[int, str, int, str]] = []
+    for token_id in range(tokenizer.vocab_size):
+        match = _WORD.fullmatch(tokenizer.token_bytes(token_id))
+        if match and len(set(match[1].lower())) >= _LETTERS:
+            found.append((-len(match[1]), match[1].decode().lower(), token_id, match[0].decode()))
+    words: dict[str, str] = {}
+    for _, word, token_id, token in sorted(found):
+        text = token.removeprefix(prefix)
+        if word not in words and list(tokenizer.encode(text)) == [token_id]:
+            words[word] = text
+        if len(words) == count:
+            break
+    return list(words.values())
+
+
 def _own(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     words = longest_words(tokenizer, len(_WORDS)) if isinstance(tokenizer, HasTokenBytes) else []
     return [each for word in words for each in _three(word)]
@@ -87,7 +122,7 @@ def _three(text: str) -> list[tuple[str, str]]:
     return [(_label(text), text), (f"{word} reversed", word[::-1]), (f"{word} spelled", _spell(word))]
 
 
-CASE: Final = Sheet(
+CASE: Final = TextProbe(
     name="case",
     title="One word in six guises",
     explanation=(
@@ -108,7 +143,7 @@ CASE: Final = Sheet(
     measure=lambda encoded: {"probe_case": tokens_each(encoded)},
 )
 
-SPACES: Final = Sheet(
+SPACES: Final = TextProbe(
     name="spaces",
     title="A space at the end of a prompt",
     explanation=(
@@ -130,7 +165,7 @@ SPACES: Final = Sheet(
     measure=_spaces,
 )
 
-SPELLING: Final = Sheet(
+SPELLING: Final = TextProbe(
     name="spelling",
     title="Reversal and spelling",
     explanation=(

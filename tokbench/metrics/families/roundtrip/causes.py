@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["CELLS", "Cause", "Facts"]
+__all__ = ["CELLS", "Cause", "LossContext"]
 
 
 class Cause(StrEnum):
@@ -57,7 +57,7 @@ CELLS: dict[str, tuple[Cause, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class LossContext:
     """What is known of a tokenizer, and of the ids of the document at hand.
 
     Attributes:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.roundtrip.causes import Cause, Facts
-from tokbench.metrics.families.roundtrip.compare import Difference, compare
+from tokbench.metrics.families.roundtrip.causes import Cause, LossContext
+from tokbench.metrics.families.roundtrip.compare import TextDifference, compare
 from tokbench.plugin import EncodedShard, HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
 
 __all__ = ["Example", "Losses", "find_losses"]
@@ -93,8 +93,8 @@ def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArra
     special = tuple(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else ()
     for k in lossy:
         ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
-        facts = Facts(surface if unk_id in ids else None, special, _data(encoded, ids))
-        found = compare(encoded.shard.texts[k], encoded.decoded[k], facts)
+        context = LossContext(surface if unk_id in ids else None, special, _data(encoded, ids))
+        found = compare(encoded.shard.texts[k], encoded.decoded[k], context)
         lost_spaces[k] = found.lost_spaces
         losses.by_cause[found.cause] += 1
         losses.taking_part.update(found.causes)
@@ -111,7 +111,7 @@ def _data(encoded: EncodedShard, ids: list[int]) -> bytes | None:
     return b"".join(map(tokenizer.token_bytes, ids)).removeprefix(prefix)
 
 
-def _example(encoded: EncodedShard, k: int, found: Difference) -> Example:
+def _example(encoded: EncodedShard, k: int, found: TextDifference) -> Example:
     start, end = max(0, found.position - _BEFORE), found.position + _AFTER
     return Example(
         group=encoded.shard.group,

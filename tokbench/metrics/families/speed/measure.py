@@ -19,9 +19,8 @@ from functools import partial
 
 from pydantic import Field
 
-from tokbench.metrics.families.speed.clock import calibrate, quiet, seconds
-from tokbench.metrics.families.speed.slices import Slice, slices_of
-from tokbench.metrics.families.speed.stats import noise_floor, spread
+from tokbench.metrics.families.speed.slices import TimedSlice, slices_of
+from tokbench.metrics.families.speed.timing import calibrate, median_spread, noise_floor, quiet, seconds
 from tokbench.plugin import (
     WHOLE,
     Cell,
@@ -98,7 +97,7 @@ class _Contender:
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     failure: str = ""
 
-    def calls(self, part: Slice) -> Iterator[tuple[str, Callable[[], object]]]:
+    def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
         """What is timed, by value. The ids to decode are made after encoding was timed: it must not see text twice."""
         encode = partial(encode_batch, self.tokenizer, part.texts)
         yield "encode_mb_per_s", encode
@@ -106,14 +105,14 @@ class _Contender:
         self.digest.update(encoded.ids.tobytes())
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
-    def warm_up(self, part: Slice, min_time: float) -> None:
+    def warm_up(self, part: TimedSlice, min_time: float) -> None:
         """Let it get ready, and find how often to repeat each call."""
         if isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
         for value, call in self.calls(part):
             self.loops[value] = calibrate(call, min_time)
 
-    def time(self, part: Slice) -> None:
+    def time(self, part: TimedSlice) -> None:
         """One value of each kind."""
         for value, call in self.calls(part):
             took = seconds(call, self.loops[value])
@@ -150,7 +149,9 @@ class Speed:
                 outcome.cells.extend(_cells(contender, text.corpus))
         return outcome
 
-    def _rounds(self, contenders: list[_Contender], parts: list[Slice], step: str, progress: Progress) -> list[str]:
+    def _rounds(
+        self, contenders: list[_Contender], parts: list[TimedSlice], step: str, progress: Progress
+    ) -> list[str]:
         options = self._options
         if len(parts) <= options.rounds:
             for contender in contenders:
@@ -191,7 +192,7 @@ def _cells(contender: _Contender, corpus: str) -> list[Cell]:
             cells.append(Cell(*place, unit=value.unit, status=Status.FAILED, reason=contender.failure))
             continue
         speeds = contender.speeds[value.id]
-        found = spread(speeds)
+        found = median_spread(speeds)
         cells.append(
             Cell(*place, value=found.median, unit=value.unit, ci_low=found.low, ci_high=found.high, n=len(speeds))
         )
@@ -216,7 +217,7 @@ def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]
             f"the text is short for these, each slice was encoded several times in a row, which favours engines that "
             f"cache: {times}"
         )
-    spreads = {each.name: spread(each.speeds["encode_mb_per_s"]).relative for each in sound}
+    spreads = {each.name: median_spread(each.speeds["encode_mb_per_s"]).relative for each in sound}
     shaky = [name for name, relative in spreads.items() if relative > _NOISY]
     if shaky:
         worst = max(shaky, key=lambda name: spreads[name])

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tokbench.plugin import TimedText
 
-__all__ = ["MAX_PIECE", "Slice", "slices_of"]
+__all__ = ["MAX_PIECE", "TimedSlice", "slices_of"]
 
 MAX_PIECE: Final = 4_096
 """Longer documents are cut (characters), at a line end where there is one, so that slices can be alike."""
@@ -18,7 +18,7 @@ _PIECES_PER_SLICE: Final = 4
 """A small corpus is cut finer, so that every slice has about as many pieces at least."""
 
 
-class Slice(NamedTuple):
+class TimedSlice(NamedTuple):
     """Documents that are timed together.
 
     Attributes:
@@ -30,7 +30,7 @@ class Slice(NamedTuple):
     n_bytes: int
 
 
-def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Slice]:
+def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
     """``count`` slices of about equal size, in which documents of all groups are mixed.
 
     If the corpus is larger than ``max_bytes``, documents are taken by hash. Fewer slices come back
@@ -46,7 +46,7 @@ def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Sl
         smallest = sizes.index(min(sizes))
         bins[smallest].append(piece)
         sizes[smallest] += len(piece.encode())
-    return [Slice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
+    return [TimedSlice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
 
 
 def _pieces(documents: Iterable[str], longest: int) -> Iterator[str]:

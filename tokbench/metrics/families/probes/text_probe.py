@@ -23,7 +23,7 @@ from tokbench.plugin import (
     encode_batch,
 )
 
-__all__ = ["LAID", "Sheet", "look", "probe_value", "segment", "tokens_each"]
+__all__ = ["LAID", "TextProbe", "encode_texts", "probe_value", "segment", "tokens_each"]
 
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
 """What a number needs that asks where tokens lie."""
@@ -32,7 +32,7 @@ _PROBES: Final = "probes"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sheet:
+class TextProbe:
     """A probe, see :class:`tokbench.contracts.metric.Probe`.
 
     Attributes:
@@ -51,7 +51,7 @@ class Sheet:
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
         """Encode the texts, and look."""
-        encoded = look(tokenizer, [text for _, text in self.texts])
+        encoded = encode_texts(tokenizer, [text for _, text in self.texts])
         own = self.own(tokenizer) if self.own else ()
         return Answer(
             self.measure(encoded),
@@ -60,7 +60,7 @@ class Sheet:
         )
 
 
-def look(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
+def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
     """Texts as a tokenizer sees them, a document each."""
     arrays = encode_batch(tokenizer, texts)
     check_encoded(arrays, len(texts), tokenizer.vocab_size)

@@ -11,9 +11,20 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import Options
 from tokbench.errors import Problem
-from tokbench.vocabulary.size.options import Study
+from tokbench.vocabulary.size.options import VocabularyStudy
 
-__all__ = ["Config", "CorpusEntry", "Limits", "MetricEntry", "Name", "Report", "Shell", "TokenizerEntry", "Train"]
+__all__ = [
+    "Config",
+    "CorpusEntry",
+    "Limits",
+    "MetricEntry",
+    "Name",
+    "ReportEntry",
+    "StudyEntry",
+    "TokenizerEntry",
+    "TopLevel",
+    "TrainEntry",
+]
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""
@@ -30,7 +41,7 @@ def _one_or_more(value: Any) -> tuple[Any, ...]:
 _ONE_OR_MORE = BeforeValidator(_one_or_more)
 
 
-class Report(Options):
+class ReportEntry(Options):
     """What is written besides ``results.json``."""
 
     formats: tuple[str, ...] = Field(default=("html", "md", "csv"), description="report formats, by name")
@@ -48,7 +59,13 @@ class Limits(Options):
     train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
 
 
-class Shell(Options):
+class StudyEntry(Options):
+    """Studies, which say more than cells can."""
+
+    vocabulary: VocabularyStudy | None = Field(default=None, description="what each vocabulary size gives")
+
+
+class TopLevel(Options):
     """The top level of the file; its entries are looked at one by one."""
 
     schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of this file's shape")
@@ -82,7 +99,7 @@ class CorpusEntry(_Entry):
     reference: str = Field(default="", description="group of a parallel corpus that the others are compared with")
 
 
-class Train(Options):
+class TrainEntry(Options):
     """How a tokenizer is trained."""
 
     corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(description="the corpus to train on, or a list of them")
@@ -97,7 +114,7 @@ class TokenizerEntry(_Entry):
     backend: str = Field(description="name of the backend")
     optional: bool = Field(default=False, description="where it cannot be had, the run goes on without it")
     same_as: str = Field(default="", description="tokenizer whose ids it must give: checked on every document")
-    train: Train | None = Field(default=None, description="train it instead of loading it")
+    train: TrainEntry | None = Field(default=None, description="train it instead of loading it")
     grid: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="options with a list of values; makes one tokenizer of each combination"
     )
@@ -141,5 +158,5 @@ class Config:
     named: frozenset[str] = frozenset()
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
-    study: Study = field(default_factory=Study)
+    study: StudyEntry = field(default_factory=StudyEntry)
     problems: list[Problem] = field(default_factory=list)

@@ -7,11 +7,19 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from tokbench.config.model import Config, CorpusEntry, Limits, MetricEntry, Report, Shell, TokenizerEntry
+from tokbench.config.model import (
+    Config,
+    CorpusEntry,
+    Limits,
+    MetricEntry,
+    ReportEntry,
+    StudyEntry,
+    TokenizerEntry,
+    TopLevel,
+)
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
-from tokbench.vocabulary.size.options import Study
 
 __all__ = ["parse_config", "read_config"]
 
@@ -46,17 +54,19 @@ def parse_config(text: str, path: Path) -> Config:
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
     config = Config(text, located, path, path.parent.absolute(), problems=located.problems)
-    shell = validate(Shell, located.data, located, (), config.base, config.problems)
-    if shell:
-        config.name = shell.name
+    top = validate(TopLevel, located.data, located, (), config.base, config.problems)
+    if top:
+        config.name = top.name
     # Entries are read even if the top level is wrong elsewhere, so that all problems are told at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
     config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
-    report = validate(Report, _section(located, "report", dict), located, ("report",), config.base, config.problems)
+    report = validate(
+        ReportEntry, _section(located, "report", dict), located, ("report",), config.base, config.problems
+    )
     config.formats = report.formats if report else ()
     limits = validate(Limits, _section(located, "limits", dict), located, ("limits",), config.base, config.problems)
     config.limits = limits or config.limits
-    study = validate(Study, _section(located, "study", dict), located, ("study",), config.base, config.problems)
+    study = validate(StudyEntry, _section(located, "study", dict), located, ("study",), config.base, config.problems)
     config.study = study or config.study
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = _metrics(located, config.problems)

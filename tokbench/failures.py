@@ -7,6 +7,7 @@ What it does not survive (a segmentation fault, a loop without end) is seen from
 from __future__ import annotations
 
 import mmap
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple, TypeVar
@@ -19,27 +20,35 @@ T = TypeVar("T")
 
 
 class Failure(NamedTuple):
-    """Why a step has no result, and whether that is because it took too long."""
+    """The reason why a step has no result.
+
+    Attributes:
+        reason: the reason, in one line.
+        timed_out: whether the step took too long.
+        traceback: the traceback of the exception, at most 20,000 characters; empty if there was none.
+    """
 
     reason: str
     timed_out: bool = False
+    traceback: str = ""
 
 
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
-    """The result of a step, or why there is none; ``what`` is put before the reason.
+    """Return the result of a step, or the failure if it raises; ``what`` is put before the reason.
 
     Native libraries panic with exceptions that are no ``Exception`` (``pyo3_runtime.PanicException``),
     so everything is caught but what a person or the interpreter uses to stop the program.
 
-    >>> attempt(lambda: 1 / 0, "dividing")
-    Failure(reason='dividing: ZeroDivisionError: division by zero', timed_out=False)
+    >>> attempt(lambda: 1 / 0, "dividing").reason
+    'dividing: ZeroDivisionError: division by zero'
     """
     try:
         return step()
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - see above
-        return Failure(f"{what}: {one_line(error)}" if what else one_line(error))
+        reason = f"{what}: {one_line(error)}" if what else one_line(error)
+        return Failure(reason, traceback=traceback.format_exc()[-_LONGEST_TRACEBACK:])
 
 
 class Heartbeat(NamedTuple):
@@ -63,6 +72,7 @@ HEARTBEAT_BYTES: Final = 4096
 
 _HEAD: Final = 12  # eight bytes of count, four of length
 _LONGEST: Final = 1000
+_LONGEST_TRACEBACK: Final = 20_000
 
 
 class _Now:

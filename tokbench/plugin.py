@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tokbench.contracts.metric import CorpusOutcome as CorpusOutcome
     from tokbench.contracts.metric import CorpusStates as CorpusStates
     from tokbench.contracts.metric import FindsLosses as FindsLosses
+    from tokbench.contracts.metric import LossSummary as LossSummary
     from tokbench.contracts.metric import Measured as Measured
     from tokbench.contracts.metric import Metric as Metric
     from tokbench.contracts.metric import MetricFamily as MetricFamily
@@ -99,6 +100,9 @@ if TYPE_CHECKING:
     from tokbench.metrics.encoded_shard import EncodedShard as EncodedShard
     from tokbench.metrics.encoded_shard import LoadedTokenizer as LoadedTokenizer
     from tokbench.metrics.encoded_shard import TokenEnds as TokenEnds
+    from tokbench.metrics.id_counts import TokenCounts as TokenCounts
+    from tokbench.metrics.id_counts import add_counts as add_counts
+    from tokbench.metrics.id_counts import renyi_entropy as renyi_entropy
     from tokbench.metrics.jackknife import MIN_BUCKETS as MIN_BUCKETS
     from tokbench.metrics.jackknife import jackknife as jackknife
     from tokbench.metrics.jackknife import leave_out as leave_out
@@ -125,6 +129,9 @@ if TYPE_CHECKING:
     from tokbench.metrics.word_units import words_of as words_of
     from tokbench.progress import Progress as Progress
     from tokbench.progress import silent as silent
+    from tokbench.results.blocks import LossCause as LossCause
+    from tokbench.results.blocks import LossExample as LossExample
+    from tokbench.results.blocks import PairComparison as PairComparison
     from tokbench.results.cells import COLUMNS as COLUMNS
     from tokbench.results.cells import WHOLE as WHOLE
     from tokbench.results.cells import Cell as Cell
@@ -182,6 +189,10 @@ _HOMES: Final = {
     "CorpusOutcome": "contracts.metric",
     "CorpusStates": "contracts.metric",
     "FindsLosses": "contracts.metric",
+    "LossSummary": "contracts.metric",
+    "LossCause": "results.blocks",
+    "LossExample": "results.blocks",
+    "PairComparison": "results.blocks",
     "Role": "contracts.metric",
     "Probe": "contracts.metric",
     "Answer": "contracts.metric",
@@ -194,6 +205,9 @@ _HOMES: Final = {
     "LoadedTokenizer": "metrics.encoded_shard",
     "TokenEnds": "metrics.encoded_shard",
     "comes_back": "metrics.comes_back",
+    "TokenCounts": "metrics.id_counts",
+    "add_counts": "metrics.id_counts",
+    "renyi_entropy": "metrics.id_counts",
     "Sums": "metrics.sums",
     "PairedSums": "metrics.paired_sums",
     "shortcoming": "metrics.paired_sums",

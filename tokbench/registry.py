@@ -8,10 +8,9 @@ and the rest runs.
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import pluggy
@@ -75,16 +74,26 @@ class Registered(Generic[S]):
 
 
 class Shelf(Generic[S]):
-    """The specs of one kind, by name."""
+    """The specs of one kind, by name.
 
-    def __init__(self, kind: str) -> None:
+    Args:
+        kind: what messages call one of them.
+        automatic: tells a spec that a run adds by itself, so that no configuration can name it.
+    """
+
+    def __init__(self, kind: str, automatic: Callable[[S], bool] = lambda _: False) -> None:
         self.kind = kind
         self._entries: dict[str, Registered[S]] = {}
+        self._automatic = automatic
+
+    def __iter__(self) -> Iterator[S]:
+        """Yield every spec, automatic ones too."""
+        return (each.spec for each in self._entries.values())
 
     @property
     def entries(self) -> Mapping[str, Registered[S]]:
-        """All, by name."""
-        return MappingProxyType(self._entries)
+        """Those that a configuration can name, by name."""
+        return {name: each for name, each in self._entries.items() if not self._automatic(each.spec)}
 
     def get(self, name: str) -> S:
         """The spec of that name.
@@ -92,10 +101,11 @@ class Shelf(Generic[S]):
         Raises:
             InputError: there is none; the message names the nearest.
         """
-        if name not in self._entries:
-            msg = f"unknown {self.kind} {name!r}; {did_you_mean(name, self._entries)}"
+        entries = self.entries
+        if name not in entries:
+            msg = f"unknown {self.kind} {name!r}; {did_you_mean(name, entries)}"
             raise InputError(msg)
-        return self._entries[name].spec
+        return entries[name].spec
 
     def clashes(self, specs: Iterable[S]) -> str:
         """Why these specs cannot be added; ``""`` if they can."""
@@ -125,7 +135,7 @@ class Registry:
 
     plugins: list[PluginStatus] = field(default_factory=list)
     backends: Shelf[BackendSpec] = field(default_factory=lambda: Shelf("backend"))
-    metrics: Shelf[MetricFamily] = field(default_factory=lambda: Shelf("metric"))
+    metrics: Shelf[MetricFamily] = field(default_factory=lambda: Shelf("metric", lambda family: family.automatic))
     corpora: Shelf[CorpusSpec] = field(default_factory=lambda: Shelf("corpus source"))
     reporters: Shelf[ReporterSpec] = field(default_factory=lambda: Shelf("report format"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Sums
+from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Role, Sums
 
 __all__ = ["SPEC"]
 
@@ -54,6 +54,7 @@ SPEC: Final = MetricFamily(
                 "UTF-8 bytes of text that one token holds on average. Comparable between tokenizers on the "
                 "same text; not between languages, because scripts differ in bytes per character."
             ),
+            role=Role.TEXT_PER_TOKEN,
         ),
         Metric(
             id="chars_per_token",

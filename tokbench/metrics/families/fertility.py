@@ -12,6 +12,7 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
+    Role,
     Sums,
     UnitSums,
     WordOptions,
@@ -72,6 +73,7 @@ SPEC: Final = MetricFamily(
                 "dictionaries where the extra icu is installed, and without it a letter or digit with its combining "
                 "marks; syllables for Tibetan and Dzongkha. Not comparable between groups whose units differ."
             ),
+            role=Role.TOKENS_PER_WORD,
         ),
         Metric(
             id="words",

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options
+from tokbench.plugin import (
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    add_counts,
+    renyi_entropy,
+)
 
-__all__ = ["SPEC", "Frequencies", "VocabularyOptions", "add_counts", "renyi_entropy"]
-
-Key = TypeVar("Key", np.int64, np.uint64)
+__all__ = ["SPEC", "Frequencies", "VocabularyOptions"]
 
 _FEW: Final = 1000
 """Counting by id is faster than sorting up to about this many ids a token."""
@@ -39,36 +46,6 @@ class Frequencies(NamedTuple):
     documents: int
     ids: NDArray[np.int64]
     counts: NDArray[np.int64]
-
-
-def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
-    """Rényi entropy of order alpha in bits, Shannon's at 1.
-
-    H_α = log2(Σ p^α) / (1 - α); at α = 1 its limit -Σ p log2 p (Rényi 1961).
-
-    >>> counts = np.array([4, 2, 1, 1])
-    >>> renyi_entropy(counts, 1.0), round(renyi_entropy(counts, 2.5), 3)
-    (1.75, 1.46)
-    """
-    p = counts / counts.sum()
-    if alpha == 1:
-        return float(-(p * np.log2(p)).sum())
-    return float(np.log2((p**alpha).sum()) / (1 - alpha))
-
-
-def add_counts(
-    keys: NDArray[Key], counts: NDArray[np.int64], other_keys: NDArray[Key], other_counts: NDArray[np.int64]
-) -> tuple[NDArray[Key], NDArray[np.int64]]:
-    """Two tables of counts as one, its keys rising.
-
-    >>> keys, counts = add_counts(*map(np.array, ([1, 3], [10, 30], [2, 3], [5, 5])))
-    >>> keys.tolist(), counts.tolist()
-    ([1, 2, 3], [10, 5, 35])
-    """
-    keys, where = np.unique(np.concatenate([keys, other_keys]), return_inverse=True)
-    added = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(added, where, np.concatenate([counts, other_counts]))
-    return keys, added
 
 
 class Vocabulary:

@@ -11,7 +11,7 @@ from tokbench.metrics.families.roundtrip.align import edits
 from tokbench.metrics.families.roundtrip.causes import CELLS
 from tokbench.metrics.families.roundtrip.losses import Losses, find_losses
 from tokbench.metrics.families.roundtrip.roundtrip_metrics import VALUES
-from tokbench.plugin import EncodedShard, HasUnknown, Measured, MetricFamily, NotApplicable, Options, Sums
+from tokbench.plugin import EncodedShard, HasUnknown, LossSummary, Measured, MetricFamily, NotApplicable, Options, Sums
 
 __all__ = ["SPEC", "RoundTripState"]
 
@@ -74,9 +74,9 @@ class RoundTrip:
         """The sums; the losses have a place of their own."""
         return state.sums.raw()
 
-    def loss(self, state: RoundTripState) -> Mapping[str, Any] | None:
-        """How many documents are lossy, by cause, and the first of each."""
-        return state.losses.as_data()
+    def loss(self, state: RoundTripState) -> LossSummary | None:
+        """Return the number of lossy documents, by cause, and the first of each."""
+        return state.losses.summary()
 
 
 SPEC: Final = MetricFamily(

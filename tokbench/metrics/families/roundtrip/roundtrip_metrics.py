@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokbench.plugin import HasUnknown, Metric
+from tokbench.plugin import HasUnknown, Metric, Role
 
 __all__ = ["VALUES"]
 
@@ -48,6 +48,7 @@ VALUES: Final = (
         direction="higher",
         formula="documents with decode(encode(x)) = x / documents",
         definition="Share of documents that come back exactly, every document tested.",
+        role=Role.ROUND_TRIP,
     ),
     Metric(
         id="cer",
@@ -77,6 +78,7 @@ VALUES: Final = (
         formula="unknown tokens / tokens",
         definition="Share of tokens that are the unknown token. A low token count is not good where this is high.",
         needs=(HasUnknown,),
+        role=Role.UNKNOWN,
     ),
     *(
         Metric(

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import mmap
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from tokbench.errors import one_line
 
-__all__ = ["HEARTBEAT_BYTES", "Failure", "Heartbeat", "attempt", "doing", "keep_heartbeat", "read_heartbeat"]
+__all__ = [
+    "HEARTBEAT_BYTES",
+    "Failure",
+    "Heartbeat",
+    "attempt",
+    "doing",
+    "keep_heartbeat",
+    "read_heartbeat",
+    "tracebacks",
+]
 
 T = TypeVar("T")
 
@@ -49,6 +59,16 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
     except BaseException as error:  # noqa: BLE001 - see above
         reason = f"{what}: {one_line(error)}" if what else one_line(error)
         return Failure(reason, traceback=traceback.format_exc()[-_LONGEST_TRACEBACK:])
+
+
+def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
+    """Return the tracebacks of failures that have one, by reason; the home folder is written ``~``.
+
+    >>> list(tracebacks([attempt(lambda: 1 / 0), Failure("it took too long", timed_out=True)]))
+    ['ZeroDivisionError: division by zero']
+    """
+    home = str(Path.home())
+    return {each.reason: each.traceback.replace(home, "~") for each in failures if each.traceback}
 
 
 class Heartbeat(NamedTuple):

@@ -7,39 +7,68 @@ What it does not survive (a segmentation fault, a loop without end) is seen from
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from tokbench.errors import one_line
 
-__all__ = ["HEARTBEAT_BYTES", "Failure", "Heartbeat", "attempt", "doing", "keep_heartbeat", "read_heartbeat"]
+__all__ = [
+    "HEARTBEAT_BYTES",
+    "Failure",
+    "Heartbeat",
+    "attempt",
+    "doing",
+    "keep_heartbeat",
+    "read_heartbeat",
+    "tracebacks",
+]
 
 T = TypeVar("T")
 
 
 class Failure(NamedTuple):
-    """Why a step has no result, and whether that is because it took too long."""
+    """The reason why a step has no result.
+
+    Attributes:
+        reason: the reason, in one line.
+        timed_out: whether the step took too long.
+        traceback: the traceback of the exception, at most 20,000 characters; empty if there was none.
+    """
 
     reason: str
     timed_out: bool = False
+    traceback: str = ""
 
 
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
-    """The result of a step, or why there is none; ``what`` is put before the reason.
+    """Return the result of a step, or the failure if it raises; ``what`` is put before the reason.
 
     Native libraries panic with exceptions that are no ``Exception`` (``pyo3_runtime.PanicException``),
     so everything is caught but what a person or the interpreter uses to stop the program.
 
-    >>> attempt(lambda: 1 / 0, "dividing")
-    Failure(reason='dividing: ZeroDivisionError: division by zero', timed_out=False)
+    >>> attempt(lambda: 1 / 0, "dividing").reason
+    'dividing: ZeroDivisionError: division by zero'
     """
     try:
         return step()
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - see above
-        return Failure(f"{what}: {one_line(error)}" if what else one_line(error))
+        reason = f"{what}: {one_line(error)}" if what else one_line(error)
+        return Failure(reason, traceback=traceback.format_exc()[-_LONGEST_TRACEBACK:])
+
+
+def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
+    """Return the tracebacks of failures that have one, by reason; the home folder is written ``~``.
+
+    >>> list(tracebacks([attempt(lambda: 1 / 0), Failure("it took too long", timed_out=True)]))
+    ['ZeroDivisionError: division by zero']
+    """
+    home = str(Path.home())
+    return {each.reason: each.traceback.replace(home, "~") for each in failures if each.traceback}
 
 
 class Heartbeat(NamedTuple):
@@ -63,6 +92,7 @@ HEARTBEAT_BYTES: Final = 4096
 
 _HEAD: Final = 12  # eight bytes of count, four of length
 _LONGEST: Final = 1000
+_LONGEST_TRACEBACK: Final = 20_000
 
 
 class _Now:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tokbench.contracts.metric import CorpusOutcome as CorpusOutcome
     from tokbench.contracts.metric import CorpusStates as CorpusStates
     from tokbench.contracts.metric import FindsLosses as FindsLosses
+    from tokbench.contracts.metric import LossSummary as LossSummary
     from tokbench.contracts.metric import Measured as Measured
     from tokbench.contracts.metric import Metric as Metric
     from tokbench.contracts.metric import MetricFamily as MetricFamily
@@ -127,6 +128,9 @@ if TYPE_CHECKING:
     from tokbench.metrics.word_units import words_of as words_of
     from tokbench.progress import Progress as Progress
     from tokbench.progress import silent as silent
+    from tokbench.results.blocks import LossCause as LossCause
+    from tokbench.results.blocks import LossExample as LossExample
+    from tokbench.results.blocks import PairComparison as PairComparison
     from tokbench.results.cells import COLUMNS as COLUMNS
     from tokbench.results.cells import WHOLE as WHOLE
     from tokbench.results.cells import Cell as Cell
@@ -184,6 +188,10 @@ _HOMES: Final = {
     "CorpusOutcome": "contracts.metric",
     "CorpusStates": "contracts.metric",
     "FindsLosses": "contracts.metric",
+    "LossSummary": "contracts.metric",
+    "LossCause": "results.blocks",
+    "LossExample": "results.blocks",
+    "PairComparison": "results.blocks",
     "Role": "contracts.metric",
     "Probe": "contracts.metric",
     "Answer": "contracts.metric",

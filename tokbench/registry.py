@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import pluggy
@@ -115,17 +114,25 @@ class Catalogue(Generic[S]):
     Args:
         kind: what messages call such a spec, as in ``unknown backend``.
         plugins: all plugins of the registry; the list grows while they are loaded.
+        automatic: tells which specs a run adds by itself; a configuration cannot name these.
     """
 
-    def __init__(self, kind: str, plugins: Sequence[PluginStatus] = ()) -> None:
+    def __init__(
+        self, kind: str, plugins: Sequence[PluginStatus] = (), automatic: Callable[[S], bool] = lambda _: False
+    ) -> None:
         self.kind = kind
         self._plugins = plugins
         self._entries: dict[str, Registered[S]] = {}
+        self._automatic = automatic
+
+    def __iter__(self) -> Iterator[S]:
+        """Yield every spec, automatic ones too."""
+        return (each.spec for each in self._entries.values())
 
     @property
     def entries(self) -> Mapping[str, Registered[S]]:
-        """All specs, by name."""
-        return MappingProxyType(self._entries)
+        """The specs that a configuration can name, by name."""
+        return {name: each for name, each in self._entries.items() if not self._automatic(each.spec)}
 
     def get(self, name: str) -> S:
         """Return the spec of that name.
@@ -134,14 +141,15 @@ class Catalogue(Generic[S]):
             InputError: there is no such spec. The message names the plugin that may hold it and did not load, or else
                 the nearest name and all plugins that did not load.
         """
-        if name in self._entries:
-            return self._entries[name].spec
+        entries = self.entries
+        if name in entries:
+            return entries[name].spec
         unloaded = [plugin for plugin in self._plugins if plugin.reason]
         likely = next((plugin for plugin in unloaded if plugin.may_hold(name)), None)
         if likely:
             msg = f"{self.kind} {name!r} may come from the plugin {likely.name!r} ({likely.module}), which did not load"
             raise InputError(f"{msg}: {likely.reason}")
-        raise InputError(f"unknown {self.kind} {name!r}; {did_you_mean(name, self._entries)}{_not_loaded(unloaded)}")
+        raise InputError(f"unknown {self.kind} {name!r}; {did_you_mean(name, entries)}{_not_loaded(unloaded)}")
 
     def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
         """Add specs for which :meth:`check` found nothing wrong."""
@@ -183,7 +191,7 @@ class Registry:
     def __init__(self) -> None:
         self.plugins: list[PluginStatus] = []
         self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
-        self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins)
+        self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
         self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", self.plugins)
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
 

@@ -23,8 +23,10 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from tokbench.failures import Failure
     from tokbench.metrics.encoded_shard import EncodedShard
     from tokbench.progress import Progress
+    from tokbench.results.blocks import LossCause, LossExample, PairComparison
     from tokbench.results.cells import Cell
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "CorpusOutcome",
     "CorpusStates",
     "FindsLosses",
+    "LossSummary",
     "Measured",
     "Metric",
     "MetricFamily",
@@ -73,7 +76,10 @@ class NotApplicable(NamedTuple):
 class Role(StrEnum):
     """What a metric means to the rest of tokbench, which asks for a role and never for an id.
 
-    A plugin's metric may have a role, too: a run uses the first metric that has it.
+    A plugin's metric may have a role, too: a run uses the first metric that has it. A study of vocabulary sizes reads
+    the states of families by role: that of ``TEXT_PER_TOKEN`` keeps :class:`~tokbench.metrics.sums.Sums` with a column
+    ``bytes``, that of ``TOKENS_PER_WORD`` :class:`~tokbench.metrics.word_units.UnitSums` with a column ``words``, and
+    that of ``ID_COUNTS`` :class:`~tokbench.metrics.token_counts.TokenCounts`.
     """
 
     TEXT_PER_TOKEN = "text per token"  # noqa: S105 - not a password
@@ -87,6 +93,7 @@ class Role(StrEnum):
     PREMIUM_RANGE = "dearest over cheapest language"
     RANK = "rank among the tokenizers"
     SAME_IDS = "same ids as the reference"
+    ID_COUNTS = "counts of ids"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +175,7 @@ class CorpusOutcome(NamedTuple):
     """
 
     values: Mapping[tuple[str, str], Mapping[str, Measured | NotApplicable]]
-    pairs: Sequence[Mapping[str, Any]] = ()
+    pairs: Sequence[PairComparison] = ()
 
 
 @runtime_checkable
@@ -188,17 +195,26 @@ class CorpusMetric(Protocol):
         """The state of a group as plain JSON data, for ``results.json``."""
 
 
+class LossSummary(NamedTuple):
+    """The documents of one group that did not come back.
+
+    Attributes:
+        documents: their number.
+        first: the first of them.
+        causes: the causes that take part.
+    """
+
+    documents: int
+    first: LossExample
+    causes: list[LossCause]
+
+
 @runtime_checkable
 class FindsLosses(Protocol):
     """A text metric that can show a text that did not come back."""
 
-    def loss(self, state: Any, /) -> Mapping[str, Any] | None:
-        """What a report shows of a group, ``None`` where all came back.
-
-        ``documents`` (how many are lossy), of the first ``origin, position, expected, got``, and ``causes``:
-        for each ``cause``, ``documents`` (whose first difference it explains; these add up), ``taking_part``
-        (in which it takes part) and, where ``documents`` is not 0, the same four of the first.
-        """
+    def loss(self, state: Any, /) -> LossSummary | None:
+        """Return what a report shows of a group, or ``None`` where all documents came back."""
 
 
 class Segmented(NamedTuple):
@@ -253,10 +269,17 @@ class Probe(Protocol):
 
 
 class TimedOutcome(NamedTuple):
-    """What a bench metric found: cells, and what a reader of them must know."""
+    """The cells of a timed metric, and what a reader of them must know.
+
+    Attributes:
+        cells: the numbers.
+        notes: sentences for the reader.
+        failures: the failures behind failed cells; their tracebacks go to ``Results.tracebacks``.
+    """
 
     cells: list[Cell]
     notes: list[str]
+    failures: Sequence[Failure] = ()
 
 
 class TimedText(NamedTuple):
@@ -289,7 +312,7 @@ class TimedMetric(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
-    """What a plugin registers for one family; exactly one of ``text``, ``probes`` and ``bench`` is given.
+    """What a plugin registers for one family; at most one of ``text``, ``probes`` and ``timed`` is given.
 
     Attributes:
         name: the word under ``metrics:`` in a configuration.
@@ -304,6 +327,7 @@ class MetricFamily:
         by_script: whether a text metric also has cells for the groups of each script put together, where groups are
             languages.
         companion: the report format that comes by itself with the family, and not without it; empty for none.
+        role: what its states mean to the rest of tokbench; ``None`` if nothing. Its metrics have roles of their own.
     """
 
     name: str
@@ -315,3 +339,13 @@ class MetricFamily:
     options: type[Options] = Options
     by_script: bool = False
     companion: str = ""
+    role: Role | None = None
+
+    def has_role(self, role: Role) -> bool:
+        """Tell whether the family or one of its metrics has a role."""
+        return role == self.role or any(metric.role == role for metric in self.values)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the runner measures the family by itself where its role applies; a configuration cannot name it."""
+        return not (self.text or self.probes or self.timed) and any(metric.role for metric in self.values)

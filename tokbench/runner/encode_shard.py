@@ -13,7 +13,7 @@ from tokbench.contracts.tokenizer import Encoded, Tokenizer
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.encoded_shard import DECODING, EncodedShard, LoadedTokenizer
-from tokbench.runner import same_ids
+from tokbench.runner.same_ids import digests
 from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.worker import Job, WorkerContext
 
@@ -76,13 +76,15 @@ class Look(Job):
                 state = attempt(lambda family=family: self._map(context, family, encoded))  # type: ignore[misc]
             if isinstance(state, Failure):
                 reason = f"{state.reason} ({family} of corpus {self.shard.corpus}, group {self.shard.group})"
-                state = Failure(reason)
+                state = state._replace(reason=reason)
             states[family] = state
         return ShardStates(loaded.name, states)
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
-        same = family == same_ids.SPEC.name
-        state = same_ids.digests(encoded.arrays) if same else context.metric(family, self.options[family]).map(encoded)
+        if family in self.options:
+            state = context.metric(family, self.options[family]).map(encoded)
+        else:  # the comparison of ids, which no metric makes
+            state = digests(encoded.arrays)
         return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
 
@@ -104,8 +106,9 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
     for text, origin in zip(shard.texts, shard.origins, strict=True):
         alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
         if isinstance(alone, Failure):
-            return Failure(f"encode: {alone.reason} ({_place(shard)}, document {origin})")
-    return Failure(f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)")
+            return alone._replace(reason=f"encode: {alone.reason} ({_place(shard)}, document {origin})")
+    reason = f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)"
+    return outcome._replace(reason=reason)
 
 
 @dataclass(frozen=True)

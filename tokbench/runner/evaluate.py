@@ -16,7 +16,6 @@ from tokbench.failures import Failure, attempt
 from tokbench.metrics.encoded_shard import DECODING
 from tokbench.progress import Progress
 from tokbench.results.cells import WHOLE
-from tokbench.runner import same_ids
 from tokbench.runner.encode_shard import ENCODING, Look, Search, ShardStates, for_family
 from tokbench.runner.plan import Plan
 from tokbench.runner.same_ids import SameIds
@@ -92,7 +91,7 @@ class Evaluation:
 
     def families(self, name: str) -> tuple[str, ...]:
         """All that look through a tokenizer."""
-        return (*self.metrics, same_ids.SPEC.name) if name in self.same_ids.compared else tuple(self.metrics)
+        return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
 
     def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
         """The families that can still look at a shard through a tokenizer."""
@@ -173,7 +172,7 @@ class _Evaluator:
         for family, state in looked.states.items():
             key = (looked.name, shard.corpus, shard.group, family)
             known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
-            if family == same_ids.SPEC.name and not isinstance(known, Failure):
+            if family == self._evaluation.same_ids.family and not isinstance(known, Failure):
                 self._evaluation.same_ids.take(shard, looked.name, known)
             else:
                 self._evaluation.add(key, known, len(shard))

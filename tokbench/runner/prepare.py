@@ -61,7 +61,7 @@ class Prepared:
     Attributes:
         planned: what was planned.
         facts: what is known of it, if it is ready.
-        state, reason: whether it is, and why not.
+        state, reason, traceback: whether it is, why not, and where the code failed.
         load_s: seconds that loading took, the library's import included.
         train_s: seconds that training took.
         train_bytes, train_documents: size of the text it was trained on.
@@ -73,6 +73,7 @@ class Prepared:
     facts: Facts | None = None
     state: TokenizerState = TokenizerState.READY
     reason: str = ""
+    traceback: str = ""
     load_s: float | None = None
     train_s: float | None = None
     train_bytes: int = 0
@@ -90,6 +91,7 @@ class Prepared:
         """Keep the facts, or why there are none."""
         if isinstance(outcome, Failure):
             self.state, self.reason = TokenizerState.TIMEOUT if outcome.timed_out else failed, outcome.reason
+            self.traceback = outcome.traceback
         else:
             self.facts = outcome
             self.notes = outcome.notes

@@ -58,7 +58,7 @@ class Time(Job):
 def bench(plan: Plan, prepared: Sequence[Prepared], untimed: Mapping[str, Untimed], pool: WorkerPool) -> TimedOutcome:
     """The cells and notes of every bench metric; a tokenizer that is not timed gets cells that say why."""
     pool.dismiss(keep=1)
-    outcome = TimedOutcome([], [])
+    outcome, failures = TimedOutcome([], []), list[Failure]()
     missing = dict(untimed)
     missing.update({each.name: Untimed(Status(each.state.value), each.reason) for each in prepared if not each.facts})
     names = [each.name for each in prepared]
@@ -67,7 +67,8 @@ def bench(plan: Plan, prepared: Sequence[Prepared], untimed: Mapping[str, Untime
             found = _measure(plan, names, spec, options, dict(missing), pool)
             outcome.cells.extend(found.cells)
             outcome.notes.extend(found.notes)
-    return outcome
+            failures += found.failures
+    return outcome._replace(failures=failures)
 
 
 def _measure(
@@ -89,7 +90,9 @@ def _measure(
         missing[culprit] = Untimed.of(answer.failure)
     found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
     missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
+    failures = list(unloaded.values())
     if isinstance(found, Failure):
+        failures.append(found)
         missing.update({name: Untimed.of(found) for name in ready})
         found = TimedOutcome([], [found.reason])
     units = {value.id: value.unit for value in spec.values}
@@ -102,7 +105,7 @@ def _measure(
         if name in missing
         for corpus, group, metric, unit in places
     ]
-    return TimedOutcome(found.cells + absent, found.notes)
+    return TimedOutcome(found.cells + absent, found.notes, [*failures, *found.failures])
 
 
 def _texts(plan: Plan) -> dict[str, Iterable[str]]:

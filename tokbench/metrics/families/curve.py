@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Options, TokenCounts
+from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Options, Role, TokenCounts
 
 __all__ = ["SPEC"]
 
@@ -38,8 +38,9 @@ class CountTokens:
 
 SPEC: Final = MetricFamily(
     name="curve",
-    companion="curve",
     summary="how often each id occurs: the basis of 'study: vocabulary'",
     text=CountTokens,
     values=(),
+    companion="curve",
+    role=Role.ID_COUNTS,
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from tokbench.plugin import (
     MIN_BUCKETS,
@@ -17,6 +18,7 @@ from tokbench.plugin import (
     MetricFamily,
     NotApplicable,
     Options,
+    PairComparison,
     PairedSums,
     Role,
     Sums,
@@ -56,15 +58,15 @@ class PairsMetric(PairedSums):
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """A rank for each tokenizer and group, and the differences behind it."""
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
-        pairs: list[dict[str, Any]] = []
+        pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
             sums = {name: sums_of(states, name, group) for name in states.tokenizers}
             reasons = {name: shortcoming(name, found) or _too_few(found) for name, found in sums.items()}
             compared = {name: found for name, found in sums.items() if found and not reasons[name]}
-            found = list(_differences(states.corpus, group, compared))
-            for pair, p in zip(found, holm([pair["p"] for pair in found]), strict=True):
-                pair |= {"p_holm": p, "differ": p <= _LEVEL}
-            behind = Counter(pair["other"] for pair in found if pair["differ"])
+            alone = list(_differences(states.corpus, group, compared))
+            corrected = holm([pair.p for pair in alone])
+            found = [replace(pair, p_holm=p, differ=p <= _LEVEL) for pair, p in zip(alone, corrected, strict=True)]
+            behind = Counter(pair.other for pair in found if pair.differ)
             for name, reason in reasons.items():
                 documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
                 rank = NotApplicable(reason) if reason else Measured(1 + behind[name], documents)
@@ -78,8 +80,8 @@ def _too_few(sums: Sums | None) -> str:
     return "" if groups >= MIN_BUCKETS else f"documents fall into {groups} groups; a comparison needs {MIN_BUCKETS}"
 
 
-def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[dict[str, Any]]:
-    """Every two tokenizers, the one with fewer tokens first."""
+def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
+    """Compare every two tokenizers, the one with fewer tokens first."""
     order = sorted(sums, key=lambda name: float(sums[name].columns["tokens"].sum()))
     for one, other in combinations(order, 2):
         above, below = sums[one].columns["tokens"], sums[other].columns["tokens"]
@@ -91,25 +93,25 @@ def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[dic
             p = p_value((ratio - 1) / found.error, found.freedom)
         else:  # the same ratio in every group
             p = 1.0 if ratio == 1 else 0.0
-        yield {
-            "corpus": corpus,
-            "group": group,
-            "tokenizer": one,
-            "other": other,
-            "tokens": [int(above.sum()), int(below.sum())],
-            "difference": ratio - 1,
-            "ci_low": low,
-            "ci_high": high,
-            "n": sums[one].documents,
-            "p": p,
-        }
+        yield PairComparison(
+            corpus=corpus,
+            group=group,
+            tokenizer=one,
+            other=other,
+            tokens=(int(above.sum()), int(below.sum())),
+            difference=ratio - 1,
+            ci_low=low,
+            ci_high=high,
+            n=sums[one].documents,
+            p=p,
+        )
 
 
 SPEC: Final = MetricFamily(
     name="pairs",
-    companion="pairs",
     summary="which of two tokenizers needs fewer tokens, and by how much; ranks with ties",
     text=PairsMetric,
+    companion="pairs",
     values=(
         Metric(
             id="rank",

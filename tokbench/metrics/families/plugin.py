@@ -14,6 +14,7 @@ from tokbench.metrics.families import (
     numbers,
     pairs,
     probes,
+    same_ids,
     strr,
     usage,
     utf8,
@@ -32,5 +33,5 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Bring the families of this folder."""
     words = (fertility, continued_words, strr, utf8, morphology)
     across = (fairness, nsl, pairs)
-    for module in (compression, *words, roundtrip, vocabulary, usage, *across, code, numbers, probes, curve):
+    for module in (compression, *words, roundtrip, vocabulary, usage, *across, code, numbers, probes, curve, same_ids):
         register(module.SPEC)

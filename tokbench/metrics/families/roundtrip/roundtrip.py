@@ -10,7 +10,18 @@ import numpy as np
 from tokbench.metrics.families.roundtrip.align import edits
 from tokbench.metrics.families.roundtrip.causes import CELLS
 from tokbench.metrics.families.roundtrip.losses import Losses, find_losses
-from tokbench.plugin import EncodedShard, HasUnknown, Measured, Metric, MetricFamily, NotApplicable, Options, Role, Sums
+from tokbench.plugin import (
+    EncodedShard,
+    HasUnknown,
+    LossSummary,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Role,
+    Sums,
+)
 
 __all__ = ["SPEC", "RoundTripState"]
 
@@ -163,9 +174,9 @@ class RoundTrip:
         """The sums; the losses have a place of their own."""
         return state.sums.raw()
 
-    def loss(self, state: RoundTripState) -> Mapping[str, Any] | None:
-        """How many documents are lossy, by cause, and the first of each."""
-        return state.losses.as_data()
+    def loss(self, state: RoundTripState) -> LossSummary | None:
+        """Return the number of lossy documents, by cause, and the first of each."""
+        return state.losses.summary()
 
 
 SPEC: Final = MetricFamily(

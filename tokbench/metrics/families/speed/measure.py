@@ -95,7 +95,7 @@ class _Contender:
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
-    failure: str = ""
+    failure: Failure | None = None
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
         """What is timed, by value. The ids to decode are made after encoding was timed: it must not see text twice."""
@@ -123,7 +123,7 @@ class _Contender:
         with doing("timing", tokenizer=self.name, place=f"on corpus {self.corpus}"):
             outcome = None if self.failure else attempt(step)
         if isinstance(outcome, Failure):
-            self.failure = outcome.reason
+            self.failure = outcome
 
 
 class Speed:
@@ -136,7 +136,7 @@ class Speed:
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
         """See :class:`tokbench.contracts.metric.TimedMetric`."""
-        outcome = TimedOutcome([], [])
+        outcome, failures = TimedOutcome([], []), []
         for text in texts:
             if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):
                 continue
@@ -147,7 +147,8 @@ class Speed:
             outcome.notes.extend(f"speed on {text.corpus}: {note}" for note in notes)
             for contender in contenders:
                 outcome.cells.extend(_cells(contender, text.corpus))
-        return outcome
+                failures += [contender.failure] if contender.failure else []
+        return outcome._replace(failures=failures)
 
     def _rounds(
         self, contenders: list[_Contender], parts: list[TimedSlice], step: str, progress: Progress
@@ -155,7 +156,8 @@ class Speed:
         options = self._options
         if len(parts) <= options.rounds:
             for contender in contenders:
-                contender.failure = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
+                reason = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
+                contender.failure = Failure(reason)
             return []
         control = [
             _Contender(first.name, _fresh(first.name, first.tokenizer), first.corpus) for first in contenders[:1]
@@ -189,7 +191,7 @@ def _cells(contender: _Contender, corpus: str) -> list[Cell]:
     for value in VALUES:
         place = (contender.name, corpus, WHOLE, value.id)
         if contender.failure:
-            cells.append(Cell(*place, unit=value.unit, status=Status.FAILED, reason=contender.failure))
+            cells.append(Cell(*place, unit=value.unit, status=Status.FAILED, reason=contender.failure.reason))
             continue
         speeds = contender.speeds[value.id]
         found = median_spread(speeds)

@@ -73,7 +73,7 @@ class UnitSums(NamedTuple):
         return NotApplicable(self.lacking) if self.lacking else None
 
     def aligned_share(self, above: str) -> Measured | NotApplicable:
-        """Return a share of the words in the aligned documents, with its unit; ``n`` is the number of these documents."""
+        """Return a share of the words in aligned documents, with its unit; ``n`` is the number of these documents."""
         refusal = self.refusal()
         if refusal:
             return refusal

@@ -56,7 +56,7 @@ class Losses(NamedTuple):
         return Losses(self.by_cause + other.by_cause, self.taking_part + other.taking_part, first)
 
     def as_data(self) -> dict[str, Any] | None:
-        """What a report shows of them; ``None`` if nothing is lost."""
+        """Return what a report shows of them; ``None`` if nothing is lost."""
         if not self.by_cause:
             return None
         first = min(self.first.values())
@@ -77,7 +77,7 @@ class Losses(NamedTuple):
 
 
 def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
-    """The losses of a shard, and int64[d], the white-space code points that each document lost.
+    """Return the losses of a shard, and int64[d], the white-space code points that each document lost.
 
     Args:
         encoded: the shard.

@@ -1,14 +1,13 @@
-"""What a plugin imports: everything it needs is here, and nothing else of tokbench is promised.
+"""The public interface for plugins: everything that a plugin needs is here, and nothing else of tokbench is stable.
 
-A plugin is a module with functions marked :data:`hookimpl`; ``plugins/README.md`` shows one of each kind. The
-backends, metric families, corpus sources and report formats that tokbench brings import this module, too, and nothing
-else of tokbench.
+A plugin is a module with functions marked :data:`hookimpl`; ``plugins/README.md`` shows one of each kind. The built-in
+backends, metric families, corpus sources and report formats import this module and nothing else of tokbench.
 
 >>> from tokbench.plugin import check_id, from_lists
 >>> from_lists([[7, 8], [9]]).offsets.tolist()
 [0, 2, 3]
 
-A name is imported from its home when it is first used, so that a backend does not pay for what only metrics need.
+A name is imported from its module when it is first used, so that a backend does not load what only metrics need.
 """
 
 from __future__ import annotations
@@ -199,7 +198,7 @@ _HOMES: Final = {
     "TimedMetric": "contracts.metric",
     "TimedOutcome": "contracts.metric",
     "TimedText": "contracts.metric",
-    # what metrics are made of
+    # building blocks of metrics
     "EncodedShard": "metrics.encoded_shard",
     "LoadedTokenizer": "metrics.encoded_shard",
     "TokenEnds": "metrics.encoded_shard",

@@ -1,4 +1,4 @@
-"""The shape of a configuration file, before any plugin is asked."""
+"""The entries of a configuration file, as far as they are the same for all plugins."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _ONE_OR_MORE = BeforeValidator(_one_or_more)
 
 
 class ReportEntry(Options):
-    """What is written besides ``results.json``."""
+    """The reports that are written besides ``results.json``."""
 
     formats: tuple[str, ...] = Field(default=("html", "md", "csv"), description="report formats, by name")
 
 
 class Limits(Options):
-    """How long to wait for the code of a tokenizer before its process is ended."""
+    """The time limits: a process in which the code of a tokenizer takes longer is ended."""
 
     step: float = Field(
         default=600,
@@ -60,13 +60,13 @@ class Limits(Options):
 
 
 class StudyEntry(Options):
-    """Studies, which say more than cells can."""
+    """Studies: results beyond the cells."""
 
     vocabulary: VocabularyStudy | None = Field(default=None, description="what each vocabulary size gives")
 
 
 class TopLevel(Options):
-    """The top level of the file; its entries are looked at one by one."""
+    """The top level of the file; its entries are checked one by one later."""
 
     schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of this file's shape")
     name: Name = Field(description="name of the run, and of its folder")
@@ -79,13 +79,13 @@ class TopLevel(Options):
 
 
 class _Entry(BaseModel):
-    """An entry whose further keys belong to a plugin."""
+    """An entry whose further keys are options of a plugin."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", frozen=True)
 
     @property
     def options(self) -> dict[str, Any]:
-        """The plugin's keys."""
+        """The options of the plugin."""
         return dict(self.model_extra or {})
 
 
@@ -100,7 +100,7 @@ class CorpusEntry(_Entry):
 
 
 class TrainEntry(Options):
-    """How a tokenizer is trained."""
+    """The training of a tokenizer."""
 
     corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(description="the corpus to train on, or a list of them")
     vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] = Field(
@@ -134,17 +134,17 @@ class Config:
     """A configuration file, as far as it can be read without plugins.
 
     Attributes:
-        text: the file's text.
-        located: the file's data and the places in it.
-        path: the file.
-        base: the folder from which relative paths start.
-        name: the run's name.
-        corpora, tokenizers, metrics: the entries that are well formed.
-        named: all names of corpora, those of malformed entries included.
-        formats: report formats.
-        limits: how long a tokenizer may take.
-        study: studies that go beyond cells.
-        problems: what is wrong so far.
+        text: the text of the file.
+        located: the data of the file, with the place of each value.
+        path: the path of the file.
+        base: the folder in which relative paths start.
+        name: the name of the run.
+        corpora, tokenizers, metrics: the well-formed entries.
+        named: the names of all corpora, those of malformed entries included.
+        formats: the names of the report formats.
+        limits: the time limits.
+        study: the studies.
+        problems: everything that is wrong so far.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""A file -> :class:`tokbench.config.model.Config`: all that can be said without plugins."""
+"""Reads a file into :class:`tokbench.config.model.Config`, as far as this is possible without plugins."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read_config(path: Path) -> Config:
-    """Read a configuration file; what is wrong with its entries is in ``problems``.
+    """Read a configuration file; the result lists in ``problems`` what is wrong with its entries.
 
     Raises:
-        InputError: no such file, not UTF-8, not YAML, not a mapping.
+        InputError: there is no such file, or it is not UTF-8, not YAML, or not a mapping.
     """
     return parse_config(_read(path), path)
 
@@ -45,10 +45,14 @@ def _read(path: Path) -> str:
 
 
 def parse_config(text: str, path: Path) -> Config:
-    """Read a configuration from its text; ``path`` is for messages, and relative paths start at its folder.
+    """Read a configuration from its text.
+
+    Args:
+        text: the YAML text.
+        path: the path of the file, for messages. Relative paths in the text start at its folder.
 
     Raises:
-        InputError: not YAML, not a mapping.
+        InputError: the text is not YAML, or not a mapping.
     """
     located = read_yaml(text, str(path))
     if not isinstance(located.data, dict):
@@ -57,7 +61,7 @@ def parse_config(text: str, path: Path) -> Config:
     top = validate(TopLevel, located.data, located, (), config.base, config.problems)
     if top:
         config.name = top.name
-    # Entries are read even if the top level is wrong elsewhere, so that all problems are told at once.
+    # Entries are read even if the top level is wrong elsewhere, so that all problems are reported at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
     config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
     report = validate(

@@ -1,4 +1,4 @@
-"""How often each id occurs: tables of counts, also by jackknife group, and their entropy."""
+"""Counts of ids: tables of counts by jackknife group, and the entropy of counts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_counts(
 
 
 class CountTable(NamedTuple):
-    """How often each id occurs in each jackknife group, for the pairs that occur.
+    """The number of occurrences of each id in each jackknife group, for the pairs that occur.
 
     Attributes:
         keys: uint64[k], rising: ``id * BUCKETS + group``.
@@ -64,7 +64,7 @@ class CountTable(NamedTuple):
 
 
 class TokenCounts(NamedTuple):
-    """How often some documents use each id of a vocabulary.
+    """The number of occurrences of each id of a vocabulary in some documents.
 
     Attributes:
         vocab_size: size of the vocabulary.

@@ -1,4 +1,4 @@
-"""The family ``compression``: how much text a token holds."""
+"""The family ``compression``: text per token."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Compression:
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """The sums of one shard."""
+        """Return the sums of one shard."""
         return Sums.of(
             encoded.shard, tokens=encoded.tokens, bytes=encoded.shard.n_bytes, characters=encoded.shard.n_chars
         )
 
     def merge(self, one: Sums, other: Sums) -> Sums:
-        """The sums of both."""
+        """Return the sums of both."""
         return one + other
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Counts and ratios of sums."""
+        """Return counts and ratios of sums."""
         return {
             "tokens": state.total("tokens"),
             "bytes": state.total("bytes"),
@@ -36,7 +36,7 @@ class Compression:
         }
 
     def raw(self, state: Sums) -> Any:
-        """The sums."""
+        """Return the sums."""
         return state.raw()
 
 

@@ -30,17 +30,17 @@ class Fertility:
         self._options = options
 
     def map(self, encoded: EncodedShard) -> UnitSums:
-        """The sums of one shard."""
+        """Return the sums of one shard."""
         unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
         counted = count_by_document(encoded.shard, words.documents)
         return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
-        """The sums of both."""
+        """Return the sums of both."""
         return one.merged(other)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
-        """The ratio of sums, in its unit."""
+        """Return the ratio of sums, in its unit."""
         refusal = state.refusal()
         if refusal:
             return {"fertility": refusal, "words": refusal}
@@ -51,7 +51,7 @@ class Fertility:
         }
 
     def raw(self, state: UnitSums) -> Any:
-        """The sums and their units."""
+        """Return the sums and their units."""
         return state.raw()
 
 

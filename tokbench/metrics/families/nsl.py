@@ -1,4 +1,4 @@
-"""The family ``nsl``: tokens in proportion to those of another tokenizer."""
+"""The family ``nsl``: the number of tokens relative to another tokenizer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Nsl(PairedSums):
         self._reference = options.reference
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """Each tokenizer beside the reference."""
+        """Divide the tokens of each tokenizer by those of the reference."""
         places = [(name, group) for name in states.tokenizers for group in [*states.groups, WHOLE]]
         return CorpusOutcome({place: {"nsl": self._value(states, *place)} for place in places})
 

@@ -1,4 +1,4 @@
-"""The family ``numbers``: how runs of digits are cut."""
+"""The family ``numbers``: the cuts of runs of digits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tokbench.plugin import (
 __all__ = ["LONGEST", "SPEC", "patterns"]
 
 LONGEST: Final = 12
-"""Digits of the longest runs that are counted."""
+"""The number of digits of the longest runs that are counted."""
 
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
@@ -39,7 +39,7 @@ _LAID: Final = "documents laid out"
 
 
 def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
-    """int64[r], how each run is cut: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit."""
+    """Return int64[r], the cuts of each run: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit."""
     found = np.zeros(len(runs.starts), dtype=np.int64)
     for k in range(1, LONGEST):
         at = runs.starts + k
@@ -48,7 +48,7 @@ def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
 
 
 def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
-    """int64[LONGEST + 1], the pattern of a run of each length that is cut after digit k of n where ``places(k, n)``."""
+    """Return int64[LONGEST + 1], for each length n the pattern that is cut after digit k where ``places(k, n)``."""
     return np.array([sum(1 << (k - 1) for k in range(1, n) if places(k, n)) for n in range(LONGEST + 1)])
 
 
@@ -63,18 +63,18 @@ _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST 
 
 
 class NumbersState(NamedTuple):
-    """Sums over runs, and how many runs of each length are cut in each way, by jackknife group.
+    """Sums over runs, and the number of runs by length, pattern of cuts and jackknife group.
 
     Attributes:
         sums: the sums.
-        patterns: number of runs by length, pattern and group.
+        patterns: the number of runs by length, pattern and jackknife group.
     """
 
     sums: Sums
     patterns: Counter[tuple[int, int, int]]
 
     def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
-        """By pattern, float64[BUCKETS]: the runs of a length that are cut so."""
+        """Return for each pattern float64[BUCKETS], the number of runs of one length with this pattern."""
         found: dict[int, NDArray[np.float64]] = {}
         for (each, cut, bucket), count in self.patterns.items():
             if each == length:
@@ -101,7 +101,7 @@ VALUES: Final = (
         "consistency",
         "share",
         "Σ over lengths 2 to 12 of runs cut in the length's most frequent way / Σ runs",
-        f"1 if the length of a run alone says how it is cut, as by a rule; less if its digits do too. {_RUNS}",
+        f"1 if runs of the same length are always cut alike, whatever their digits are. {_RUNS}",
     ),
     _value(
         "right_triples",
@@ -112,8 +112,8 @@ VALUES: Final = (
     _value(
         "triples_distance",
         "share of places",
-        "places between two digits that are cut and should not be, or should be and are not, for groups of three "
-        "from the right / places, in runs of more than three digits",
+        "places between two digits whose cut differs from groups of three from the right (cut and should not "
+        "be, or not cut and should be) / places, in runs of more than three digits",
         f"How far numbers are from groups of three as they are read aloud: 0 if all are cut so. {_RUNS}",
         lower=True,
     ),
@@ -121,8 +121,8 @@ VALUES: Final = (
         "left_triples",
         "share of runs",
         f"{_TRIPLES} exactly every three digits from the left / runs of more than three digits",
-        f"Share of numbers in groups of three from the left: 123|456|7, so that the same digit has another place "
-        f"value from number to number. Six, nine and twelve digits are both. {_RUNS}",
+        f"Share of numbers in groups of three from the left: 123|456|7, so that the place value of a token "
+        f"differs from number to number. Six, nine and twelve digits count for both directions. {_RUNS}",
     ),
     _value(
         "single",
@@ -135,7 +135,7 @@ VALUES: Final = (
             f"{length}_tokens",
             "tokens/run",
             f"Σ tokens that a run of {length} digits touches / Σ runs of {length} digits",
-            f"Into how many tokens {length} digits fall. {_RUNS}",
+            f"Tokens of {length} digits. {_RUNS}",
             lower=True,
         )
         for length in range(1, LONGEST + 1)
@@ -153,12 +153,12 @@ VALUES: Final = (
 
 
 class Numbers:
-    """Counts the ways in which runs of digits are cut."""
+    """The text metric: counts runs of digits by the pattern of their cuts."""
 
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> NumbersState:
-        """The counts of one shard, over the documents whose tokens could be laid onto their bytes."""
+        """Return the counts of one shard, over the documents whose tokens could be aligned with their bytes."""
         runs = encoded.shard.cached("digits", lambda: find_spans(encoded.shard, _RUN))
         runs = runs.where(encoded.token_ends.aligned[runs.documents])
         lengths, cut = runs.ends - runs.starts, patterns(encoded, runs)
@@ -179,11 +179,11 @@ class Numbers:
         return NumbersState(Sums.of(encoded.shard, **columns), counter)
 
     def merge(self, one: NumbersState, other: NumbersState) -> NumbersState:
-        """The counts of both."""
+        """Return the counts of both."""
         return NumbersState(one.sums + other.sums, one.patterns + other.patterns)
 
     def finish(self, state: NumbersState) -> Mapping[str, Measured | NotApplicable]:
-        """Ratios of sums, and the share of the most frequent pattern of each length."""
+        """Return ratios of sums, and the share of the most frequent pattern of each length."""
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
             reason = NotApplicable("no document's tokens could be laid onto its bytes")
@@ -200,12 +200,12 @@ class Numbers:
         return {k: v._replace(n=documents) if isinstance(v, Measured) else v for k, v in values.items()}
 
     def raw(self, state: NumbersState) -> Any:
-        """The sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""
+        """Return the sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""
         by_length: dict[str, dict[str, int]] = {}
         for length in sorted({length for length, _, _ in state.patterns}):
             counts = {cut: int(each.sum()) for cut, each in state.counts(length).items()}
             order = sorted(counts, key=lambda cut: (-counts[cut], cut))
-            by_length[str(length)] = {_shown(length, cut): counts[cut] for cut in order}
+            by_length[str(length)] = {_written(length, cut): counts[cut] for cut in order}
         return {"patterns": by_length, **state.sums.raw()}
 
 
@@ -219,10 +219,10 @@ def _consistency(state: NumbersState, lengths: range | list[int], documents: int
     return Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
 
 
-def _shown(length: int, cut: int) -> str:
-    """A pattern as the lengths of its parts.
+def _written(length: int, cut: int) -> str:
+    """Write a pattern as the lengths of its parts.
 
-    >>> _shown(4, 0b001), _shown(4, 0b000), _shown(4, 0b111)
+    >>> _written(4, 0b001), _written(4, 0b000), _written(4, 0b111)
     ('1 3', '4', '1 1 1 1')
     """
     ends = [k for k in range(1, length) if cut >> (k - 1) & 1]

@@ -1,4 +1,4 @@
-"""The family ``pairs``: who needs fewer tokens than whom, and how sure that is."""
+"""The family ``pairs``: significant differences in tokens between every two tokenizers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ _LEVEL = 0.05
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values for all at once: with those not above 0.05, no more than 1 family in 20 has a false finding.
+    """Correct p-values for the number of tests.
+
+    If findings are the values of at most 0.05, at most 1 family of tests in 20 has a false finding.
 
     Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by
     m - k + 1 and is at least the one before it.
@@ -56,7 +58,7 @@ class PairsMetric(PairedSums):
     def __init__(self, _: Options) -> None: ...
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """A rank for each tokenizer and group, and the differences behind it."""
+        """Return a rank for each tokenizer and group, and the differences on which it rests."""
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
         pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
@@ -120,10 +122,11 @@ SPEC: Final = MetricFamily(
             role=Role.RANK,
             formula="1 + tokenizers that need significantly fewer tokens",
             definition=(
-                "Place by number of tokens, 1 if nobody needs significantly fewer. Every two tokenizers are compared "
-                "on the same documents by a paired jackknife, and with Holm's correction over all pairs of a group "
-                "no more than 1 group in 20 has a false difference in it. Who loses text or has "
-                "unknown tokens in a group has no rank there."
+                "Rank by number of tokens; 1 if no tokenizer needs significantly fewer. Every two tokenizers "
+                "are compared "
+                "on the same documents by a paired jackknife. Holm's correction over all pairs of a group keeps false "
+                "differences to at most 1 group in 20. A tokenizer that loses text or has unknown tokens in a group "
+                "has no rank there."
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""The text metrics that tokbench brings."""
+"""Registers the built-in text metrics, corpus metrics and probes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ __all__ = ["register_metrics"]
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Bring the families of this folder."""
+    """Register the families of this folder."""
     words = (fertility, continued_words, strr, utf8, morphology)
-    across = (fairness, nsl, pairs)
-    for module in (compression, *words, roundtrip, vocabulary, usage, *across, code, numbers, probes, curve, same_ids):
+    comparisons = (fairness, nsl, pairs)
+    for module in (compression, *words, roundtrip, vocabulary, usage, *comparisons, code, numbers, probes, curve, same_ids):
         register(module.SPEC)

@@ -1,4 +1,4 @@
-"""The family ``vocabulary``: how much of the vocabulary is used, and how evenly."""
+"""The family ``vocabulary``: the share of the vocabulary in use, and the evenness of its use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tokbench.plugin import (
 __all__ = ["SPEC", "Frequencies", "VocabularyOptions"]
 
 _FEW: Final = 1000
-"""Counting by id is faster than sorting up to about this many ids a token."""
+"""Counting by id is faster than sorting up to about this many ids for each token."""
 
 
 class VocabularyOptions(Options):
@@ -33,11 +33,11 @@ class VocabularyOptions(Options):
 
 
 class Frequencies(NamedTuple):
-    """How often each id occurs, for the ids that do.
+    """The number of occurrences of each id, for the ids that occur.
 
     Attributes:
-        vocab_size: size of the vocabulary.
-        documents: documents counted.
+        vocab_size: the size of the vocabulary.
+        documents: the number of documents counted.
         ids: int64[k], rising.
         counts: int64[k], positive.
     """
@@ -55,7 +55,7 @@ class VocabularyMetric:
         self._alpha = options.alpha
 
     def map(self, encoded: EncodedShard) -> Frequencies:
-        """The frequencies of one shard."""
+        """Return the frequencies of one shard."""
         ids = encoded.ids
         if int(ids.max(initial=0)) < _FEW * (len(ids) + _FEW):
             counts = np.bincount(ids)
@@ -66,12 +66,12 @@ class VocabularyMetric:
         return Frequencies(encoded.tokenizer.vocab_size, len(encoded.shard), found.astype(np.int64), counts)
 
     def merge(self, one: Frequencies, other: Frequencies) -> Frequencies:
-        """The frequencies of both."""
+        """Return the frequencies of both."""
         ids, counts = add_counts(one.ids, one.counts, other.ids, other.counts)
         return Frequencies(one.vocab_size, one.documents + other.documents, ids, counts)
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
-        """Use and efficiency; the entropies are divided by that of equal use of the tokens that occur."""
+        """Return use and efficiency. The entropies are divided by the entropy of equal use of the ids that occur."""
         types = len(state.ids)
         values: dict[str, Measured | NotApplicable] = {
             "vocab_utilization": Measured(types / state.vocab_size, state.documents),
@@ -86,7 +86,7 @@ class VocabularyMetric:
         return values
 
     def raw(self, state: Frequencies) -> Any:
-        """How many ids occur once, twice, …: enough to compute the values again."""
+        """Return the number of ids that occur once, twice, …: enough to compute the values again."""
         counts, ids = np.unique(state.counts, return_counts=True)
         return {
             "documents": state.documents,
@@ -123,8 +123,8 @@ SPEC: Final = MetricFamily(
             direction="higher",
             formula="H_α / log2(distinct ids), H_α = log2(Σ p^α) / (1 - α), α = 2.5 unless set",
             definition=(
-                "How evenly the tokens that occur are used; a few very frequent tokens lower it. Zouhar et al. "
-                "2023 found it to go along with the quality of translation models."
+                "Evenness of the use of the tokens that occur; a few very frequent tokens lower it. Zouhar et al. 2023 "
+                "found that it correlates with the quality of translation models."
             ),
         ),
         Metric(
@@ -132,7 +132,7 @@ SPEC: Final = MetricFamily(
             unit="share of the maximum",
             direction="higher",
             formula="-Σ p log2 p / log2(distinct ids)",
-            definition="The same with Shannon's entropy.",
+            definition="As renyi_efficiency, but with Shannon's entropy.",
         ),
     ),
 )

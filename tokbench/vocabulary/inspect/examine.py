@@ -132,7 +132,7 @@ def _unreached(tokenizer: Tokenizer, listing: Listing) -> set[int]:
 
 
 def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list[Finding]:
-    """The ids that were not reached, by why; those with a twin that is reached are no loss.
+    """Return the ids that were not reached, by why; those with a twin that is reached are no loss.
 
     The names of Land and Bartolo 2024 ("Fishing for Magikarp") are kept: undecodable, unreachable.
     """

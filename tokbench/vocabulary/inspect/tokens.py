@@ -103,7 +103,7 @@ def list_tokens(tokenizer: Tokenizer) -> Listing:
 
 @lru_cache(maxsize=1 << 18)
 def kind_of(data: bytes) -> TokenKind:
-    r"""The kind of an ordinary id, by its bytes.
+    r"""Return the kind of an ordinary id, by its bytes.
 
     >>> [kind_of(data).value for data in (b" the", b"ing", b" 1984", b"();", b"\n\n", b"x1", b"\xe2\x82", b"")]
     ['word start', 'word inside', 'digits', 'punctuation', 'white space', 'mixed', 'fragment', 'gap']
@@ -117,7 +117,7 @@ def kind_of(data: bytes) -> TokenKind:
 
 
 def script_of(text: str) -> str:
-    """The Unicode script of the letters of a text: ``none`` without letters, ``several`` with those of more than one.
+    """Return the Unicode script of the letters of a text; ``none`` without letters, ``several`` for several scripts.
 
     >>> script_of(" naïve"), script_of("東京タワー"), script_of(" 42")
     ('Latin', 'several', 'none')
@@ -132,7 +132,7 @@ def _script(char: str) -> str:
 
 
 def junk(data: bytes) -> str:
-    """Why a token is hardly worth its id: a character many times in a row, or great length; ``""`` if it is not.
+    """Return why a token is hardly worth its id: a character many times in a row, or great length; ``""`` if it is not.
 
     White space in a row is no junk: code is indented.
 

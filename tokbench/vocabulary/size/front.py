@@ -54,7 +54,7 @@ class Recommendation(NamedTuple):
 
 
 def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[np.bool_]:
-    """Which points are dominated by none: bool[n].
+    """Return which points are dominated by none: bool[n].
 
     One dominates another if it is at least as good in everything and better in something; so of equal points all
     are on the front or none is. For tables, not for curves: time grows with n x the length of the front.
@@ -88,7 +88,7 @@ def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[
 
 
 def recommend(candidates: Sequence[SizeCandidate]) -> Recommendation:
-    """The vocabulary to take, by a rule that its sentence tells.
+    """Return the vocabulary to take, by a rule that its sentence tells.
 
     1. Only candidates on the front count: FLOPs per byte (lower), mean and worst group's bytes per token (higher).
     2. Of them, those that cost at most 5 % more FLOPs per byte than the cheapest.

@@ -1,4 +1,4 @@
-"""The theme of lines: what they cost, and what their indentation does."""
+"""The theme of lines: the tokens of a line, and of its indentation."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ __all__ = ["THEME", "Lines", "lines_of"]
 _LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
 _TAB, _SPACE = 9, 32
 _SMALLEST_UNIT: Final = 2
-"""One column more is no level: so begin the further lines of ``/* */``."""
+"""A single space is not a level: the further lines of ``/* */`` begin with one."""
 _DEEPEST: Final = 4
 _SPENT: Final = (
-    "Tokens are spent on indentation if they lie in the tabs and spaces before the first character of a line and "
-    "nowhere else; one that also holds the line's end or its first word costs nothing more."
+    "Tokens count as indentation if they hold nothing but tabs and spaces before the first character of a "
+    "line; a token that also holds a line end or the first word of the line does not count."
 )
 _LEVEL: Final = (
-    "A level is a tab, or as many spaces as most often come on from one line of the document to the next, two at least."
+    "A level is a tab, or the number of spaces (two at least) by which lines of the document most often go "
+    "further right than the line before."
 )
 
 
 class Lines(NamedTuple):
-    """The lines that are not blank.
+    """The lines of some programs, blank lines aside.
 
     Attributes:
-        margins: the tabs and spaces that each begins with, which may be none.
-        tabs, spaces: int64[l], how many of either.
+        margins: the tabs and spaces at the beginning of each line, which may be empty.
+        tabs, spaces: int64[l], the number of tabs and of spaces in each margin.
         levels: int64[l], the depth of indentation: tabs, or spaces by the document's unit, rounded down; 0 if mixed.
     """
 
@@ -43,7 +44,7 @@ class Lines(NamedTuple):
 
 
 def lines_of(shard: Shard) -> Lines:
-    r"""The lines of a shard, found once.
+    r"""Return the lines of a shard, found once.
 
     >>> from tokbench.plugin import Document
     >>> text = "if x:\n  y\n\n  if z:\n    w\n\tv\n"
@@ -67,7 +68,7 @@ def _find(shard: Shard) -> Lines:
 
 
 def _unit(spaces: NDArray[np.int64], tabs: NDArray[np.int64]) -> int:
-    """How many spaces a level of a document has: the most frequent step to the right from one line to the next."""
+    """Return the number of spaces of a level: the most frequent step to the right from one line to the next."""
     steps = np.diff(spaces[tabs == 0])
     steps = steps[steps >= _SMALLEST_UNIT]
     return int(np.argmax(np.bincount(steps))) if len(steps) else _SMALLEST_UNIT
@@ -118,14 +119,14 @@ _VALUES: Final = (
         "tokens/line",
         "lower",
         "Σ tokens / Σ lines that are not blank",
-        "What a line of code costs, its share of blank lines included.",
+        "Tokens of a line of code; the tokens of blank lines count among them.",
     ),
     value(
         "indent_share",
         "share of tokens",
         "lower",
         "Σ tokens within indentation / Σ tokens",
-        f"Share of all tokens that is spent on indentation. {_SPENT}",
+        f"Share of all tokens that are indentation. {_SPENT}",
     ),
     value(
         "indent_tokens_per_space",
@@ -143,14 +144,14 @@ _VALUES: Final = (
                 "tokens/line",
                 "lower",
                 f"Σ tokens within indentation / Σ lines, over lines indented with {name} alone",
-                f"What it costs that a line is indented with {name}. {_SPENT}",
+                f"Tokens of the indentation of a line that is indented with {name}. {_SPENT}",
             ),
             value(
                 f"indent_{name}_per_level",
                 "tokens/level",
                 "lower",
                 f"Σ tokens within indentation / Σ levels, over lines indented with {name} alone by a level or more",
-                f"What a level of indentation costs. {_LEVEL} {_SPENT}",
+                f"Tokens of a level of indentation. {_LEVEL} {_SPENT}",
             ),
         )
     ),
@@ -161,7 +162,7 @@ _VALUES: Final = (
             "lower",
             f"Σ tokens within indentation / Σ lines, over lines at level {depth}"
             + (" and deeper" if depth == _DEEPEST else ""),
-            f"How the cost grows with the depth. {_LEVEL} {_SPENT}",
+            f"Tokens of the indentation of a line, by depth. {_LEVEL} {_SPENT}",
         )
         for depth in range(1, _DEEPEST + 1)
     ),

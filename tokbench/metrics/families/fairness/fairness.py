@@ -1,4 +1,4 @@
-"""The family ``fairness``: premiums by language, and how unevenly they are spread."""
+"""The family ``fairness``: premiums by language, and their inequality."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ VALUES: Final = (
         role=Role.PREMIUM,
         formula="Σ tokens / Σ tokens of the same documents in the reference language",
         definition=(
-            "What a text costs in this language, the same text in the corpus's reference language being 1: where "
-            "tokens are paid for, the relative price; where they come one after the other, the relative time. "
-            "Documents that do not come back, or have unknown tokens, in either language are left out in both; where "
-            "that is more than half of them, there is no premium. Of the whole corpus and of slices (script, family, "
-            "resource class of the languages): the mean over all languages but the reference."
+            "Tokens of a text in this language, relative to the same text in the reference language of the corpus: the "
+            "relative price where tokens are paid for, and the relative time where they are generated one by one. "
+            "A document that does not come back, or has unknown tokens, in either language is left out in both; if "
+            "more than half are left out, there is no premium. For the whole corpus and for slices (script, family, "
+            "resource class of the languages) it is the mean over all languages but the reference."
         ),
     ),
     Metric(
@@ -47,8 +47,8 @@ VALUES: Final = (
         direction="lower",
         formula="median over documents of tokens / tokens in the reference language",
         definition=(
-            "The premium document by document: half of them cost more than this. Of several languages together it "
-            "has no interval, as translations of one document are not independent."
+            "The median of the premiums of single documents: half of the documents have a higher one. "
+            "Several languages together have no interval, because translations of one document are not independent."
         ),
     ),
     Metric(
@@ -58,7 +58,7 @@ VALUES: Final = (
         label="context",
         role=Role.RELATIVE_CONTEXT,
         formula="1 / premium",
-        definition="How much of what fits into a context window in the reference language fits in this language.",
+        definition="Share of the text that fits into a context window in this language, relative to the reference.",
     ),
     Metric(
         id="left_out",
@@ -66,7 +66,7 @@ VALUES: Final = (
         direction="lower",
         label="left out of premiums",
         formula="documents that do not come back in the language or in the reference",
-        definition="Documents that the premium leaves out; lost text must not pass for cheap text.",
+        definition="Documents that the premium leaves out, so that lost text does not look like cheap text.",
     ),
     Metric(
         id="gini",
@@ -76,8 +76,8 @@ VALUES: Final = (
         role=Role.INEQUALITY,
         formula="Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
         definition=(
-            "How unevenly the cost is spread over the languages, each counted once and the reference among them: 0 if "
-            "all have the same premium, near 1 if one of many bears it all."
+            "Inequality of the premiums of all languages, the reference among them, each counted once: 0 if "
+            "all premiums are equal, near 1 if one of many languages bears almost all of the cost."
         ),
         whole=True,
     ),
@@ -88,7 +88,7 @@ VALUES: Final = (
         label="max/min premium",
         role=Role.PREMIUM_RANGE,
         formula="highest premium / lowest premium",
-        definition="What the dearest language costs, the cheapest being 1; the reference is among them.",
+        definition="Premium of the most expensive language, relative to the cheapest; the reference counts, too.",
         whole=True,
     ),
 )
@@ -100,19 +100,19 @@ class FairnessMetric:
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Aligned:
-        """Tokens of the documents, and which of them come back."""
+        """Return the tokens of the documents, and which documents come back."""
         return Aligned.of(encoded)
 
     def merge(self, one: Aligned, other: Aligned) -> Aligned:
-        """The documents of both."""
+        """Return the documents of both."""
         return one.merged(other)
 
     def raw(self, state: Aligned) -> Any:
-        """The sums."""
+        """Return the sums."""
         return state.raw()
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
-        """Premiums by group and slice; Gini and the rest of the whole."""
+        """Return premiums by group and slice, and the inequality of premiums over the whole corpus and slices."""
         values: dict[tuple[str, str], _Values] = {}
         for name in states.tokenizers:
             reason = _reason(states, name)
@@ -122,7 +122,7 @@ class FairnessMetric:
 
 
 def _reason(states: CorpusStates, name: str) -> str:
-    """Why nothing can be said of a corpus; ``""`` if something can."""
+    """Return the reason why a corpus has no premiums, or an empty string if it has."""
     if not states.parallel:
         return f"corpus {states.corpus} is not aligned; add 'parallel: true' if its groups are translations"
     if not states.reference:
@@ -138,7 +138,7 @@ def _nothing(states: CorpusStates, reason: str) -> Iterator[tuple[str, _Values]]
 
 
 class _Languages:
-    """The languages of a corpus under one tokenizer."""
+    """The premiums of the languages of a corpus under one tokenizer."""
 
     def __init__(self, states: CorpusStates, name: str) -> None:
         self._reference = states.reference
@@ -154,7 +154,7 @@ class _Languages:
                 self._lacking[group] = reason
 
     def values(self) -> Iterator[tuple[str, _Values]]:
-        """By group, for the whole, and by slice."""
+        """Yield the values of each group, of the whole corpus, and of each slice."""
         for group, found in self._premiums.items():
             reason = self._lacking.get(group)
             yield group, {**(_no(reason) if reason else _cost([found])), "left_out": _left_out([found])}
@@ -166,7 +166,7 @@ class _Languages:
                 yield f"{facet}: {value}", self._together(groups)
 
     def _together(self, groups: Iterable[str]) -> _Values:
-        """The mean of all but the reference, and how unevenly several are spread."""
+        """Return the mean premium of all groups but the reference, and the inequality if there are several groups."""
         some = list(groups)
         lacking = [group for group in some if group in self._lacking]
         if lacking:
@@ -186,7 +186,7 @@ def _no(reason: str) -> _Values:
 
 
 def _cost(parts: list[Premium]) -> _Values:
-    """The premium, and what it leaves of a context window."""
+    """Return the premium, the median premium, and the relative context."""
     price = mean(parts)
     context = Measured(1 / price.value, price.n)
     if price.ci_low and price.ci_high:

@@ -1,4 +1,4 @@
-"""Probes of figures: sums and dates."""
+"""Probes of digits: arithmetic and dates."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ DATES: Final = TextProbe(
     ),
     texts=tuple((each, each) for each in (*_ISO_DATES, *_OTHER_DATES)),
     values=(
-        probe_value("dates", "tokens/date", "lower", "Σ tokens / dates", "What a date costs, in four formats."),
+        probe_value("dates", "tokens/date", "lower", "Σ tokens / dates", "Tokens of a date, in four formats."),
         probe_value(
             "dates_alike",
             "share of dates",
             "higher",
             "dates such as 2024-02-29 cut in the most frequent way / such dates",
-            "Whether dates of one format are cut at the same places.",
+            "Share of the dates of one format that are cut in the most frequent way.",
             LAID,
         ),
     ),

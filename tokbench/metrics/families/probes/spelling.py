@@ -27,14 +27,14 @@ _WORDS: Final = ("strawberry", "lollipop", "responsibilities")
 
 _WORD: Final = re.compile(rb" ?([A-Za-z][a-z]+)")
 _LETTERS: Final = 4
-"""Fewer different letters, as in aaaaaaaa, make no word."""
+"""A token with fewer different letters, as aaaaaaaa, does not count as a word."""
 
 _LARGEST: Final = 1 << 21
-"""Vocabularies beyond this are made by a formula, not by training."""
+"""Larger vocabularies are made by a formula, not by training, so they have no words to find."""
 
 
 def _label(text: str) -> str:
-    """A text with the spaces at its ends made visible, and with its line ends.
+    """Return a text with visible spaces at its ends and visible line ends.
 
     >>> print(_label(" hat"), _label("It is "))
     ␣hat It is␣
@@ -50,7 +50,7 @@ def _spaces(encoded: EncodedShard) -> Values:
 
 
 def _spell(word: str) -> str:
-    """A word with hyphens between its letters.
+    """Return a word with hyphens between its letters.
 
     >>> _spell("hat")
     'h-a-t'
@@ -83,10 +83,10 @@ def _letters_alone(encoded: EncodedShard, spelled: list[int]) -> Measured | NotA
 
 
 def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
-    """The longest tokens that are words of ASCII letters, each once whatever its first letter's case or space is.
+    """Return the longest tokens that are words of ASCII letters: their texts, with a space in front if they have one.
 
-    A token counts only if its text gives that one id back; this text, with its space if it has one, is what is
-    returned.
+    Tokens that differ only in the case of their first letter or in the space count once. A token counts only if its
+    text is encoded as this one id.
 
     >>> import tokbench
     >>> longest_words(tokbench.load("utf8_bytes"), 3)
@@ -117,7 +117,7 @@ def _own(tokenizer: Tokenizer) -> list[tuple[str, str]]:
 
 
 def _three(text: str) -> list[tuple[str, str]]:
-    """A word, perhaps with a space before it; the word reversed, and spelled."""
+    """Return three texts: a word, perhaps with a space before it; the word reversed; the word spelled."""
     word = text.strip()
     return [(_label(text), text), (f"{word} reversed", word[::-1]), (f"{word} spelled", _spell(word))]
 

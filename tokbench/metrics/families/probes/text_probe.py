@@ -1,4 +1,4 @@
-"""What a probe is made of: fixed texts, and numbers from how they are cut."""
+"""The common part of all probes: fixed texts, and values computed from their tokens."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from tokbench.plugin import (
 __all__ = ["LAID", "TextProbe", "encode_texts", "probe_value", "segment", "tokens_each"]
 
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
-"""What a number needs that asks where tokens lie."""
+"""The capabilities of which a metric needs one if it asks where tokens lie."""
 
 _PROBES: Final = "probes"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextProbe:
-    """A probe, see :class:`tokbench.contracts.metric.Probe`.
+    """A probe with fixed texts; see :class:`tokbench.contracts.metric.Probe`.
 
     Attributes:
-        texts: ``(label, text)``; a label is what a table calls the text.
-        measure: the values, from the texts as a tokenizer sees them: a shard with a document for each.
-        own: further texts, chosen for one tokenizer.
+        texts: the texts, each with its name in tables: ``(label, text)``.
+        measure: computes the values from a shard that has a document for each text.
+        own: chooses further texts for one tokenizer.
     """
 
     name: str
@@ -50,7 +50,7 @@ class TextProbe:
     own: Callable[[Tokenizer], Sequence[tuple[str, str]]] | None = None
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Encode the texts, and look."""
+        """Encode the texts, and compute the values."""
         encoded = encode_texts(tokenizer, [text for _, text in self.texts])
         own = self.own(tokenizer) if self.own else ()
         return Answer(
@@ -61,7 +61,7 @@ class TextProbe:
 
 
 def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
-    """Texts as a tokenizer sees them, a document each."""
+    """Encode texts as a shard, a document for each."""
     arrays = encode_batch(tokenizer, texts)
     check_encoded(arrays, len(texts), tokenizer.vocab_size)
     documents = [Document(text, _PROBES, str(k), text) for k, text in enumerate(texts)]
@@ -71,7 +71,7 @@ def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
 
 
 def segment(tokenizer: Tokenizer, label: str, text: str) -> Segmented:
-    """A text and its tokens, each with its bytes as far as they are text."""
+    """Return a text and its tokens, each with its text; bytes that are not UTF-8 are written as escapes."""
     ids = map(int, tokenizer.encode(text))
     return Segmented(label, text, [(token, _text(tokenizer, token)) for token in ids])
 
@@ -83,7 +83,7 @@ def _text(tokenizer: Tokenizer, token: int) -> str:
 
 
 def tokens_each(encoded: EncodedShard) -> Measured:
-    """Tokens per text."""
+    """Return the mean number of tokens of a text."""
     return Measured(float(encoded.tokens.mean()), len(encoded.shard))
 
 

@@ -1,4 +1,4 @@
-"""One document and what came back of it: where they differ, and why."""
+"""Compares a document with what came back: the place and the cause of each difference."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
 
 class TextDifference(NamedTuple):
-    """How a document that does not come back differs.
+    """The difference between a document and what came back.
 
     Attributes:
-        cause: why, at the first difference.
-        causes: all that take part, ``cause`` among them.
-        position: code points before the first difference.
+        cause: the cause of the first difference.
+        causes: the causes of all differences, ``cause`` among them.
+        position: the number of code points before the first difference.
         lost_spaces: white-space code points of the text that did not come back.
     """
 
@@ -42,7 +42,7 @@ class TextDifference(NamedTuple):
 
 
 def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable
-    r"""Why a text did not come back; see :func:`compare` for how that is decided.
+    r"""Return the cause why a text did not come back; :func:`compare` says how it is found.
 
     >>> cause_of("naïve 東京", "naïve  ⁇ ", LossContext(unknown=" ⁇ ")).value
     'unknown'
@@ -69,12 +69,12 @@ def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Caus
 
 
 def compare(text: str, back: str, context: LossContext = LossContext()) -> TextDifference:  # noqa: B008 - immutable
-    """Where and why two texts differ; ``back`` is not ``text``.
+    """Return the place and causes of the differences of two texts, which must not be equal.
 
     If the bytes of the ids are those of the text, the decoder is at fault. If one rewriting explains the whole
     document (it makes both sides equal: normalization, white space, control characters, accents, casing, in
-    the order of :class:`Cause`), it is the cause. Else the document is laid beside what came back, and each
-    changed stretch is looked at by itself: first for the unknown token, then for the fewest rewritings that
+    the order of :class:`Cause`), it is the cause. Else the document is compared with what came back, and each
+    changed stretch is tested by itself: first for the unknown token, then for the fewest rewritings that
     explain it together, then for invalid bytes and for special tokens. The cause of the document is that of
     its first changed stretch, and where several rewritings explain this together, the first in the order.
 
@@ -96,20 +96,20 @@ def compare(text: str, back: str, context: LossContext = LossContext()) -> TextD
 
 
 def _laid(text: str, back: str) -> str:
-    """The text as it is laid beside ``back``: decomposed, if what came back shows that it was, as jamo do."""
+    """Return the text, decomposed if ``back`` is decomposed, as jamo are."""
     if is_normalized("NFC", back) or not is_normalized("NFD", back):
         return text
     return normalize("NFD", text)
 
 
 def _decomposed_first(text: str, laid: str, start: int) -> bool:
-    """Whether decomposing changed the text before ``start``, and not the very character that is changed there."""
+    """Return ``True`` if decomposing changed the text before ``start``, and not only the character at ``start``."""
     first = first_difference(text, laid)
     return first + len(normalize("NFD", text[first])) <= start
 
 
 def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
-    """The causes of one changed stretch, in the order of tests."""
+    """Return the causes of one changed stretch, in the order of tests."""
     unknown = None if context.unknown is None else context.unknown.strip()
     if unknown and came.count(unknown) > gone.count(unknown):
         return (Cause.UNKNOWN,)
@@ -125,7 +125,7 @@ def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
 
 
 class _Changes(NamedTuple):
-    """Where the first changed stretch begins, why each changed, and how much white space is gone."""
+    """The start of the first changed stretch, the causes of each, and the number of lost white-space characters."""
 
     start: int
     causes: list[tuple[Cause, ...]]
@@ -133,10 +133,10 @@ class _Changes(NamedTuple):
 
 
 def _changes(text: str, back: str, context: LossContext) -> _Changes:
-    """The changed stretches of a shortest edit.
+    """Return the changed stretches of a shortest edit.
 
-    It may cut one change in two by a character that happens to be the same: where no cause is found for a
-    stretch, it is looked at together with a neighbour that is near.
+    A shortest edit may cut one change in two where a character happens to be equal. So a stretch without a cause is
+    tested again together with a near neighbour.
     """
     text, back, names = _with_stand_ins(text, back, context)
     table = str.maketrans(names)
@@ -162,9 +162,9 @@ def _changes(text: str, back: str, context: LossContext) -> _Changes:
 
 
 def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, str, dict[str, str]]:
-    """Both sides with one character for the unknown token and for each special token that is gone, and these.
+    """Replace the unknown token and each lost special token by one character, and return both sides and these names.
 
-    Letter by letter, parts of them would be found again in the words around.
+    Otherwise single letters of these names would match letters of the words around them.
     """
     free = (chr(code) for code in _STAND_INS if chr(code) not in text and chr(code) not in back)
     names: dict[str, str] = {}
@@ -180,7 +180,7 @@ def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, st
 
 
 def _swallowed(text: str, back: str, special: tuple[str, ...]) -> list[str]:
-    """The names of special tokens that the text spells more often than what came back, however it spells them."""
+    """Return the names of special tokens that are in the text more often than in what came back, in any spelling."""
     names = dict.fromkeys(_names(special).findall(text))
     one, other = (_squeezed(text), _squeezed(back)) if names else ("", "")
     return [name for name in names if one.count(_squeezed(name)) > other.count(_squeezed(name))]
@@ -192,6 +192,6 @@ def _squeezed(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _names(special: tuple[str, ...]) -> regex.Pattern[str]:
-    """Finds the names of special tokens, the longest that stands at a place."""
+    """Return a pattern that finds the names of special tokens, the longest at each place."""
     known = sorted({name for name in (*special, *_MARKERS) if name and not any(map(str.isspace, name))}, key=len)
     return regex.compile(r"<\|[^\s<>|]+\|>|" + "|".join(map(regex.escape, reversed(known))))

@@ -86,7 +86,7 @@ class Losses(NamedTuple):
 
 
 def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
-    """The losses of a shard, and int64[d], the white-space code points that each document lost.
+    """Return the losses of a shard, and int64[d], the white-space code points that each document lost.
 
     Args:
         encoded: the shard.

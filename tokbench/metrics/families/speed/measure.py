@@ -1,10 +1,10 @@
-"""The bench metric ``speed``: all tokenizers in turn, in rounds whose order is shuffled.
+"""The timed metric ``speed``: times all tokenizers in turn, in rounds of shuffled order.
 
-What is timed is the call that the other metrics use: the documents of a slice in, two arrays of ids
-out, on one thread; and back. Rounds are interleaved because a machine drifts: on a busy two-core
-machine, timing A and then B has been seen to be 50 % wrong, shuffled rounds 2 %. The first tokenizer is
-timed twice in every round: how far it differs from itself is the noise floor of the day. All are timed
-as fresh copies, because those that the other metrics have used know the text by now, if they cache.
+It times the calls that the other metrics use, on one thread: encoding the documents of a slice into two arrays, and
+decoding the arrays. Rounds are interleaved because the speed of a machine drifts: on a busy two-core machine, timing A
+and then B was seen to be 50 % wrong, and shuffled rounds 2 %. The first tokenizer is timed twice in every round; the
+difference between its two timings is the noise floor. All tokenizers are timed as fresh copies, because the originals
+have seen the text already and may have it in a cache.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from tokbench.plugin import (
 __all__ = ["VALUES", "Speed", "SpeedOptions"]
 
 _NOISY = 0.05
-"""A relative spread, or a noise floor, above this is told."""
+"""A note names tokenizers whose relative spread is above this."""
 
 
 class SpeedOptions(Options):
@@ -87,7 +87,7 @@ VALUES = (
 
 @dataclass
 class _Contender:
-    """A tokenizer on one corpus: how often each call is repeated, and MB/s by value and round."""
+    """A tokenizer on one corpus, with the repetitions of each call and its MB/s in each round, by metric."""
 
     name: str
     tokenizer: Tokenizer
@@ -98,7 +98,10 @@ class _Contender:
     failure: Failure | None = None
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
-        """What is timed, by value. The ids to decode are made after encoding was timed: it must not see text twice."""
+        """Yield the calls to time, by metric.
+
+        The ids to decode are made after encoding was timed, because encoding must not see a text twice.
+        """
         encode = partial(encode_batch, self.tokenizer, part.texts)
         yield "encode_mb_per_s", encode
         encoded = encode()
@@ -106,20 +109,20 @@ class _Contender:
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def warm_up(self, part: TimedSlice, min_time: float) -> None:
-        """Let it get ready, and find how often to repeat each call."""
+        """Warm the tokenizer up, and find the number of repetitions of each call."""
         if isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
         for value, call in self.calls(part):
             self.loops[value] = calibrate(call, min_time)
 
     def time(self, part: TimedSlice) -> None:
-        """One value of each kind."""
+        """Time each call once, and keep its MB/s."""
         for value, call in self.calls(part):
             took = seconds(call, self.loops[value])
             self.speeds[value].append(part.n_bytes / took / 1e6)
 
     def guarded(self, step: Callable[[], None]) -> None:
-        """A step of a tokenizer that has not failed; if it raises, it has."""
+        """Do a step if the tokenizer has not failed yet; it fails if the step raises."""
         with doing("timing", tokenizer=self.name, place=f"on corpus {self.corpus}"):
             outcome = None if self.failure else attempt(step)
         if isinstance(outcome, Failure):
@@ -135,7 +138,7 @@ class Speed:
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
-        """See :class:`tokbench.contracts.metric.TimedMetric`."""
+        """Time every tokenizer on every corpus; see :class:`tokbench.contracts.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], []), []
         for text in texts:
             if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):
@@ -175,7 +178,7 @@ class Speed:
 
 
 def _fresh(name: str, tokenizer: Tokenizer) -> Tokenizer:
-    """A copy with caches of its own; the tokenizer itself where it cannot be copied."""
+    """Return a copy with caches of its own, or the tokenizer itself if it cannot be copied."""
 
     def copy() -> Tokenizer:
         made: Tokenizer = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - what was dumped on this line
@@ -202,7 +205,7 @@ def _cells(contender: _Contender, corpus: str) -> list[Cell]:
 
 
 def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]:
-    """What a reader of the speeds must know."""
+    """Return notes that a reader of the speeds must know."""
     notes = []
     sound = [each for each in contenders if not each.failure]
     for copy in control:

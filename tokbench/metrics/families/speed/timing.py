@@ -1,4 +1,4 @@
-"""Timing a call, and the statistics of timings."""
+"""Times a call, and computes statistics of timings."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ __all__ = ["MedianSpread", "calibrate", "median_interval", "median_spread", "noi
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No garbage collection while the block lasts, as in :mod:`timeit`.
+    """Stop garbage collection while the block lasts, as :mod:`timeit` does.
 
-    What is there already is put aside for good (frozen), so that a collection by hand between two
-    values costs next to nothing.
+    Existing objects are frozen, so that a collection by hand between two timings takes almost no time.
     """
     enabled = gc.isenabled()
     gc.collect()
@@ -33,7 +32,7 @@ def quiet() -> Iterator[None]:
 
 
 def seconds(call: Callable[[], object], loops: int) -> float:
-    """Seconds that one of ``loops`` calls in a row takes."""
+    """Return the seconds of one call, as the mean of ``loops`` calls in a row."""
     start = time.perf_counter_ns()
     for _ in range(loops):
         call()
@@ -41,23 +40,23 @@ def seconds(call: Callable[[], object], loops: int) -> float:
 
 
 def calibrate(call: Callable[[], object], min_time: float) -> int:
-    """Warm up with one call, then find how many calls in a row last ``min_time`` seconds at least."""
+    """Call once to warm up; then return the number of calls in a row that take at least ``min_time`` seconds."""
     call()
     loops = 1
     while True:
         took = seconds(call, loops) * loops
         if took >= min_time:
             return loops
-        # A fifth more than it seems to need: the next look should be the last.
+        # A fifth more than seems necessary, so that the next attempt is likely to be the last.
         loops = max(loops + 1, math.ceil(loops * 1.2 * min_time / max(took, 1e-9)))
 
 
 class MedianSpread(NamedTuple):
-    """A median with what surrounds it.
+    """A median with its interval and spread.
 
     Attributes:
         median: the median.
-        low, high: its interval, at least 95 %; ``None`` with fewer than six values.
+        low, high: the interval of the median, at least 95 %; ``None`` with fewer than six values.
         relative: 1.4826 x the median absolute deviation / the median: a standard deviation that a few
             outliers cannot move.
     """
@@ -69,7 +68,7 @@ class MedianSpread(NamedTuple):
 
 
 def median_spread(values: Sequence[float]) -> MedianSpread:
-    """Median, interval and relative spread.
+    """Return median, interval and relative spread of some values.
 
     >>> median_spread([10, 11, 9, 10, 12, 10, 30])
     MedianSpread(median=10, low=9, high=30, relative=0.14826)
@@ -81,7 +80,7 @@ def median_spread(values: Sequence[float]) -> MedianSpread:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
-    """The narrowest interval of order statistics that covers the median with 95 % at least.
+    """Return the narrowest interval of order statistics that covers the median with 95 % at least.
 
     The median lies below the k-th smallest of n values with probability P(B(n, 1/2) < k), whatever the
     distribution (Conover, Practical Nonparametric Statistics, 3.2).
@@ -104,7 +103,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None
 
 
 def noise_floor(one: Sequence[float], again: Sequence[float]) -> float:
-    """How far two measurements of the same thing differ: abs(median of the paired ratios - 1).
+    """Return the difference between two measurements of the same thing: abs(median of the paired ratios - 1).
 
     >>> round(noise_floor([1.0, 1.0, 1.0], [1.02, 1.03, 0.9]), 3)
     0.02

@@ -43,6 +43,8 @@ def _from_1(body: Body) -> Body:
     body = dict(body)
     body["problems"] = body.pop("troubles", [])
     body["corpora"] = {name: _without_none(each) for name, each in body.get("corpora", {}).items()}
+    for metric in body.get("metrics", {}).values():
+        metric["timed"] = metric["family"] == "speed"
     body["losses"] = [_loss(each) for each in body.get("losses", [])]
     body["differences"] = [_difference(each) for each in body.get("differences", [])]
     body["probes"] = [_probe(each) for each in body.get("probes", [])]

@@ -19,7 +19,7 @@ def test_cells_are_complete_and_true(write_config, corpus):
     assert cell(results, "b", "tokens", "x").value == 6
     assert cell(results, "b", "roundtrip_exact").value == 1
     assert cell(results, "b", "roundtrip_exact").in_sample is None
-    assert list(results.corpora["c"]["groups"].items()) == [("x", 2), ("y", 2)]
+    assert list(results.corpora["c"].groups.items()) == [("x", 2), ("y", 2)]
     assert list(results.frame.columns)[:6] == ["tokenizer", "corpus", "group", "metric", "value", "unit"]
 
 
@@ -79,7 +79,7 @@ def test_what_is_no_tokenizer_is_refused(write_config, corpus, faulty):
 def test_training_that_fails_is_a_failed_tokenizer(write_config, corpus, faulty):
     tokenizers = "  bad: {backend: fails_to_train, train: {corpus: c, vocab_size: 300}}\n  good: {backend: utf8_bytes}"
     results = tokbench.run(write_config(corpus, tokenizers))
-    assert results.tokenizers["bad"]["state"] == "failed"
+    assert results.tokenizers["bad"].state == "failed"
     assert cell(results, "bad", "tokens").reason == "the text is too thin"
     assert cell(results, "good", "tokens").value == 11
 

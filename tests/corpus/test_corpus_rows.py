@@ -100,7 +100,9 @@ def test_parquet_that_is_wrong(tmp_path):
     message = refused(ParquetSource(ParquetOptions(path=path, text="txt")))
     assert message == f"{path}: has no column 'txt'; did you mean 'text'?"
     path.write_bytes(b"not parquet")
-    assert refused(ParquetSource(ParquetOptions(path=path))).startswith(f"{path}: is not a Parquet file that can be read")
+    assert refused(ParquetSource(ParquetOptions(path=path))).startswith(
+        f"{path}: is not a Parquet file that can be read"
+    )
 
 
 @pytest.mark.parametrize(("module", "kind"), [("pyarrow", "parquet"), ("datasets", "datasets")])

@@ -172,7 +172,7 @@ def test_an_optional_tokenizer_that_crashes_while_loading(write_config, corpus, 
 def test_a_training_that_ends_its_process(write_config, corpus, faulty, backend, state, reason):
     tokenizers = f"  bad: {{backend: {backend}, train: {{corpus: c, vocab_size: 300}}}}\n{GOOD}"
     results = tokbench.run(write_config(corpus, tokenizers, "[compression]", extra="limits: {step: 60, train: 1.5}"))
-    assert results.tokenizers["bad"]["state"] == state
+    assert results.tokenizers["bad"].state == state
     found = cell(results, "bad", "tokens")
     assert found.status == state
     assert found.reason.startswith(reason)

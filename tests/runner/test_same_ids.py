@@ -10,8 +10,7 @@ from rich.console import Console
 import tokbench
 from tokbench.report.formats import html, markdown
 from tokbench.report.formats.terminal import summary
-from tokbench.results.cells import Status
-from tokbench.results.model import Results
+from tokbench.results import Difference, IdDifference, Results, Status
 
 SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"
 
@@ -41,7 +40,7 @@ def test_equal_ids_are_verified_and_timed(write_config, lines, faulty):
     assert of(results, "first", "same_ids").status == Status.NOT_APPLICABLE
     assert of(results, "second", "encode_mb_per_s").value > 0
     assert results.differences == []
-    assert results.metrics["same_ids"]["unit"] == "share of documents"
+    assert results.metrics["same_ids"].unit == "share of documents"
     assert "- second: the ids of first in all 60 documents that were compared\n" in markdown.render(results)
 
 
@@ -52,19 +51,22 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty,
     assert of(results, "second", "same_ids", "q").value == 25 / 30
     assert of(results, "second", "same_ids").value == 55 / 60
     [found] = results.differences
-    assert found == {
-        "tokenizer": "second",
-        "same_as": "first",
-        "corpus": "c",
-        "group": "q",
-        "compared": 30,
-        "documents": 5,
-        "origin": "q.txt:6",
-        "position": 5,
-        "text": "x5 b ca",
-        "expected": [[98, "b"], [32, " "], [99, "c"], [97, "a"]],
-        "got": [[98, "b"], [32, " "], [97, "a"], [99, "c"]],
-    }
+    first = IdDifference(
+        position=5,
+        text="x5 b ca",
+        expected=[(98, "b"), (32, " "), (99, "c"), (97, "a")],
+        got=[(98, "b"), (32, " "), (97, "a"), (99, "c")],
+    )
+    assert found == Difference(
+        tokenizer="second",
+        same_as="first",
+        corpus="c",
+        group="q",
+        compared=30,
+        documents=5,
+        origin="q.txt:6",
+        first=first,
+    )
     for metric in ("encode_mb_per_s", "decode_mb_per_s"):
         speed = of(results, "second", metric)
         assert speed.status == Status.NOT_APPLICABLE

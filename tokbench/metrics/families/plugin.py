@@ -33,5 +33,17 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Register the families of this folder."""
     words = (fertility, continued_words, strr, utf8, morphology)
     comparisons = (fairness, nsl, pairs)
-    for module in (compression, *words, roundtrip, vocabulary, usage, *comparisons, code, numbers, probes, curve, same_ids):
+    for module in (
+        compression,
+        *words,
+        roundtrip,
+        vocabulary,
+        usage,
+        *comparisons,
+        code,
+        numbers,
+        probes,
+        curve,
+        same_ids,
+    ):
         register(module.SPEC)

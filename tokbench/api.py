@@ -95,7 +95,9 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
         path: the YAML file.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: processes that measure side by side, each with all tokenizers in memory. Trainings and
-            timings come one at a time all the same, and no number depends on it.
+            timings come one at a time all the same, and no number depends on it. 0 runs everything in this
+            process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
+            no progress is shown.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -106,14 +108,13 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     created, start = datetime.now(UTC), time.perf_counter()
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
-    with progress_bars() as progress, worker_pool(config, progress, workers) as pool:
+    with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
         checked = check(config, pool, progress)
         if folder:
             make_folder(folder)
-        for each in train_all(checked.plan, checked.prepared, pool, progress):
-            if folder:
-                save_artefact(folder, each, pool)
-        identify(checked.prepared, pool, progress)
+        trained = train_all(checked.plan, checked.prepared, pool, progress)
+        prepared = [save_artefact(folder, each, pool) if folder else each for each in trained]
+        checked = checked._replace(prepared=identify(prepared, pool, progress))
         results = _measure(checked, pool, progress)
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
@@ -128,6 +129,7 @@ def _measure(checked: Checked, pool: WorkerPool, progress: Progress) -> Results:
     evaluation = evaluate(plan, [each.name for each in prepared if each.facts], pool, progress)
     maker = CellMaker(plan, evaluation)
     cells = [cell for each in prepared for cell in maker.cells(each)]
+    failures = [*evaluation.failures, *maker.failures, *(each.failure for each in prepared if each.failure)]
     interrupted, notes, probed = evaluation.interrupted, [], Probed()
     study: dict[str, Any] = {}
     if not interrupted:
@@ -142,6 +144,7 @@ def _measure(checked: Checked, pool: WorkerPool, progress: Progress) -> Results:
             outcome = bench(plan, prepared, _untimed(evaluation), pool)
             cells += outcome.cells
             notes += outcome.notes
+            failures += outcome.failures
         except KeyboardInterrupt:
             interrupted = True
     if interrupted:
@@ -172,6 +175,7 @@ def _measure(checked: Checked, pool: WorkerPool, progress: Progress) -> Results:
         pairs=maker.pairs,
         notes=notes,
         states=maker.states,
+        tracebacks={each.reason: each.traceback for each in failures if each.traceback},
         interrupted=interrupted,
     )
 

@@ -60,6 +60,7 @@ class Results:
             pairs of the group) and ``differ``.
         notes: what a reader of the numbers must know, such as a warning about noise.
         states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
+        tracebacks: by the reason of failed cells, where the code failed.
         seconds: how long the run took.
         interrupted: whether it was stopped before it was through.
         problems: files that could not be made or written.
@@ -81,6 +82,7 @@ class Results:
     pairs: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
+    tracebacks: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
     problems: list[str] = field(default_factory=list)

@@ -28,7 +28,7 @@ from tokbench.runner import same_ids
 from tokbench.runner.across import CorpusMetrics
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 
 __all__ = ["CellMaker", "make_cell"]
 
@@ -45,13 +45,14 @@ class CellMaker:
         self._across = CorpusMetrics(plan, evaluation)
         self.states: list[dict[str, Any]] = []
         self.losses: list[dict[str, Any]] = []
+        self.failures: list[Failure] = []
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
         """What was found of pairs of tokenizers."""
         return self._across.pairs
 
-    def cells(self, prepared: Prepared) -> Iterator[Cell]:
+    def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
         """All cells of one tokenizer: by corpus, by group, then the whole and its slices, by metric."""
         trained = self._trained_on(prepared)
         for corpus in self._plan.measured:
@@ -65,21 +66,23 @@ class CellMaker:
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus, trained)
 
-    def _trained_on(self, prepared: Prepared) -> Fingerprints | None:
+    def _trained_on(self, prepared: PreparedTokenizer) -> Fingerprints | None:
         """Fingerprints of the training text; ``None`` where nobody knows it."""
         names = prepared.planned.train_on
         return np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
 
     def _family(
-        self, prepared: Prepared, corpus: str, group: str, spec: MetricFamily, seen: float | None
+        self, prepared: PreparedTokenizer, corpus: str, group: str, spec: MetricFamily, seen: float | None
     ) -> Iterator[Cell]:
         values = self._values(prepared, corpus, group, spec)
+        if isinstance(values, Failure):
+            self.failures.append(values)
         for value in spec.values:
             if group == WHOLE or not value.whole:
                 yield make_cell(prepared, corpus, group, value, values, seen)
 
     def _values(
-        self, prepared: Prepared, corpus: str, group: str, spec: MetricFamily
+        self, prepared: PreparedTokenizer, corpus: str, group: str, spec: MetricFamily
     ) -> Mapping[str, Measured | NotApplicable] | Failure:
         metric = self._evaluation.metrics[spec.name]
         place = (prepared.name, corpus, group, spec.name)
@@ -92,7 +95,7 @@ class CellMaker:
             return outcome if isinstance(outcome, Failure) else outcome.values.get((prepared.name, group), {})
         return attempt(lambda: metric.finish(state), f"finishing {spec.name}")
 
-    def _slices(self, prepared: Prepared, corpus: str, seen: float | None) -> Iterator[Cell]:
+    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """What across metrics say of several groups together; ``seen`` is of the whole corpus."""
         usual = {*self._plan.surveys[corpus].groups, WHOLE}
         for spec in self._specs:
@@ -103,7 +106,7 @@ class CellMaker:
                     if value.id in found:
                         yield _cell((name, corpus, group, value.id), value, found[value.id], seen)
 
-    def _by_script(self, prepared: Prepared, corpus: str, trained: Fingerprints | None) -> Iterator[Cell]:
+    def _by_script(self, prepared: PreparedTokenizer, corpus: str, trained: Fingerprints | None) -> Iterator[Cell]:
         """Of families that want it, the groups of each script put together."""
         survey = self._plan.surveys[corpus]
         scripts = [(each.value, each.groups) for each in slices(survey.groups) if each.facet == "script" and each.value]
@@ -132,7 +135,7 @@ class CellMaker:
             if loss and not isinstance(loss, Failure):
                 self.losses.append({**place, **loss})
 
-    def _same_ids(self, prepared: Prepared, corpus: str, group: str, seen: float | None) -> Cell:
+    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str, seen: float | None) -> Cell:
         """Whether a tokenizer does what the one does that it is declared the same as."""
         place = (prepared.name, corpus, group, same_ids.VALUE.id)
         known, other, unit = self._evaluation.same_ids, prepared.planned.same_as, same_ids.VALUE.unit
@@ -155,7 +158,7 @@ class CellMaker:
 
 
 def make_cell(
-    prepared: Prepared,
+    prepared: PreparedTokenizer,
     corpus: str,
     group: str,
     spec: Metric,
@@ -191,7 +194,7 @@ def _seen(trained: Fingerprints | None, survey: Survey, groups: Iterable[str]) -
     return float(np.isin(np.concatenate([survey.evaluated[group] for group in groups]), trained).mean())
 
 
-def _lacking(prepared: Prepared, value: Metric) -> str:
+def _lacking(prepared: PreparedTokenizer, value: Metric) -> str:
     """Why a tokenizer cannot have a value; ``""`` if it can."""
     if not prepared.facts or value.id not in prepared.facts.lacks:
         return ""

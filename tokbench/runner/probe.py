@@ -12,7 +12,7 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
@@ -64,7 +64,7 @@ class Probed:
     shown: list[dict[str, Any]] = field(default_factory=list)
 
 
-def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
+def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
     """Every probe on every tokenizer that is ready.
 
     Args:

@@ -20,7 +20,7 @@ from tokbench.progress import Progress
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import CURVE, Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model, extensions, law
 from tokbench.runner.vocabulary_size.lines import Line, cut, grid, ladder
 from tokbench.runner.vocabulary_size.merges import Built, read_merges
@@ -34,7 +34,7 @@ __all__ = ["study_vocabulary"]
 
 def study_vocabulary(
     plan: Plan,
-    prepared: Sequence[Prepared],
+    prepared: Sequence[PreparedTokenizer],
     evaluation: Evaluation,
     cells: Iterable[Cell],
     pool: WorkerPool,
@@ -52,7 +52,7 @@ def study_vocabulary(
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in cells if cell.group == WHOLE}
     study = _Study(plan, evaluation, options, [each.name for each in ready], seen)
     study.failures += [f"{name}: {each.reason}" for name, each in told.items() if isinstance(each, Failure)]
-    entries: dict[str, list[Prepared]] = {}
+    entries: dict[str, list[PreparedTokenizer]] = {}
     for each in (each for each in ready if each.name in built):
         whole = built[each.name].order is not None
         entries.setdefault(each.name if whole else each.planned.entry, []).append(each)
@@ -80,7 +80,7 @@ class _Study:
     in_sample: list[dict[str, Any]] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
-    def line(self, name: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
+    def line(self, name: str, members: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> None:
         """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
         # Where the text gives no more tokens, several trainings end at one size.
         members = list({built[each.name].size: each for each in reversed(members)}.values())[::-1]
@@ -108,7 +108,7 @@ class _Study:
             self._group({"line": name, "corpus": corpus, "group": group}, line, self.texts[corpus, group])
 
     def _cut(
-        self, places: Iterable[tuple[str, str]], members: Sequence[Prepared], built: Mapping[str, Built]
+        self, places: Iterable[tuple[str, str]], members: Sequence[PreparedTokenizer], built: Mapping[str, Built]
     ) -> dict[tuple[str, str], Line]:
         """The line on each corpus and group on which all members have been counted."""
         states: dict[tuple[str, str], list[TokenCounts]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, merges, refusals, special, threads
-from tokbench.testing.subject import TokenizerUnderTest
+from tokbench.testing.under_test import TokenizerUnderTest
 
 __all__ = ["RULES", "Rule"]
 
@@ -16,7 +16,7 @@ class Rule(NamedTuple):
 
     Attributes:
         sentence: the number of the contract's sentence.
-        check: looks at a tokenizer and says what it has looked at, or raises ``Broken`` or ``NotApplicable``.
+        check: looks at a tokenizer and says what it has looked at, or raises ``Broken`` or ``RuleNotApplicable``.
     """
 
     sentence: int

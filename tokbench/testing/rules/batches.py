@@ -8,10 +8,10 @@ import numpy as np
 
 from tokbench.batch import flat
 from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, check_small
+from tokbench.testing.under_test import TokenizerUnderTest, check_small
 
 __all__ = ["decode_batch", "encode_batch"]
 
@@ -19,7 +19,7 @@ __all__ = ["decode_batch", "encode_batch"]
 def encode_batch(subject: TokenizerUnderTest) -> str:
     """Arrays of the right types, with the ids of ``encode``."""
     if not isinstance(subject.tokenizer, EncodesBatch):
-        raise NotApplicable("it has no encode_batch")
+        raise RuleNotApplicable("it has no encode_batch")
 
     def check(texts: list[str]) -> None:
         expected = [subject.ids(text) for text in texts]
@@ -57,7 +57,7 @@ def _arrays(call: str, encoded: object) -> Encoded:
 def decode_batch(subject: TokenizerUnderTest) -> str:
     """The texts of ``decode``."""
     if not isinstance(subject.tokenizer, DecodesBatch):
-        raise NotApplicable("it has no decode_batch")
+        raise RuleNotApplicable("it has no decode_batch")
 
     def check(texts: list[str]) -> None:
         documents = [subject.ids(text) for text in texts]

@@ -6,10 +6,10 @@ from typing import Final
 
 from tokbench.contracts.tokenizer import EncodesBatch, HasUnknown, WarmsUp
 from tokbench.errors import BackendError
-from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, is_id, why
 from tokbench.testing.texts import long_texts
+from tokbench.testing.under_test import TokenizerUnderTest, is_id, raised
 
 __all__ = [
     "SURROGATES",
@@ -58,7 +58,7 @@ def lone_surrogates(subject: TokenizerUnderTest) -> str:
             return
         except BaseException as error:
             _stop(error)
-            raise Broken(call_of("encode", text), "ValueError or BackendError", words=why(error)) from error
+            raise Broken(call_of("encode", text), "ValueError or BackendError", words=raised(error)) from error
         if ids != expected:
             raise Broken(call_of("encode", text), f"{shown(expected)}, the ids of {replaced!r}, or ValueError", ids)
 
@@ -91,7 +91,7 @@ def unknown_id(subject: TokenizerUnderTest) -> str:
     """It is an id, or there is none."""
     tokenizer, size = subject.tokenizer, subject.vocab_size
     if not isinstance(tokenizer, HasUnknown):
-        raise NotApplicable("it has no unk_id")
+        raise RuleNotApplicable("it has no unk_id")
     unk_id = tokenizer.unk_id
     if unk_id is not None and not subject.are_ids([unk_id]):
         raise Broken("unk_id", f"None or an integer in range({size})", unk_id)
@@ -125,7 +125,7 @@ def deterministic(subject: TokenizerUnderTest) -> str:
 def warm_up(subject: TokenizerUnderTest) -> str:
     """It changes no ids."""
     if not isinstance(subject.tokenizer, WarmsUp):
-        raise NotApplicable("it has no warm_up")
+        raise RuleNotApplicable("it has no warm_up")
     before = {text: subject.ids(text) for text in subject.encodable}
     subject.answer("warm_up", expected="no error")
 

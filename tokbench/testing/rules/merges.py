@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tokbench.contracts.tokenizer import HasMerges, HasSpecialTokens, HasTokenBytes
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import shown
-from tokbench.testing.subject import TokenizerUnderTest
+from tokbench.testing.under_test import TokenizerUnderTest
 
 __all__ = ["merges"]
 
@@ -19,9 +19,9 @@ def merges(subject: TokenizerUnderTest) -> str:
     """Every merge has the bytes of an id that is not special, and its parts are units or made before."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
-        raise NotApplicable("it has no token_bytes")
+        raise RuleNotApplicable("it has no token_bytes")
     if not isinstance(tokenizer, HasMerges) or not hasattr(tokenizer, "merges"):
-        raise NotApplicable("it has no merges, or none that come in order of rank")
+        raise RuleNotApplicable("it has no merges, or none that come in order of rank")
     told = tokenizer.merges
     special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
     data = [subject.answer("token_bytes", i, expected="bytes") for i in range(subject.vocab_size)]

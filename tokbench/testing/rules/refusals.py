@@ -10,7 +10,7 @@ from tokbench.contracts.tokenizer import DecodesBatch, Encoded, HasTokenBytes
 from tokbench.errors import BackendError
 from tokbench.testing.findings import Broken, Elsewhere
 from tokbench.testing.shown import call_of
-from tokbench.testing.subject import TokenizerUnderTest, why
+from tokbench.testing.under_test import TokenizerUnderTest, raised
 
 __all__ = ["ids_out_of_range", "wrong_types"]
 
@@ -64,5 +64,5 @@ def _refused(
     except (KeyboardInterrupt, Elsewhere):
         raise
     except BaseException as error:
-        raise Broken(call, names, words=why(error)) from error
+        raise Broken(call, names, words=raised(error)) from error
     raise Broken(call, names, answer)

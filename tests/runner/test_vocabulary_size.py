@@ -42,7 +42,7 @@ def ran(tmp_path_factory):
         f"schema: tokbench/1\nname: test\ncorpora:\n{CORPORA}\ntokenizers:\n{TOKENIZERS}\nmetrics: [compression]\n{STUDY}",
         encoding="utf-8",
     )
-    return tokbench.run(path, folder / "out"), folder / "out"
+    return tokbench.run(path, folder / "out", workers=0), folder / "out"
 
 
 def held_out(results, group):
@@ -198,7 +198,7 @@ def test_reports_are_a_function_of_the_file(ran):
 
 
 def test_without_a_study_there_is_none(write_config, tmp_path):
-    results = tokbench.run(write_config(), tmp_path / "out")
+    results = tokbench.run(write_config(), tmp_path / "out", workers=0)
     assert results.study == {}
     assert 'id="study"' not in html.render(results)
     assert "Vocabulary size" not in markdown.render(results)
@@ -236,7 +236,8 @@ def test_sizes_that_no_vocabulary_has(write_config):
             "  talk: {source: sample, part: languages, groups: [en], parallel: true}",
             "  b: {backend: naive_bpe, train: {corpus: talk, vocab_size: 300}}",
             extra="study: {vocabulary: {sizes: [5, 100000], model: {width: 8, layers: 1, context: 8}}}\n",
-        )
+        ),
+        workers=0,
     )
     assert not results.failed
     assert {(row["vocab_size"], row["group"]) for row in results.study["vocabulary"]["rows"]} == {
@@ -259,7 +260,7 @@ def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkey
     ):
         with monkeypatch.context() as patch:
             patch.setattr(vocabulary, place, broken)
-            results = tokbench.run(write_config(tokenizers=tokenizers, extra="study: {vocabulary: {}}\n"))
+            results = tokbench.run(write_config(tokenizers=tokenizers, extra="study: {vocabulary: {}}\n"), workers=0)
         assert results.failed
         assert results.notes == notes
         assert {cell.status for cell in results.cells if cell.metric != "unk_rate"} == {Status.OK}
@@ -270,7 +271,8 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     results = tokbench.run(
         write_config(
             corpus, "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}", extra="study: {vocabulary: {}}\n"
-        )
+        ),
+        workers=0,
     )
     rows = results.study["vocabulary"]["rows"]
     assert {(row["line"], row["group"]) for row in rows} == {
@@ -287,13 +289,13 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
 def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothing_else(write_config):
     tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 400}}"
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
-    alone = tokbench.run(write_config(tokenizers=tokenizers, extra=extra))
+    alone = tokbench.run(write_config(tokenizers=tokenizers, extra=extra), workers=0)
     advice = alone.study["vocabulary"]["advice"]["sample"]
     assert advice["take"][0] == "b"
     assert advice["sentence"].endswith("It was trained on some of this text: expect less on other text.")
     assert "<sup>†</sup>" in html.render(alone).partition('id="study"')[2]
     assert "† trained on some of this text" in markdown.render(alone)
-    both = tokbench.run(write_config(tokenizers=f"{tokenizers}\n  u: {{backend: utf8_bytes}}", extra=extra))
+    both = tokbench.run(write_config(tokenizers=f"{tokenizers}\n  u: {{backend: utf8_bytes}}", extra=extra), workers=0)
     assert both.study["vocabulary"]["in_sample"] == [{"line": "b", "corpus": "sample", "share": 1.0}]
     assert both.study["vocabulary"]["advice"]["sample"]["take"] == ["u", 256]
 
@@ -301,7 +303,8 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
 def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
     results = tokbench.run(
-        write_config(corpus, "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}", extra=extra)
+        write_config(corpus, "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}", extra=extra),
+        workers=0,
     )
     study = results.study["vocabulary"]
     assert study["losses"] == [{"line": "bad", "corpus": "c", "exact": None, "unknown": 0.0}]

@@ -75,8 +75,9 @@ def bench(
     for spec, options in plan.metrics:
         if spec.timed is not None:
             found = _measure(plan, names, spec, options, dict(missing), pool)
-            for known, new in zip(timings, found, strict=True):
-                known.extend(new)
+            timings.cells.extend(found.cells)
+            timings.notes.extend(found.notes)
+            timings.failures.extend(found.failures)
     return timings
 
 
@@ -97,10 +98,9 @@ def _measure(
         if culprit not in ready:
             break
         missing[culprit] = Untimed.of(answer.failure)
-    failures: list[Failure] = []
     found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
     missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
-    failures += unloaded.values()
+    failures = [*unloaded.values()]
     if isinstance(found, Failure):
         missing.update({name: Untimed.of(found) for name in ready})
         failures.append(found)

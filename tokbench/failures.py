@@ -69,7 +69,7 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
 
 
 class Heartbeat(NamedTuple):
-    """What a process is doing.
+    """The present activity of a process.
 
     Attributes:
         tokenizer: the tokenizer whose code runs, or an empty string.

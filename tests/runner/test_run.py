@@ -50,7 +50,7 @@ def test_ids_out_of_range_cost_their_group(write_config, corpus, faulty):
 @pytest.mark.parametrize(
     ("backend", "reason"),
     [
-        ("Negative", "encode returned id -1, which is no id"),
+        ("Negative", "encode returned id -1, which is not an id"),
         ("Floats", "encode must return integers, but returned 0.5"),
         ("Panics", "Panic: index out of bounds (corpus c, group y, document y.txt:2)"),
         ("BadBatch", "encode_batch returned offsets that do not cut 3 ids into"),

@@ -36,7 +36,7 @@ __all__ = [
 
 
 class TokenizerFacts(NamedTuple):
-    """What a worker reports of a tokenizer that is ready.
+    """The facts that a worker reports of a tokenizer that is ready.
 
     Attributes:
         vocab_size, notes: as the tokenizer gives them.

@@ -112,7 +112,7 @@ class TokenizerUnderTest:
 
     @property
     def lossless(self) -> bool:
-        """Whether the tokenizer claims that nothing is lost."""
+        """True if the tokenizer claims that nothing is lost."""
         return isinstance(self.tokenizer, ClaimsLossless) and self.tokenizer.lossless is True
 
     def ids(self, text: str) -> list[int]:

@@ -11,11 +11,14 @@ from tokbench.failures import Failure, Heartbeat
 from tokbench.progress import Progress
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext
 
-__all__ = ["ONE_THREAD", "InProcessPool", "WorkerDied", "WorkerPool", "one_thread", "text_batches"]
+__all__ = ["ONE_THREAD", "Feeds", "InProcessPool", "WorkerDied", "WorkerPool", "one_thread", "text_batches"]
 
 ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
 
 _BATCH_CHARS: Final = 1 << 20
+
+Feeds = Mapping[str, Iterable[str]]
+"""The texts that a job may ask for, by name."""
 
 
 def one_thread() -> None:
@@ -45,12 +48,13 @@ class WorkerDied(NamedTuple):
 class WorkerPool(ABC):
     """Runs jobs, in worker processes or in this process.
 
-    Args:
-        progress: told of every step that a job tells of.
+    Attributes:
+        progress: called with every step that a job reports.
     """
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
+        self._recipes: dict[str, Recipe] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -65,17 +69,17 @@ class WorkerPool(ABC):
     def end(self, keep: int = 0) -> None:
         """End all workers, whatever they are doing, or all but the first few."""
 
-    @abstractmethod
     def keep(self, name: str, recipe: Recipe) -> None:
-        """Tell every worker how to get at a tokenizer."""
+        """Let every worker get at a tokenizer."""
+        self._recipes[name] = recipe
 
     @abstractmethod
-    def ask(self, job: Job, feeds: Callable[[], Mapping[str, Iterable[str]]] = dict) -> Any | WorkerDied:
+    def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
         """Return the only answer to a job, which the first worker does while the others have nothing to do.
 
         Args:
             job: the job.
-            feeds: makes the texts that the job may ask for, by name.
+            feeds: makes the texts that the job may ask for.
         """
 
     @abstractmethod
@@ -83,7 +87,7 @@ class WorkerPool(ABC):
         self,
         next_job: Callable[[], Job | None],
         meanwhile: Callable[[], object] = lambda: None,
-        feeds: Callable[[Job], Mapping[str, Iterable[str]]] = lambda _: {},
+        feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """Yield jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
@@ -91,7 +95,7 @@ class WorkerPool(ABC):
             next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
                 answer: an answer may lead to another job.
             meanwhile: called while the workers work, so that the next job can be got ready.
-            feeds: makes the texts that a job may ask for, by name.
+            feeds: makes the texts that a job may ask for.
         """
 
 
@@ -104,7 +108,6 @@ class InProcessPool(WorkerPool):
 
     def __init__(self, progress: Progress) -> None:
         super().__init__(progress)
-        self._recipes: dict[str, Recipe] = {}
         self._context: WorkerContext | None = None
         self._feeds: dict[str, Iterator[list[str]]] = {}
 
@@ -113,15 +116,11 @@ class InProcessPool(WorkerPool):
         if not keep:
             self._context = None
 
-    def keep(self, name: str, recipe: Recipe) -> None:
-        """Remember how to get at a tokenizer."""
-        self._recipes[name] = recipe
-
     def batch(self, feed: str) -> list[str]:
         """Return the next texts of a feed, see :class:`tokbench.runner.workers.worker.Parent`."""
         return next(self._feeds[feed], [])
 
-    def ask(self, job: Job, feeds: Callable[[], Mapping[str, Iterable[str]]] = dict) -> Any:
+    def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any:
         """See :meth:`WorkerPool.ask`."""
         [answer] = self._run(job, feeds())
         return answer
@@ -130,14 +129,14 @@ class InProcessPool(WorkerPool):
         self,
         next_job: Callable[[], Job | None],
         meanwhile: Callable[[], object] = lambda: None,  # noqa: ARG002 - there is no meanwhile in one process
-        feeds: Callable[[Job], Mapping[str, Iterable[str]]] = lambda _: {},
+        feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any]]:
         """See :meth:`WorkerPool.work`."""
         while (job := next_job()) is not None:
             for answer in self._run(job, feeds(job)):
                 yield job, answer
 
-    def _run(self, job: Job, feeds: Mapping[str, Iterable[str]]) -> Iterator[Any]:
+    def _run(self, job: Job, feeds: Feeds) -> Iterator[Any]:
         self._context = self._context or WorkerContext(self)
         self._context.recipes.update(self._recipes)
         self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}

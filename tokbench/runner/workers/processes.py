@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -26,7 +26,7 @@ from tokbench.config.model import Limits
 from tokbench.errors import BackendError
 from tokbench.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
 from tokbench.progress import Progress
-from tokbench.runner.workers.pool import WorkerDied, WorkerPool, text_batches
+from tokbench.runner.workers.pool import Feeds, WorkerDied, WorkerPool, text_batches
 from tokbench.runner.workers.worker import Job, Recipe
 
 __all__ = ["ProcessPool"]
@@ -89,7 +89,7 @@ class _Worker:
         self._began = self._since = 0.0
         self._number = 0
 
-    def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Mapping[str, Iterable[str]]) -> None:
+    def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds) -> None:
         """Hand over a job."""
         self.job, self._feeds = job, {name: text_batches(texts) for name, texts in feeds.items()}
         self._began = self._since = time.monotonic()
@@ -155,7 +155,7 @@ class ProcessPool(WorkerPool):
     Args:
         size: how many.
         limits: time limits of their jobs.
-        progress: told of every step that a job tells of.
+        progress: called with every step that a job reports.
         environment: variables that the processes get besides those of this process.
         capture_output: keep what they print, instead of printing it; see :attr:`WorkerDied.last_words`.
     """
@@ -174,7 +174,6 @@ class ProcessPool(WorkerPool):
         self._size = size
         self._new_worker = partial(_Worker, environment or {}, capture_output=capture_output)
         self._workers: list[_Worker] = []
-        self._recipes: dict[str, Recipe] = {}
         self._idle_deaths = 0
 
     def start(self) -> None:
@@ -187,11 +186,7 @@ class ProcessPool(WorkerPool):
         while len(self._workers) > keep:
             self._workers.pop().end()
 
-    def keep(self, name: str, recipe: Recipe) -> None:
-        """See :meth:`WorkerPool.keep`."""
-        self._recipes[name] = recipe
-
-    def ask(self, job: Job, feeds: Callable[[], Mapping[str, Iterable[str]]] = dict) -> Any | WorkerDied:
+    def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
         """See :meth:`WorkerPool.ask`."""
         while True:
             jobs = iter([job])
@@ -204,7 +199,7 @@ class ProcessPool(WorkerPool):
         self,
         next_job: Callable[[], Job | None],
         meanwhile: Callable[[], object] = lambda: None,
-        feeds: Callable[[Job], Mapping[str, Iterable[str]]] = lambda _: {},
+        feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """See :meth:`WorkerPool.work`."""
         return self._work(next_job, meanwhile, feeds, self._size)
@@ -213,7 +208,7 @@ class ProcessPool(WorkerPool):
         self,
         next_job: Callable[[], Job | None],
         meanwhile: Callable[[], object],
-        feeds: Callable[[Job], Mapping[str, Iterable[str]]],
+        feeds: Callable[[Job], Feeds],
         size: int,
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         while True:

@@ -53,7 +53,7 @@ class Job(ABC):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How any worker gets at a tokenizer.
+    """The instructions by which any worker gets at a tokenizer.
 
     Attributes:
         backend, options: what loads it;
@@ -66,7 +66,7 @@ class Recipe:
 
 
 class Parent(Protocol):
-    """What a job needs of the process that hands it out."""
+    """The process that hands out jobs, as a job sees it."""
 
     def batch(self, feed: str, /) -> list[str]:
         """Return the next texts of a feed, or an empty list after the last."""
@@ -76,7 +76,7 @@ class Parent(Protocol):
 
 
 class WorkerContext:
-    """What a job finds in its process: plugins, tokenizers, and a line to the parent.
+    """The surroundings of a job in its process: plugins, tokenizers, and the parent.
 
     Attributes:
         registry: the plugins.

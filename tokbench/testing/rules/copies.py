@@ -23,7 +23,7 @@ __all__ = ["other_process", "pickled", "saved"]
 
 
 def other_process(subject: TokenizerUnderTest) -> str:
-    """Loaded there again, it gives the same ids."""
+    """Loaded again in another process, the tokenizer gives the same ids."""
     if subject.request.train:
         raise RuleNotApplicable("it is trained here; a pickled or saved copy goes to another process")
     return _compared_elsewhere(subject, subject.request, "in a fresh process")

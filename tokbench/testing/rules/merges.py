@@ -38,7 +38,7 @@ def merges(subject: TokenizerUnderTest) -> str:
 
 
 def _made(subject: TokenizerUnderTest, rank: int, parts: Any, data: Sequence[bytes], ids: dict[bytes, int]) -> int:
-    """The id that a merge makes."""
+    """Return the id that a merge makes."""
     if not isinstance(parts, tuple) or len(parts) < _FEWEST or not subject.are_ids(parts):
         raise Broken(f"merges[{rank}]", "a tuple of two ids or more", parts)
     whole = b"".join(data[part] for part in parts)

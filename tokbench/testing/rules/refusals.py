@@ -1,4 +1,4 @@
-"""Rules about what must be refused: with an exception of the right type, never with an answer."""
+"""Rules about input that must be refused: with an exception of the right type, never with an answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _batch(ids: list[int]) -> Encoded:
 
 
 def wrong_types(subject: TokenizerUnderTest) -> str:
-    """``encode`` refuses what is no string, ``decode`` what are no integers."""
+    """``encode`` refuses anything but a string, and ``decode`` anything but integers."""
     right, names = (TypeError, ValueError, AttributeError, BackendError), "TypeError, ValueError or AttributeError"
     for argument in _NO_TEXT:
         _refused(subject, "encode", argument, right, names)

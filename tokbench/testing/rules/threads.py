@@ -1,4 +1,4 @@
-"""The rule about threads: several at a time get the same answers as one."""
+"""The rule about threads: several threads at a time get the same answers as one."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def threads(subject: TokenizerUnderTest) -> str:
 
 
 def _difference(tokenizer: Tokenizer, text: str, ids: list[int], decoded: str) -> Broken | None:
-    """What differs from the answers that one thread gets, if anything."""
+    """Return the difference from the answers that one thread gets, if there is one."""
     call = f"{call_of('encode', text)}, then decode, in {_THREADS} threads"
     try:
         got = list(tokenizer.encode(text)), tokenizer.decode(ids)
-    except BaseException as error:  # noqa: BLE001 - panics are no Exception
+    except BaseException as error:  # noqa: BLE001 - panics are not an Exception
         return Broken(call, f"{shown(ids)}, as one thread gets", words=raised(error))
     if got == (ids, decoded):
         return None

@@ -34,7 +34,7 @@ from tokbench.runner.finish import Finished, finish
 from tokbench.runner.folder import make_folder, save_artefact, write_reports
 from tokbench.runner.prepare import Checked, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
-from tokbench.runner.time import Untimed, bench
+from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.pool import WorkerPool
 
@@ -98,7 +98,9 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
         path: the YAML file.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: processes that measure side by side, each with all tokenizers in memory. Trainings and
-            timings come one at a time all the same, and no number depends on it.
+            timings come one at a time all the same, and no number depends on it. 0 runs everything in this
+            process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
+            no progress is shown.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -109,14 +111,13 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     created, start = datetime.now(UTC), time.perf_counter()
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
-    with progress_bars() as progress, worker_pool(config, progress, workers) as pool:
+    with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
         checked = check(config, pool, progress)
         if folder:
             make_folder(folder)
-        for each in train_all(checked.plan, checked.prepared, pool, progress):
-            if folder:
-                save_artefact(folder, each, pool)
-        identify(checked.prepared, pool, progress)
+        trained = train_all(checked.plan, checked.prepared, pool, progress)
+        prepared = [save_artefact(folder, each, pool) if folder else each for each in trained]
+        checked = checked._replace(prepared=identify(prepared, pool, progress))
         evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool, progress)
         finished = finish(checked.plan, checked.prepared, evaluation)
         further = _measure_further(checked, evaluation, finished, pool, progress)
@@ -152,7 +153,7 @@ def _measure_further(
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
         further.probed = probe(plan, prepared, ended, pool)
-        further.timed = bench(plan, prepared, _untimed(evaluation), pool)
+        further.timed = time_all(plan, prepared, _untimed(evaluation), pool)
     except KeyboardInterrupt:
         further.interrupted = True
     return further

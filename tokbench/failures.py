@@ -1,11 +1,12 @@
-"""Foreign code is called here: what it raises becomes a failure with a reason, and the run goes on.
+"""Calls of foreign code: what it raises becomes a failure with a reason, and the run goes on.
 
-What it does not survive (a segmentation fault, a loop without end) is seen from outside, by
-:mod:`tokbench.runner.workers.pool`; for that a process says with :func:`doing` what it does.
+What a process does not survive (a segmentation fault, an endless loop) is seen from outside, by
+:mod:`tokbench.runner.workers.processes`. For that a process says what it is doing with :func:`doing`.
 """
 
 from __future__ import annotations
 
+import bdb
 import mmap
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -23,19 +24,22 @@ __all__ = [
     "doing",
     "keep_heartbeat",
     "read_heartbeat",
+    "set_heartbeat",
     "tracebacks",
 ]
 
 T = TypeVar("T")
+
+_LONGEST_TRACEBACK: Final = 20_000
 
 
 class Failure(NamedTuple):
     """The reason why a step has no result.
 
     Attributes:
-        reason: the reason, in one line.
+        reason: what happened, on one line.
         timed_out: whether the step took too long.
-        traceback: the traceback of the exception, at most 20,000 characters; empty if there was none.
+        traceback: where the code failed, as Python prints it, at most 20,000 characters; empty if a process died.
     """
 
     reason: str
@@ -46,8 +50,11 @@ class Failure(NamedTuple):
 def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
     """Return the result of a step, or the failure if it raises; ``what`` is put before the reason.
 
-    Native libraries panic with exceptions that are no ``Exception`` (``pyo3_runtime.PanicException``),
-    so everything is caught but what a person or the interpreter uses to stop the program.
+    Native libraries panic with exceptions that are not an ``Exception`` (``pyo3_runtime.PanicException``),
+    so everything is caught except what a person or the interpreter uses to stop the program.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, or ``quit`` in a debugger.
 
     >>> attempt(lambda: 1 / 0, "dividing").reason
     'dividing: ZeroDivisionError: division by zero'
@@ -56,9 +63,11 @@ def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
         return step()
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
+    except bdb.BdbQuit as error:
+        raise KeyboardInterrupt from error
     except BaseException as error:  # noqa: BLE001 - see above
-        reason = f"{what}: {one_line(error)}" if what else one_line(error)
-        return Failure(reason, traceback=traceback.format_exc()[-_LONGEST_TRACEBACK:])
+        where = "".join(traceback.format_exception(error))[-_LONGEST_TRACEBACK:]
+        return Failure(f"{what}: {one_line(error)}" if what else one_line(error), traceback=where)
 
 
 def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
@@ -72,13 +81,13 @@ def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
 
 
 class Heartbeat(NamedTuple):
-    """What a process is doing.
+    """The present activity of a process.
 
     Attributes:
-        tokenizer: whose code runs; ``""`` if nobody's.
+        tokenizer: the tokenizer whose code runs, or an empty string.
         verb: such as ``encoding``.
         place: such as ``corpus c, group en``.
-        number: how many notes there were before; as long as it stays, the same thing is being done.
+        number: how many heartbeats there were before. As long as it stays, the process is doing the same thing.
     """
 
     tokenizer: str = ""
@@ -87,12 +96,11 @@ class Heartbeat(NamedTuple):
     number: int = 0
 
 
-HEARTBEAT_BYTES: Final = 4096
+HEARTBEAT_BYTES: Final = 1 << 14
 """Size of the memory that keeps the heartbeat of a process."""
 
 _HEAD: Final = 12  # eight bytes of count, four of length
-_LONGEST: Final = 1000
-_LONGEST_TRACEBACK: Final = 20_000
+_LONGEST: Final = 2000
 
 
 class _Now:
@@ -103,7 +111,7 @@ class _Now:
 
 
 def keep_heartbeat(memory: mmap.mmap) -> None:
-    """From now on, keep the heartbeat of this process in a memory that another process reads."""
+    """Keep the heartbeat of this process in a memory that another process reads, from now on."""
     _Now.memory = memory
 
 
@@ -111,22 +119,25 @@ def keep_heartbeat(memory: mmap.mmap) -> None:
 def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> Iterator[None]:
     """Say what is done while the block lasts; what is not given stays as it was."""
     before = _Now.heartbeat
-    _say(
-        before.tokenizer if tokenizer is None else tokenizer[:_LONGEST],
-        verb[:_LONGEST],
-        before.place if place is None else place[:_LONGEST],
-    )
+    set_heartbeat(verb, tokenizer=tokenizer, place=place)
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
         raise  # the process ends here, and the heartbeat says where
     except BaseException:
-        _say(*before[:3])
+        _set(*before[:3])
         raise
-    _say(*before[:3])
+    _set(*before[:3])
 
 
-def _say(tokenizer: str, verb: str, place: str) -> None:
+def set_heartbeat(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> None:
+    """Say what is done from now on; what is not given stays as it was."""
+    before = _Now.heartbeat
+    _set(before.tokenizer if tokenizer is None else tokenizer, verb, before.place if place is None else place)
+
+
+def _set(*parts: str) -> None:
+    tokenizer, verb, place = (part[:_LONGEST] for part in parts)
     _Now.heartbeat = Heartbeat(tokenizer, verb, place, _Now.heartbeat.number + 1)
     if _Now.memory is not None:
         text = "\0".join(_Now.heartbeat[:3]).encode("utf-8", "replace")[: HEARTBEAT_BYTES - _HEAD]
@@ -135,7 +146,7 @@ def _say(tokenizer: str, verb: str, place: str) -> None:
 
 
 def read_heartbeat(memory: mmap.mmap) -> Heartbeat:
-    """The last heartbeat of the process that keeps its notes there."""
+    """Return the last heartbeat of the process that keeps it in this memory."""
     length = int.from_bytes(memory[8:_HEAD], "little")
     parts = memory[_HEAD : _HEAD + length].decode("utf-8", "replace").split("\0")
     tokenizer, verb, place = (*parts, "", "", "")[:3]

@@ -109,7 +109,7 @@ def test_parquet_that_is_wrong(tmp_path):
 def test_a_library_that_is_not_there(write_config, tmp_path, monkeypatch, module, kind):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(tokbench.InputError, match=rf"needs .*: pip install 'tokbench\[{kind}\]'"):
-        tokbench.run(write_config(corpora=f"  c: {{source: {kind}, path: .}}"))
+        tokbench.run(write_config(corpora=f"  c: {{source: {kind}, path: .}}"), workers=0)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def aligned(tmp_path):
 
 
 def run(write_config, corpora=REFERENCE, tokenizers="  bytes: {backend: utf8_bytes}", metrics="[fairness]"):
-    return tokbench.run(write_config(corpora, tokenizers, metrics))
+    return tokbench.run(write_config(corpora, tokenizers, metrics), workers=0)
 
 
 def test_premiums_by_hand(write_config, aligned):
@@ -207,7 +207,7 @@ def shown(tmp_path_factory):
         "tokenizers: {bytes: {backend: utf8_bytes}, units: {backend: utf16_units}}\nmetrics: [fairness]\n",
         encoding="utf-8",
     )
-    return tokbench.run(path)
+    return tokbench.run(path, workers=0)
 
 
 def test_the_page_has_bars_and_curves(shown):

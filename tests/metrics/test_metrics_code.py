@@ -215,7 +215,7 @@ def test_gpt2_itself(data):
 
 
 def test_in_a_run(write_config):
-    results = tokbench.run(write_config("  sample: {source: sample, part: code}", metrics="[code]"))
+    results = tokbench.run(write_config("  sample: {source: sample, part: code}", metrics="[code]"), workers=0)
     assert not results.failed
     assert cell(results, "bytes", "indent_tokens_per_space", "python").value == 1
     assert cell(results, "bytes", "indent_tabs_per_level", "go").value == 1

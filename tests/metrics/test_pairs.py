@@ -34,7 +34,7 @@ def results(tmp_path_factory):
         f"tokenizers:\n{THREE}\nmetrics: [compression, pairs, {{nsl: {{reference: utf-16}}}}]\n",
         encoding="utf-8",
     )
-    return tokbench.run(path)
+    return tokbench.run(path, workers=0)
 
 
 def pair(results, one, other, group):
@@ -172,15 +172,15 @@ def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
         for name in ("difference", "ci_low", "ci_high", "p", "p_holm"):
             assert (float(row[name]) if row[name] else None) == found[name]
         assert row["differ"] == str(found["differ"]).lower()
-    tokbench.run(write_config(metrics="[pairs]"), tmp_path / "out")
+    tokbench.run(write_config(metrics="[pairs]"), tmp_path / "out", workers=0)
     assert (tmp_path / "out" / "pairs.csv").exists()
 
 
 def test_without_pairs_there_is_no_table_of_them(write_config, tmp_path):
-    tokbench.run(write_config(), tmp_path / "out")
+    tokbench.run(write_config(), tmp_path / "out", workers=0)
     assert not (tmp_path / "out" / "pairs.csv").exists()
     with pytest.raises(tokbench.InputError, match="format 'pairs' comes with the metrics 'pairs': add them as well"):
-        tokbench.run(write_config(formats="[csv, pairs]"))
+        tokbench.run(write_config(formats="[csv, pairs]"), workers=0)
 
 
 def test_ranks_of_a_run(results):
@@ -218,7 +218,7 @@ def test_sequence_length_needs_a_tokenizer_of_the_run(write_config):
 
 def test_a_reference_that_loses_text_is_no_reference(write_config):
     tokenizers = "  bytes: {backend: utf8_bytes}\n  few: {backend: codepoints, train: {corpus: sample, vocab_size: 9}}"
-    results = tokbench.run(write_config(tokenizers=tokenizers, metrics="[{nsl: {reference: few}}]"))
+    results = tokbench.run(write_config(tokenizers=tokenizers, metrics="[{nsl: {reference: few}}]"), workers=0)
     assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
     assert cell(results, "bytes", "nsl").reason.startswith("few does not give ")
 

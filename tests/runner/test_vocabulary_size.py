@@ -42,7 +42,7 @@ def ran(tmp_path_factory):
         f"schema: tokbench/1\nname: test\ncorpora:\n{CORPORA}\ntokenizers:\n{TOKENIZERS}\nmetrics: [compression]\n{STUDY}",
         encoding="utf-8",
     )
-    return tokbench.run(path, folder / "out"), folder / "out"
+    return tokbench.run(path, folder / "out", workers=0), folder / "out"
 
 
 def held_out(results, group):
@@ -236,7 +236,8 @@ def test_sizes_that_no_vocabulary_has(write_config):
             "  talk: {source: sample, part: languages, groups: [en], parallel: true}",
             "  b: {backend: naive_bpe, train: {corpus: talk, vocab_size: 300}}",
             extra="study: {vocabulary: {sizes: [5, 100000], model: {width: 8, layers: 1, context: 8}}}\n",
-        )
+        ),
+        workers=0,
     )
     assert not results.failed
     assert {(row.vocab_size, row.group) for row in results.vocabulary_size.rows} == {
@@ -270,7 +271,8 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     results = tokbench.run(
         write_config(
             corpus, "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}", extra="study: {vocabulary: {}}\n"
-        )
+        ),
+        workers=0,
     )
     rows = results.vocabulary_size.rows
     assert {(row.line, row.group) for row in rows} == {
@@ -301,7 +303,8 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
 def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
     results = tokbench.run(
-        write_config(corpus, "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}", extra=extra)
+        write_config(corpus, "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}", extra=extra),
+        workers=0,
     )
     study = results.vocabulary_size
     assert study.losses == [SizeLoss(line="bad", corpus="c", exact=None, unknown=0.0)]

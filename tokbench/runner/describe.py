@@ -9,7 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tokbench.config.model import Config
@@ -29,7 +29,7 @@ from tokbench.results.blocks import (
     TrainingInfo,
 )
 from tokbench.runner.plan import Plan, PlannedTokenizer
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
@@ -125,7 +125,7 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
     )
 
 
-def describe_tokenizer(each: Prepared, registry: Registry) -> TokenizerInfo:
+def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> TokenizerInfo:
     """Return where a tokenizer comes from, its state, and its digests."""
     planned = each.planned
     plugin = registry.backends.entries[planned.spec.name].plugin
@@ -151,7 +151,7 @@ def describe_tokenizer(each: Prepared, registry: Registry) -> TokenizerInfo:
         load_s=each.load_s,
         train=train,
         sha256={**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
-        notes=each.notes,
+        notes=list(each.notes),
         **each.saved,
     )
 
@@ -179,17 +179,18 @@ class Identify(Job):
         yield "" if isinstance(digest, Failure) else digest
 
 
-def identify(prepared: list[Prepared], pool: WorkerPool, progress: Progress) -> None:
-    """Take the digest of every tokenizer's vocabulary."""
+def identify(prepared: list[PreparedTokenizer], pool: WorkerPool, progress: Progress) -> list[PreparedTokenizer]:
+    """Return the tokenizers with the digests of their vocabularies."""
     ready = {each.name: each for each in prepared if each.facts}
     jobs = (Identify(name) for name in ready)
     for done, (job, answer) in enumerate(pool.work(lambda: next(jobs, None)), 1):
         assert isinstance(job, Identify)
         if isinstance(answer, WorkerDied):
-            ready[job.name].notes.append(answer.failure.reason)
+            ready[job.name] = ready[job.name].with_note(answer.failure.reason)
         else:
-            ready[job.name].vocabulary = answer
+            ready[job.name] = replace(ready[job.name], vocabulary=answer)
         progress("identifying tokenizers", done, len(ready))
+    return [ready.get(each.name, each) for each in prepared]
 
 
 def _vocabulary_sha256(tokenizer: Tokenizer) -> str:

@@ -30,7 +30,7 @@ from tokbench.results.blocks import LossInfo, PairComparison, RawState
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 
 __all__ = ["Finished", "finish", "make_cell"]
 
@@ -57,7 +57,7 @@ class Finished:
     tracebacks: dict[str, str]
 
 
-def finish(plan: Plan, prepared: Sequence[Prepared], evaluation: Evaluation) -> Finished:
+def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> Finished:
     """Make the cells of the text metrics, and what goes with them."""
     finisher = _Finisher(plan, evaluation)
     rows = [row for each in prepared for row in finisher.rows(each)]
@@ -65,7 +65,7 @@ def finish(plan: Plan, prepared: Sequence[Prepared], evaluation: Evaluation) -> 
     raw = ((state, attempt(partial(evaluation.metrics[state.family].raw, state.state))) for state in states)
     outcomes = (each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome))
     failures = [row.values for row in rows if isinstance(row.values, Failure)]
-    failures += [Failure(each.reason, traceback=each.traceback) for each in prepared]
+    failures += [each.failure for each in prepared if each.failure]
     return Finished(
         cells=[cell for row in rows for cell in row.cells()],
         states=[RawState(**place._asdict() | {"state": each}) for place, each in raw if not isinstance(each, Failure)],
@@ -88,7 +88,7 @@ class _State(NamedTuple):
 class _Row(NamedTuple):
     """Some values of a tokenizer in one group, or the failure; ``seen`` is the share of documents trained on."""
 
-    prepared: Prepared
+    prepared: PreparedTokenizer
     corpus: str
     group: str
     metrics: Iterable[Metric]
@@ -131,7 +131,7 @@ class _Finisher:
         measured = [name for name in names if any((name, group) in known for group in groups)]
         return CorpusStates(corpus, entry.parallel, entry.reference, groups, measured, known)
 
-    def states(self, prepared: Prepared) -> Iterator[_State]:
+    def states(self, prepared: PreparedTokenizer) -> Iterator[_State]:
         """Yield the states of one tokenizer that are there, group by group."""
         for corpus in self._plan.measured:
             for group, documents in self._plan.surveys[corpus].groups.items():
@@ -141,7 +141,7 @@ class _Finisher:
                     if not isinstance(state, Failure):
                         yield _State(*place, state)
 
-    def rows(self, prepared: Prepared) -> Iterator[_Row]:
+    def rows(self, prepared: PreparedTokenizer) -> Iterator[_Row]:
         """Yield the values of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
         names = prepared.planned.train_on
         trained = np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
@@ -171,7 +171,7 @@ class _Finisher:
             return outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})
         return attempt(lambda: metric.finish(state), f"finishing {family.name}")
 
-    def _slices(self, prepared: Prepared, corpus: str, seen: float | None) -> Iterator[_Row]:
+    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[_Row]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
         usual = {*self._plan.surveys[corpus].groups, WHOLE}
         for family in self._families:
@@ -181,7 +181,7 @@ class _Finisher:
                     metrics = [metric for metric in family.values if metric.id in found]
                     yield _Row(prepared, corpus, group, metrics, found, seen)
 
-    def _by_script(self, prepared: Prepared, corpus: str, trained: Fingerprints | None) -> Iterator[_Row]:
+    def _by_script(self, prepared: PreparedTokenizer, corpus: str, trained: Fingerprints | None) -> Iterator[_Row]:
         """Yield the values of the groups of each script put together, of families that have them."""
         survey = self._plan.surveys[corpus]
         families = [family for family in self._families if family.by_script]
@@ -196,7 +196,7 @@ class _Finisher:
                 values = state if isinstance(state, Failure) else attempt(partial(metric.finish, state))
                 yield _Row(prepared, corpus, f"script: {script}", family.values, values, seen)
 
-    def _same_ids(self, prepared: Prepared, corpus: str, group: str) -> Measured | NotApplicable:
+    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable:
         """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
         known, other = self._evaluation.same_ids, prepared.planned.same_as
         if not other:
@@ -229,7 +229,12 @@ def _seen(trained: Fingerprints | None, survey: Survey, groups: Iterable[str]) -
 
 
 def make_cell(
-    prepared: Prepared, corpus: str, group: str, metric: Metric, values: Values | Failure, seen: float | None = None
+    prepared: PreparedTokenizer,
+    corpus: str,
+    group: str,
+    metric: Metric,
+    values: Values | Failure,
+    seen: float | None = None,
 ) -> Cell:
     """Make the cell of a value, or of the reason why there is none.
 
@@ -260,7 +265,7 @@ def make_cell(
     )
 
 
-def _problem(prepared: Prepared, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
+def _problem(prepared: PreparedTokenizer, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
     """Return why there is neither a number nor a reason of the metric itself, or ``None``."""
     if prepared.state != TokenizerState.READY:
         return Status(prepared.state.value), prepared.reason

@@ -13,7 +13,7 @@ from tokbench.results.blocks import ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
@@ -72,7 +72,7 @@ class Probed:
     tracebacks: dict[str, str]
 
 
-def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
+def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
     """Put every probe to every tokenizer that is ready.
 
     Args:

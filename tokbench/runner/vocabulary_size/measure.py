@@ -21,7 +21,7 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.vocabulary_size import SizeAdvice, SizeInSample, SizeLine, SizeLoss, VocabularySizes
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model, extensions, law
 from tokbench.runner.vocabulary_size.lines import Line, Place, cut, grid, ladder
 from tokbench.runner.vocabulary_size.merges import Built, read_merges
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 def study_vocabulary(
     plan: Plan,
-    prepared: Sequence[Prepared],
+    prepared: Sequence[PreparedTokenizer],
     evaluation: Evaluation,
     cells: Iterable[Cell],
     pool: WorkerPool,
@@ -54,7 +54,7 @@ def study_vocabulary(
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in cells if cell.group == WHOLE}
     study = _Study(plan, evaluation, options, [each.name for each in ready], seen)
     failures = [f"{name}: {each.reason}" for name, each in read.items() if isinstance(each, Failure)]
-    entries: dict[str, list[Prepared]] = {}
+    entries: dict[str, list[PreparedTokenizer]] = {}
     for each in (each for each in ready if each.name in built):
         whole = built[each.name].order is not None
         entries.setdefault(each.name if whole else each.planned.entry, []).append(each)
@@ -83,7 +83,7 @@ class _Study:
     names: list[str]
     seen: dict[tuple[str, str], float]
 
-    def line(self, name: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> VocabularySizes:
+    def line(self, name: str, members: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> VocabularySizes:
         """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
         # Where the text gives no more tokens, several trainings end at one size.
         members = list({built[each.name].size: each for each in reversed(members)}.values())[::-1]
@@ -114,7 +114,9 @@ class _Study:
             *found,
         ])  # fmt: skip
 
-    def _counts(self, members: Sequence[Prepared]) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
+    def _counts(
+        self, members: Sequence[PreparedTokenizer]
+    ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
         """Return the counts of each corpus and group on which all members have been counted, and what failed."""
         states, failures = {}, []
         for place in self.texts:

@@ -1,4 +1,4 @@
-"""Which tokenizer is checked, in a form that any process can make it from."""
+"""The tokenizer to check, in a form from which any process can make it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendUnavailable, InputError, one_line
 from tokbench.progress import silent
-from tokbench.registry import load_registry, missing
+from tokbench.registry import Registry, load_registry, missing
 from tokbench.testing.texts import training_text
 
-__all__ = ["EXAMPLES", "Job"]
+__all__ = ["EXAMPLES", "CheckRequest"]
 
 EXAMPLES: Final = 200
 
 
 @dataclass(frozen=True)
-class Job:
-    """How to come by the tokenizer.
+class CheckRequest:
+    """The tokenizer to check.
 
     Attributes:
         backend: a registered backend's name, or a spec.
         options: of loading, or of training.
         train: the vocabulary size to train to on the shipped text; 0 to load.
-        examples: how many texts hypothesis is to think of, where it is installed.
+        examples: how many texts hypothesis generates, where it is installed.
         pickled: the pickled tokenizer itself, which is used instead of loading or training.
     """
 
@@ -41,16 +41,16 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The backend's."""
+        """The backend's name."""
         return self.backend if isinstance(self.backend, str) else self.backend.name
 
-    def spec(self) -> BackendSpec:
-        """The backend.
+    def spec(self, registry: Registry) -> BackendSpec:
+        """Return the backend.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: there is no backend of that name.
         """
-        return load_registry().backends.get(self.backend) if isinstance(self.backend, str) else self.backend
+        return registry.backends.get(self.backend) if isinstance(self.backend, str) else self.backend
 
     def check(self) -> None:
         """Refuse what cannot be made, before any process is started.
@@ -59,7 +59,7 @@ class Job:
             InputError: unknown backend or options, a backend that cannot load (or train), or a spec that
                 cannot be sent to another process.
         """
-        spec = self.spec()
+        spec = self.spec(load_registry())
         if self.train and spec.train is None:
             raise InputError(f"backend {spec.name!r} cannot be trained; leave out 'train'")
         if not self.train and spec.load is None:
@@ -80,17 +80,16 @@ class Job:
         model = spec.train_options if self.train else spec.load_options
         return validate_options(model, dict(self.options), f"options of backend {spec.name!r}")
 
-    def make(self) -> Tokenizer:
-        """The tokenizer.
+    def make(self, spec: BackendSpec) -> Tokenizer:
+        """Load or train the tokenizer.
 
         Raises:
-            BackendUnavailable: not to be had here.
+            BackendUnavailable: it cannot be had here.
             Exception: whatever the backend raises.
         """
         if self.pickled:
             copy: Tokenizer = pickle.loads(self.pickled)  # noqa: S301 - our own child process made it
             return copy
-        spec = self.spec()
         absent = missing(spec)
         if absent:
             raise BackendUnavailable(absent)

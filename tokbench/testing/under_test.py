@@ -1,4 +1,4 @@
-"""The tokenizer under check, as rules see it: calls that another rule is about are kept apart."""
+"""The tokenizer under test, as rules see it: calls that another rule is about are kept apart."""
 
 from __future__ import annotations
 
@@ -9,30 +9,35 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
+from tokbench.contracts.backend import BackendSpec
 from tokbench.contracts.tokenizer import ClaimsLossless, HasSpecialTokens, Tokenizer
-from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
-from tokbench.testing.job import Job
-from tokbench.testing.shown import Note, call_of
+from tokbench.failures import set_heartbeat
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable
+from tokbench.testing.request import CheckRequest
+from tokbench.testing.shown import call_of
 from tokbench.testing.shrink import shrink
 from tokbench.testing.texts import corpus, generated
 
-__all__ = ["TokenizerUnderTest", "check_small", "is_id", "why"]
+__all__ = ["BUILDING_ON", "TokenizerUnderTest", "check_small", "is_id", "raised"]
 
 T = TypeVar("T")
+
+BUILDING_ON: Final = "building on"
+"""The verb of the heartbeat during a call that a rule only builds on."""
 
 _SPELLED: Final = 64
 _SAMPLED_IDS: Final = 20_000
 
 
 def is_id(value: Any) -> bool:
-    """Whether something is an integer, Python's or numpy's; ``True`` is none."""
+    """Tell whether something is an integer, Python's or numpy's; ``True`` is not one."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def why(error: BaseException) -> str:
-    """What was raised, on one line, its type always named.
+def raised(error: BaseException) -> str:
+    """Say what was raised, on one line, with its type.
 
-    >>> why(KeyError("a"))
+    >>> raised(KeyError("a"))
     "raised KeyError: 'a'"
     """
     return f"raised {type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"[:500]
@@ -42,20 +47,25 @@ class TokenizerUnderTest:
     """A tokenizer, and what all rules ask of it.
 
     Args:
-        job: how another like it can be made.
+        request: how another tokenizer like it can be made.
+        spec: its backend.
         tokenizer: the tokenizer.
         limit: seconds that a rule may take.
-        note: told of every call before it is made.
         avoid: calls that killed an earlier process; they are not made again.
     """
 
     def __init__(
-        self, job: Job, tokenizer: Tokenizer, limit: float, note: Callable[[Note], None], avoid: frozenset[str]
+        self,
+        request: CheckRequest,
+        spec: BackendSpec,
+        tokenizer: Tokenizer,
+        limit: float,
+        avoid: frozenset[str] = frozenset(),
     ) -> None:
-        self.job = job
+        self.request = request
+        self.spec = spec
         self.tokenizer = tokenizer
         self.limit = limit
-        self.note = note
         self._avoid = avoid
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
@@ -72,7 +82,7 @@ class TokenizerUnderTest:
         call = call_of(method, *arguments)
         if call in self._avoid:
             raise Elsewhere
-        self.note(Note(call, builds_on))
+        set_heartbeat(BUILDING_ON if builds_on else "calling", place=call)
         return getattr(self.tokenizer, method)(*arguments)
 
     def answer(self, method: str, *arguments: Any, expected: str) -> Any:
@@ -86,14 +96,14 @@ class TokenizerUnderTest:
         except (KeyboardInterrupt, Elsewhere):
             raise
         except BaseException as error:
-            raise Broken(call_of(method, *arguments), expected, words=why(error)) from error
+            raise Broken(call_of(method, *arguments), expected, words=raised(error)) from error
 
     @cached_property
     def vocab_size(self) -> int:
         """The number of ids.
 
         Raises:
-            Elsewhere: it is none.
+            Elsewhere: it is not a positive integer.
         """
         size = self.tokenizer.vocab_size
         if not is_id(size) or size < 1:
@@ -102,34 +112,34 @@ class TokenizerUnderTest:
 
     @property
     def lossless(self) -> bool:
-        """Whether it says that nothing is lost."""
+        """True if the tokenizer claims that nothing is lost."""
         return isinstance(self.tokenizer, ClaimsLossless) and self.tokenizer.lossless is True
 
     def ids(self, text: str) -> list[int]:
-        """The ids of a text.
+        """Return the ids of a text.
 
         Raises:
-            Elsewhere: there are none.
+            Elsewhere: the call fails, or gives something else.
         """
         ids: list[int] = self._quietly("encode", text)
         return ids if self.are_ids(ids) else _elsewhere()
 
     def are_ids(self, ids: Iterable[Any]) -> bool:
-        """Whether all are ids of this vocabulary."""
+        """Tell whether all are ids of this vocabulary."""
         return all(is_id(each) and 0 <= each < self.vocab_size for each in ids)
 
     def ids_or_words(self, text: str) -> list[int] | str:
-        """The ids of a text, or what happened instead."""
+        """Return the ids of a text, or in words what happened instead."""
         try:
             return self.ids(text)
         except Elsewhere as error:
-            return why(error.__cause__) if error.__cause__ else "no ids of this vocabulary"
+            return raised(error.__cause__) if error.__cause__ else "no ids of this vocabulary"
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text of ids.
+        """Return the text of ids.
 
         Raises:
-            Elsewhere: there is none.
+            Elsewhere: the call fails, or gives something else.
         """
         text = self._quietly("decode", list(ids))
         return text if isinstance(text, str) else _elsewhere()
@@ -152,32 +162,32 @@ class TokenizerUnderTest:
 
     @property
     def more_texts(self) -> tuple[str, ...]:
-        """The texts, and all that hypothesis thinks of."""
-        return self.texts + generated(self.job.examples)
+        """The texts, and those that hypothesis generates."""
+        return self.texts + generated(self.request.examples)
 
     @property
     def special_names(self) -> list[str]:
-        """The names of special tokens, as far as they are told and are names."""
+        """The names of special tokens, as far as the tokenizer gives them and they are names."""
         try:
             special = self.tokenizer.special_ids if isinstance(self.tokenizer, HasSpecialTokens) else {}
             return [name for name in special if isinstance(name, str) and name]
-        except Exception:  # noqa: BLE001 - the rule about special tokens tells
+        except Exception:  # noqa: BLE001 - the rule about special tokens reports it
             return []
 
     @cached_property
     def encodable(self) -> list[str]:
-        """Of all texts those that have ids.
+        """All texts that can be encoded.
 
         Raises:
-            NotApplicable: none has.
+            RuleNotApplicable: no text can be encoded.
         """
         return self.working(self.more_texts, self.ids)
 
     def working(self, inputs: Iterable[T], step: Callable[[T], Any]) -> list[T]:
-        """The inputs with which a step works: other rules are about the rest.
+        """Return the inputs with which a step works; other rules are about the rest.
 
         Raises:
-            NotApplicable: there is none.
+            RuleNotApplicable: it works with no input.
         """
         working = []
         for each in inputs:
@@ -189,19 +199,19 @@ class TokenizerUnderTest:
         return working or _nothing()
 
     def each_text(self, texts: Sequence[str], check: Callable[[str], None]) -> str:
-        """Check every text; the first one that fails is made as small as it gets.
+        """Check every text; the first one that fails is made as small as possible.
 
         Returns:
-            How many texts there were.
+            The number of texts, in words.
 
         Raises:
             Broken: a text fails.
-            NotApplicable: no text can be encoded.
+            RuleNotApplicable: no text can be encoded.
         """
         return f"{len(self.working(texts, lambda text: check_small(text, check))):,} texts"
 
     def some_ids(self) -> range:
-        """All ids, or every k-th of a vocabulary of more than 20,000."""
+        """Return all ids, or every k-th of a vocabulary of more than 20,000."""
         return range(0, self.vocab_size, -(-self.vocab_size // _SAMPLED_IDS))
 
 
@@ -225,7 +235,7 @@ def _smallest(whole: Any, check: Callable[[Any], Any]) -> Any:
             check(candidate)
         except Broken:
             return True
-        except (Elsewhere, NotApplicable):
+        except (Elsewhere, RuleNotApplicable):
             pass
         return False
 
@@ -241,4 +251,4 @@ def _elsewhere() -> NoReturn:
 
 
 def _nothing() -> NoReturn:
-    raise NotApplicable("no text could be encoded; see the other rules")
+    raise RuleNotApplicable("no text could be encoded; see the other rules")

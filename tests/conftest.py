@@ -1,4 +1,4 @@
-"""What several test files share."""
+"""Fixtures and settings that several test files share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from hypothesis import settings
 import tokbench
 from tokbench.results.cells import WHOLE
 
-# What an example takes depends on who else uses the machine.
-settings.register_profile("tokbench", deadline=None)
-settings.load_profile("tokbench")
+# The time that an example takes depends on who else uses the machine, so there is no deadline.
+settings.register_profile("ci", deadline=None)
+settings.register_profile("thorough", deadline=None, max_examples=1000)
+settings.load_profile("ci")  # pytest --hypothesis-profile thorough loads the other one after this
 
-# A stranger's package with broken modules: test_plugins.py installs it.
+# A stranger's package with broken modules, which test_registry.py installs.
 collect_ignore = ["sample_plugin"]
 
 
@@ -92,8 +93,16 @@ def cell(results, tokenizer, metric, group=WHOLE):
     return found
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each worker a whole stretch of tests, so that the fixtures of a module are made once and not in every worker."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def pytest_terminal_summary(terminalreporter, config):
-    """What the benchmarks measured."""
+    """Print what the benchmarks measured."""
     session = config._benchmarksession
     if not session.disabled and session.benchmarks:
         from benchmarks.summary import tables

@@ -13,7 +13,7 @@ from typing import Any
 import corpora
 
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
-from tokbench_plugins.bpe.gigatoken_encode import _load
+from tokbench_plugins.bpe.fast.gigatoken import _load
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 

@@ -30,7 +30,7 @@ still on some. ``trainer``, ``engines`` and ``decode`` choose.
 from __future__ import annotations
 
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, read_artefact, write_artefact
-from tokbench_plugins.bpe.encode import Encoder
+from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.patterns import PATTERNS, Splitter, resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 from tokbench_plugins.bpe.trainer import train

@@ -22,7 +22,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from tokbench.plugin import BackendError, BackendUnavailable, Encoded, did_you_mean
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
+from tokbench_plugins.bpe.fast.gigatoken import has_gigatoken
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 __all__ = ["ENGINES", "BulkEncoder", "Engine", "bulk_encoder", "check_engine"]
@@ -89,7 +89,7 @@ class _ByText:
 def _gigatoken(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
     if engine != "gigatoken" and not (engine == "auto" and has_gigatoken()):
         return None
-    from tokbench_plugins.bpe.gigatoken_encode import GigatokenEncoder, refusal
+    from tokbench_plugins.bpe.fast.gigatoken import GigatokenEncoder, refusal
 
     try:
         return GigatokenEncoder(vocabulary, pattern)

@@ -12,9 +12,9 @@ from typing import Any, Final, Literal
 from tokbench.plugin import BackendError, Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
-from tokbench_plugins.bpe.encode import Encoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
-from tokbench_plugins.bpe.order import Merges, merges_of_vocabulary
+from tokbench_plugins.bpe.fast.encode import Encoder
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 

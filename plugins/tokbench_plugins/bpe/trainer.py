@@ -12,10 +12,10 @@ from typing import Final, Literal
 
 from tokbench.plugin import BackendUnavailable, TrainProgress, silent
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.count_parallel import count_in_processes
+from tokbench_plugins.bpe.fast.parallel import count_in_processes
+from tokbench_plugins.bpe.fast.train import train_merges
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
-from tokbench_plugins.bpe.train import train_merges
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
 __all__ = ["TrainEngine", "train"]

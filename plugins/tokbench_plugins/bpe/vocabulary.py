@@ -103,7 +103,7 @@ class Vocabulary:
         >>> vocabulary.merges, vocabulary.tokens[151], vocabulary.tokens[299]
         (((151, 150, 300), (300, 222, 301)), b'h', b'')
         """
-        from tokbench_plugins.bpe.recover import recover
+        from tokbench_plugins.bpe.recovery.recover import recover
 
         if (highest := max(ranks.values(), default=0)) > _HIGHEST:
             raise ValueError(f"id {highest} is above {_HIGHEST}, the highest that is supported")
@@ -133,7 +133,7 @@ class Vocabulary:
         >>> Vocabulary.trained([(97, 98), (98, 99), (97, 257)]).is_canonical  # 'abc' becomes 'ab', 'c'
         False
         """
-        from tokbench_plugins.bpe.encode import merge_ids
+        from tokbench_plugins.bpe.fast.encode import merge_ids
 
         made = [made for _, _, made in self.merges]
         if any(first >= second for first, second in pairwise(made)):

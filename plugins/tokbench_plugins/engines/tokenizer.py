@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 __all__ = ["Engine", "EngineTokenizer", "calling"]

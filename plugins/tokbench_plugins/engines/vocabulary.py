@@ -12,8 +12,8 @@ from typing import TypeVar
 from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
-from tokbench_plugins.bpe.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.patterns import pattern_name
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.engines.encodings import ENCODINGS, EncodingName, ranks_of_encoding
 

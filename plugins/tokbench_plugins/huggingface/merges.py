@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tokbench_plugins.bpe.order import Merges, in_order, is_text, listed
+from tokbench_plugins.bpe.recovery.order import Merges, in_order, is_text, listed
 from tokbench_plugins.bpe.vocabulary import Merge
 from tokbench_plugins.huggingface.json import halves, model_kind, product
 

@@ -22,7 +22,7 @@ from tokbench.plugin import (
     valid_unicode,
     write_atomically,
 )
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
 from tokbench_plugins.huggingface.merges import has_merges, merges_of_content

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 __all__ = ["TekkenTokenizer"]

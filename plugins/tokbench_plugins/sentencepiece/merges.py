@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from os.path import commonprefix
 
-from tokbench_plugins.bpe.order import Merges, NoMergesError, in_order
-from tokbench_plugins.bpe.ranks import Candidate
+from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError, in_order
+from tokbench_plugins.bpe.recovery.ranks import Candidate
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
 __all__ = ["merges_of_pieces"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from sentencepiece import SentencePieceProcessor
 
 from tokbench.plugin import Encoded, Offsets, check_id, from_buffers, write_atomically
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Kind, kind_of, read_pieces
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from tokbench_plugins.bpe.order import Merges, merges_of_ranks
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 

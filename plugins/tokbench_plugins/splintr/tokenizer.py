@@ -13,7 +13,7 @@ import splintr
 from numpy.typing import NDArray
 
 from tokbench.plugin import BackendError, Encoded, from_buffers, from_lists
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.splintr.merges import merges_of_bytes, merges_of_characters
 
 __all__ = ["SplintrTokenizer"]

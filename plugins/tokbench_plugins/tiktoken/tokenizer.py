@@ -11,7 +11,7 @@ import tiktoken
 from tokbench.plugin import BackendError, BackendUnavailable, Encoded, check_id, did_you_mean, from_buffers, from_lists
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
-from tokbench_plugins.bpe.order import Merges, merges_of_ranks
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 
 __all__ = ["TiktokenTokenizer", "get_encoding", "is_lossless", "make_encoding"]
 

@@ -16,7 +16,7 @@ pytest.importorskip("gigatoken")
 
 import itertools
 
-from tokbench_plugins.bpe.gigatoken_encode import GigatokenEncoder, refusal
+from tokbench_plugins.bpe.fast.gigatoken import GigatokenEncoder, refusal
 
 TEXT = st.one_of(st.text(alphabet="abA's 1\n\t\ré🙂中.!/_", max_size=80), st.text(max_size=30))
 DOCUMENTS = ["some words, somewhat worded", "été été HTTPServer's isn't 12345\n\n  x", "日本語 日本 語"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.ranks import Candidate, Ranks
-from tokbench_plugins.bpe.recover import Recovery, recover
+from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks
+from tokbench_plugins.bpe.recovery.recover import Recovery, recover
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 BYTES = {bytes([byte]): byte for byte in range(256)}

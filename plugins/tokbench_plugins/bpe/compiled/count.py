@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from tokbench.plugin import valid_unicode
 from tokbench_plugins.bpe.compiled.count_kernels import BLOCK, add_chunks, move_table, read_counts
 from tokbench_plugins.bpe.compiled.scan import scanner
-from tokbench_plugins.bpe.count_parallel import batches, in_order
-from tokbench_plugins.bpe.train import count_chunks
+from tokbench_plugins.bpe.fast.parallel import batches, in_order
+from tokbench_plugins.bpe.fast.train import count_chunks
 
 __all__ = ["ChunkCounter", "Counts", "count_documents", "encode_documents"]
 

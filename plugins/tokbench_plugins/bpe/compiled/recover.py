@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench_plugins.bpe.compiled.jit import compiled
-from tokbench_plugins.bpe.ranks import Candidate
+from tokbench_plugins.bpe.recovery.ranks import Candidate
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 __all__ = ["CompiledRanks"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tokbench_plugins.bpe.encode import merge_ids
+from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tokbench_plugins.bpe.encode import merge_ids
+from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 __all__ = ["Candidate", "Ranks", "is_merged"]

@@ -10,7 +10,7 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import Final, TypeVar
 
-from tokbench_plugins.bpe.train import count_chunks
+from tokbench_plugins.bpe.fast.train import count_chunks
 
 __all__ = ["batches", "count_in_processes", "in_order"]
 

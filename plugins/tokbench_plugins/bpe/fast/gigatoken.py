@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.plugin import Encoded, valid_unicode
-from tokbench_plugins.bpe.encode import Encoder
+from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 

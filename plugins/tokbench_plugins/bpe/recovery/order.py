@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from heapq import merge
 
 from tokbench.plugin import BackendError
-from tokbench_plugins.bpe.ranks import Candidate
-from tokbench_plugins.bpe.recover import candidates_of_ranks, recover_from
+from tokbench_plugins.bpe.recovery.ranks import Candidate
+from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
 
 __all__ = ["Merges", "NoMergesError", "in_order", "is_text", "listed", "merges_of_ranks", "merges_of_vocabulary"]
@@ -39,7 +39,7 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
     ((0, 1), (1, 2, 0))
     >>> in_order([Candidate(3, [0, 1, 0]), Candidate(4, [0, 1])], lambda token_id: False)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    tokbench_plugins.bpe.order.NoMergesError: merges are out of order: id 3 ...
+    tokbench_plugins.bpe.recovery.order.NoMergesError: merges are out of order: id 3 ...
     """
     try:
         merges, left_over = recover_from(candidates, late=True)

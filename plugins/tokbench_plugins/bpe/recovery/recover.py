@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.encode import merge_ids
-from tokbench_plugins.bpe.ranks import Candidate, Ranks, is_merged
+from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks, is_merged
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair
 
 if TYPE_CHECKING:

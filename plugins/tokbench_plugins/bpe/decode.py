@@ -77,7 +77,7 @@ class Decoder:
     def _join_compiled(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
         import numpy as np
 
-        from tokbench_plugins.bpe.compiled.decode_kernels import join_tokens
+        from tokbench_plugins.bpe.compiled.decode import join_tokens
 
         if len(ids) and (highest := int(ids.max())) >= len(self._bytes_of):
             self.join([highest])  # raises

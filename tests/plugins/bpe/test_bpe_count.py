@@ -13,8 +13,8 @@ from tokbench_plugins.bpe.fast.train import count_chunks
 
 pytest.importorskip("numba")
 
-from tokbench_plugins.bpe.fast import parallel
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, Counts, count_documents, encode_documents
+from tokbench_plugins.bpe.fast import parallel
 
 SPLITS = [None, *PATTERNS, r"[^b]+", r"(a)|(b+)", "a*"]
 DOCUMENTS = st.lists(st.one_of(st.text(alphabet="ab ", max_size=30), st.text(max_size=30)), max_size=12)

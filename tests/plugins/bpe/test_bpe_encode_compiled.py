@@ -19,7 +19,7 @@ pytest.importorskip("numba")
 
 from tokbench_plugins.bpe.compiled import encode as encode_compiled
 from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
-from tokbench_plugins.bpe.compiled.encode_cache import LONGEST_CACHED
+from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED
 
 SPLITS = [None, *PATTERNS, r"[^b]+"]

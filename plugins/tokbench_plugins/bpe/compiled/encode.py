@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import Encoded, valid_unicode
-from tokbench_plugins.bpe.compiled.encode_cache import LONGEST_CACHED, PADDING, Tables, add_tokens
-from tokbench_plugins.bpe.compiled.encode_chunks import encode_chunks
-from tokbench_plugins.bpe.compiled.encode_merge import lanes, merge_chunks
-from tokbench_plugins.bpe.compiled.encode_pairs import HIGHEST_ID, NO_RANK, pair_tables
+from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
+from tokbench_plugins.bpe.compiled.encode_merge import HIGHEST_ID, NO_RANK, lanes, merge_chunks, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary

@@ -1,8 +1,4 @@
-"""Training as in :mod:`..train`, idea by idea, but compiled: merges identical to the literal loop.
-
-Importing this file needs numba. Next to read: ``train_text``, ``train_heap``,
-``train_merge``.
-"""
+"""Training as in :mod:`..fast.train`, idea by idea, but compiled by numba (see ``train_kernels``): the same merges."""
 
 from __future__ import annotations
 
@@ -12,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import TrainProgress, silent
-from tokbench_plugins.bpe.compiled import train_merge as kernels
+from tokbench_plugins.bpe.compiled import train_kernels as kernels
 from tokbench_plugins.bpe.compiled.count import Counts
-from tokbench_plugins.bpe.compiled.train_text import ARENA, HEAP, MADE, PAIRS, STATE, Text, drop_stale, fill_table
+from tokbench_plugins.bpe.compiled.train_kernels import ARENA, HEAP, MADE, PAIRS, STATE, Text
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
@@ -102,14 +98,14 @@ def _with_more_room(text: Text, lacking: int) -> Text:
     """The same with more room for positions, for pairs, or to find pairs."""
     if lacking == kernels.ARENA_FULL:
         before = int(text.state[ARENA])
-        drop_stale(text)
+        kernels.drop_stale(text)
         left = int(text.state[ARENA])
         # Where this gains little it would soon be done again, and at worst for ever.
         return text if 2 * left <= before else text._replace(arena=_grown(text.arena, left))
     taken = int(text.state[PAIRS])
     if lacking == kernels.TABLE_FULL:
         table = np.full(2 * text.table.size, -1, np.int32)
-        fill_table(text.pairs, taken, table)
+        kernels.fill_table(text.pairs, taken, table)
         return text._replace(table=table)
     heap = _grown(text.heap, int(text.state[HEAP]))
     return text._replace(pairs=_grown(text.pairs, taken), heap=heap)

@@ -30,10 +30,10 @@ still on some. ``trainer``, ``engines`` and ``decode`` choose.
 from __future__ import annotations
 
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, read_artefact, write_artefact
+from tokbench_plugins.bpe.engines import train
 from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.patterns import PATTERNS, Splitter, resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
-from tokbench_plugins.bpe.trainer import train
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, token_bytes_of
 
 __all__ = [

@@ -8,18 +8,19 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe.artefact import Kind, Training, read_artefact
-from tokbench_plugins.bpe.corpus import CorpusDigest
-from tokbench_plugins.bpe.engines import Engine
+from tokbench_plugins.bpe.artefact import CorpusDigest, Kind, Training, read_artefact
+from tokbench_plugins.bpe.engines import Engine, train
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import SPECIAL_SETS, SpecialTokens
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
-from tokbench_plugins.bpe.trainer import train
 
 __all__ = ["LoadOptions", "SplitPattern", "TrainOptions", "load_saved", "train_tokenizer"]
 
-_ENGINE: Any = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken; same ids")
+_ENGINE: Any = Field(
+    default="auto",
+    description="auto, python, numba, gigatoken, or literal (the textbook loops, which show each merge); same ids",
+)
 _SPECIAL: Any = Field(
     default=(),
     description=f"special tokens, by name or set ({', '.join(SPECIAL_SETS)}), after the merges",
@@ -79,8 +80,7 @@ def train_tokenizer(
 ) -> BPETokenizer:
     """Train, and keep what the artefact will say of it; special tokens come on top of ``vocab_size``."""
     digest = CorpusDigest(documents)
-    engine = "auto" if options.engine == "gigatoken" else options.engine
-    merges = train(digest, vocab_size, pattern, progress, options.tie, engine, options.processes)
+    merges = train(digest, vocab_size, pattern, progress, options.tie, options.engine, options.processes)
     special = _added(options.special_tokens, SpecialTokens({}), 256 + len(merges))
     training = Training(vocab_size, options.tie, digest.corpus)
     return BPETokenizer(merges, pattern, special, engine=options.engine, training=training)

@@ -13,8 +13,11 @@ from tokbench.plugin import BackendError, Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
-from tokbench_plugins.bpe.fast.encode import Encoder
+from tokbench_plugins.bpe.fast.encode import Encoder, merge_ids
+from tokbench_plugins.bpe.formats import EXPORTS, Parts
+from tokbench_plugins.bpe.literal import merge_literally
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
@@ -22,8 +25,9 @@ __all__ = ["BPETokenizer"]
 
 _WORTH_BULK: Final = 1_000_000  # characters encoded in all; below, another engine takes longer to get ready
 
-_LONG: Final = 4096
-"""Characters from which on one text is as good as a batch."""
+_LONG: Final = 4096  # characters; a text of so many is encoded as a batch
+_LITERAL: Final = "its engine is the textbook loop (engine: literal): its speeds say nothing about the vocabulary"
+_SLOW: Final = ("python", "literal")  # engines without another one for batches
 
 
 class BPETokenizer:
@@ -36,7 +40,7 @@ class BPETokenizer:
         merges: the merges of a trained vocabulary in order of rank.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
         special_tokens: names and ids, which ordinary text does not give.
-        engine: what encodes batches; see :mod:`tokbench_plugins.bpe.engines`.
+        engine: what encodes; see :mod:`tokbench_plugins.bpe.engines`.
         training: how it was trained, for the artefact.
 
     Raises:
@@ -120,7 +124,7 @@ class BPETokenizer:
         >>> tokenizer.encode("hi <end>"), tokenizer.vocab_size, tokenizer.decode([300, 299, 400])
         ([300, 32, 60, 101, 110, 100, 62], 401, 'hi<end>')
         """
-        return cls.from_vocabulary(Vocabulary.from_ranks(ranks), pattern, special_tokens, engine=engine)
+        return cls.from_vocabulary(vocabulary_of_ranks(ranks), pattern, special_tokens, engine=engine)
 
     def _set_up(self, vocabulary: Vocabulary, pattern: str | None, special: SpecialTokens, engine: Engine) -> None:
         check_engine(engine)
@@ -128,16 +132,21 @@ class BPETokenizer:
         self.special_tokens = special
         self.training = Training()
         self.engine: Engine = engine
-        self._encoder = Encoder(vocabulary, pattern)
+        self._encoder = Encoder(vocabulary, pattern, merge_literally if engine == "literal" else merge_ids)
         tokens = list(vocabulary.tokens) + [b""] * (max(special.names, default=-1) + 1 - len(vocabulary.tokens))
         for token_id, name in special.names.items():
             tokens[token_id] = name.encode()
         self.vocab_size = len(tokens)
         """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
-        self._decoder = Decoder(tokens, compiled=engine != "python")
+        self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
         # Characters to be encoded in Python before the engine for batches is got ready.
-        self._patience = {"auto": _WORTH_BULK, "python": -1}.get(engine, 0)
+        self._patience = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of a report must know."""
+        return (_LITERAL,) if self.engine == "literal" else ()
 
     @property
     def special_ids(self) -> Mapping[str, int]:
@@ -247,7 +256,7 @@ class BPETokenizer:
 
     def warm_up(self) -> None:
         """Get the engine for batches ready now, if this tokenizer may use another than Python."""
-        if self._bulk is None and self.engine != "python":
+        if self._bulk is None and self.engine not in _SLOW:
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
         self._patience = -1
 
@@ -266,8 +275,6 @@ class BPETokenizer:
     @property
     def exports(self) -> Mapping[str, str]:
         """The formats of other programs, and what their files' names end in."""
-        from tokbench_plugins.bpe.formats import EXPORTS
-
         return {name: suffix for name, (suffix, _) in EXPORTS.items()}
 
     def export(self, name: str, path: Path, /) -> None:
@@ -277,8 +284,6 @@ class BPETokenizer:
             BackendError: the format cannot hold it; the message says what and why.
             OSError: a file cannot be written.
         """
-        from tokbench_plugins.bpe.formats import EXPORTS, Parts
-
         _, write = EXPORTS[name]
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
 

@@ -14,6 +14,7 @@ from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_token
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
 from tokbench_plugins.bpe.patterns import pattern_name
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.engines.encodings import ENCODINGS, EncodingName, ranks_of_encoding
 
@@ -86,7 +87,7 @@ class EngineVocabulary:
             return self.merged
         assert self.ranks is not None
         try:
-            return Vocabulary.from_ranks(self.ranks)
+            return vocabulary_of_ranks(self.ranks)
         except ValueError as error:
             raise BackendError(f"the ranks are not those of a byte-level vocabulary: {error}") from error
 

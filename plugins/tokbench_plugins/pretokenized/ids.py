@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tokbench.plugin import BackendError
+from tokbench_plugins.pretokenized.options import LoadOptions
 from tokbench_plugins.pretokenized.pieces import piece_bytes
 from tokbench_plugins.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
-
-if TYPE_CHECKING:
-    from tokbench_plugins.pretokenized.backend import LoadOptions
 
 __all__ = ["Ids", "PieceIds", "shown"]
 

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench_plugins.bpe import trainer
+from tokbench_plugins.bpe import engines
 from tokbench_plugins.bpe.compiled import jit
 from tokbench_plugins.bpe.compiled.jit import has_numba
+from tokbench_plugins.bpe.engines import train
 from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.trainer import train
 
 ENGINES = ["python", pytest.param("numba", marks=pytest.mark.skipif(not has_numba(), reason="no numba"))]
 DOCUMENTS = st.lists(st.one_of(st.text(alphabet="ab", max_size=60), st.text(max_size=30)), max_size=6)
@@ -36,22 +36,22 @@ def test_wrong_arguments(engine):
 
 
 def test_a_short_text_is_trained_in_python(monkeypatch):
-    monkeypatch.setattr(trainer, "has_numba", lambda: pytest.fail("asked for numba"))
+    monkeypatch.setattr(engines, "has_numba", lambda: pytest.fail("asked for numba"))
     assert train(["abab"] * 100, 257, None) == [(97, 98)]
 
 
 @pytest.mark.skipif(not has_numba(), reason="no numba")
 def test_a_long_text_is_trained_by_numba(monkeypatch):
-    monkeypatch.setattr(trainer, "_LONG_SPLIT", 10)
-    monkeypatch.setattr(trainer, "train_merges", lambda *_: pytest.fail("trained in Python"))
+    monkeypatch.setattr(engines, "_LONG_SPLIT", 10)
+    monkeypatch.setattr(engines, "train_merges", lambda *_: pytest.fail("trained in Python"))
     taken = []
     assert train((taken.append(n) or "ab ab" for n in range(5)), 258, "gpt4") == [(97, 98), (32, 256)]
     assert taken == [0, 1, 2, 3, 4]
 
 
 def test_without_numba(monkeypatch):
-    monkeypatch.setattr(trainer, "has_numba", lambda: False)
-    monkeypatch.setattr(trainer, "_LONG_NAIVE", 1)
+    monkeypatch.setattr(engines, "has_numba", lambda: False)
+    monkeypatch.setattr(engines, "_LONG_NAIVE", 1)
     assert train(["abab"], 257, None) == [(97, 98)]
     with pytest.raises(tokbench.BackendUnavailable, match="pip install"):
         train(["abab"], 257, None, engine="numba")

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tokbench_plugins.bpe.compiled.jit import compiled
-from tokbench_plugins.bpe.recovery.ranks import Candidate
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
+
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.recovery.ranks import Candidate
 
 __all__ = ["CompiledRanks"]
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.plugin import Encoded, valid_unicode
-from tokbench_plugins.bpe.fast.encode import Encoder
+from tokbench_plugins.bpe.fast.encode import Encoder, is_canonical
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -68,7 +68,7 @@ def refusal(vocabulary: Vocabulary, pattern: str | None) -> str | None:
         return f"gigatoken does not know the pattern {pattern!r}"
     if vocabulary.whole_chunks:
         return "gigatoken knows no tokens that no merge builds"
-    if not vocabulary.is_canonical:
+    if not is_canonical(vocabulary):
         return "gigatoken cannot tell which of two merges makes a token"
     return None
 

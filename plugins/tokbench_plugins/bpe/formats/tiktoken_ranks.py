@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tokbench.plugin import BackendError, read_file, write_atomically
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 __all__ = ["ranks_of", "read_ranks", "write_ranks"]
@@ -99,7 +100,7 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
         raise ValueError(
             f"ids {ranks[token]} and {twice} both stand for {token!r}, and a .tiktoken file has one of them"
         )
-    implied = Vocabulary.from_ranks(ranks)
+    implied = vocabulary_of_ranks(ranks)
     if implied.merges != vocabulary.merges:
         pairs = zip(implied.merges, vocabulary.merges, strict=False)
         shorter = min(len(implied.merges), len(vocabulary.merges))

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokbench.plugin import BackendError, write_atomically
+from tokbench_plugins.bpe.fast.encode import not_merged
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
-from tokbench_plugins.bpe.formats.parts import Parts, not_merged
+from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 
 __all__ = ["tokenizer_json", "write_tokenizer_json"]

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.plugin import BackendError
+from tokbench_plugins.bpe.fast.encode import not_merged
 from tokbench_plugins.bpe.formats.byte_names import vocabulary_of_names
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
-from tokbench_plugins.bpe.formats.parts import Parts, not_merged
+from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.special import SpecialTokens
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks, is_merged
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.compiled.recover import CompiledRanks
@@ -34,7 +34,10 @@ __all__ = [
     "candidates_of_ranks",
     "recover",
     "recover_from",
+    "vocabulary_of_ranks",
 ]
+
+_HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
 _WORTH_COMPILED: Final = 4096
 """With fewer candidates, numba takes longer to get ready."""
@@ -69,6 +72,30 @@ class Recovered(NamedTuple):
 
     merges: list[Merge]
     whole_chunks: list[WholeChunk]
+
+
+def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
+    """Make the vocabulary of bare ranks, tiktoken's format: the merges are recovered.
+
+    Args:
+        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps.
+
+    Raises:
+        ValueError: a single byte is missing, an id is negative, enormous or there twice, or a token is empty.
+
+    >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
+    >>> vocabulary = vocabulary_of_ranks(ranks)
+    >>> vocabulary.merges, vocabulary.tokens[151], vocabulary.tokens[299]
+    (((151, 150, 300), (300, 222, 301)), b'h', b'')
+    """
+    if (highest := max(ranks.values(), default=0)) > _HIGHEST:
+        raise ValueError(f"id {highest} is above {_HIGHEST}, the highest that is supported")
+    merges, whole_chunks = recover(ranks)
+    tokens = [b""] * (highest + 1)
+    for token, token_id in ranks.items():
+        tokens[token_id] = token
+    byte_ids = tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
+    return Vocabulary(tuple(tokens), byte_ids, tuple(merges), frozenset(chunk.made for chunk in whole_chunks))
 
 
 def recover(ranks: Mapping[bytes, int]) -> Recovered:

@@ -42,7 +42,7 @@ def _load(options: LoadOptions) -> BPETokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``gpt2_files``."""
+    """Register ``gpt2_files``."""
     register(
         plugin.BackendSpec(
             name="gpt2_files",

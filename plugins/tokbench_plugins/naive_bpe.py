@@ -63,7 +63,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``naive_bpe``."""
+    """Register ``naive_bpe``."""
     register(
         plugin.BackendSpec(
             name="naive_bpe",

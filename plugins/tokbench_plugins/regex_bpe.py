@@ -76,7 +76,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``regex_bpe``."""
+    """Register ``regex_bpe``."""
     register(
         plugin.BackendSpec(
             name="regex_bpe",

@@ -83,12 +83,12 @@ class CorpusDigest:
 
     @property
     def corpus(self) -> Corpus:
-        """What was passed on so far."""
+        """The documents that were passed on so far."""
         return Corpus(self._sha256.hexdigest(), self._documents, self._bytes)
 
 
 class Training(NamedTuple):
-    """How a tokenizer was trained, as far as its ids depend on it; ``None`` for what is not known.
+    """The training of a tokenizer, as far as its ids depend on it; ``None`` for what is not known.
 
     Attributes:
         vocab_size: the number of ids asked for; the text may have given fewer.
@@ -105,7 +105,7 @@ _UNKNOWN: Final = Training()
 
 
 class Artefact(NamedTuple):
-    """What the file says.
+    """The content of the file.
 
     Attributes:
         merges: the merges in order of rank.
@@ -191,7 +191,7 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
 
 
 def _checked(content: Any, kind: Kind) -> Artefact:
-    """The content if nothing is wrong with it; raises ValueError with the reason otherwise."""
+    """Return the content if nothing is wrong with it; raise ValueError with the reason otherwise."""
     if not isinstance(content, dict) or "format" not in content:
         raise ValueError("not a file saved by tokbench's BPE: it has no 'format'")
     _check_format(content["format"])

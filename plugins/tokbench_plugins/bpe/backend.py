@@ -1,4 +1,4 @@
-"""What ``naive_bpe`` and ``regex_bpe`` have in common: their options, training and loading."""
+"""The options, training and loading that ``naive_bpe`` and ``regex_bpe`` share."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class TrainOptions(plugin.Options):
 
 
 def _added(names: Iterable[str], known: SpecialTokens, first: int) -> SpecialTokens:
-    """The special tokens of a file, and those that were asked for."""
+    """Return the special tokens of a file, and those that were asked for."""
     spelled = [token for name in names for token in SPECIAL_SETS.get(name, (name,))]
     fresh = [token for token in dict.fromkeys(spelled) if token not in known.ids]
     return known.with_more(fresh, max([first, *(token_id + 1 for token_id in known.ids.values())])) if fresh else known
 
 
 def load_saved(options: LoadOptions, kind: Kind) -> BPETokenizer:
-    """The tokenizer of a file, with the special tokens that are asked for added to those it has.
+    """Return the tokenizer of a file, with the special tokens that are asked for added to those it has.
 
     Raises:
         BackendError: see :func:`..artefact.read_artefact`.

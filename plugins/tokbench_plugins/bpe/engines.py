@@ -52,7 +52,7 @@ _log = logging.getLogger("tokbench")
 
 
 class BulkEncoder(Protocol):
-    """What encodes batches."""
+    """An encoder of batches."""
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
         """Return the ids of all texts."""
@@ -76,7 +76,7 @@ def check_engine(engine: str) -> None:
 
 
 def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
-    """The engine for batches; ``None`` stands for the one in Python, which every tokenizer has.
+    """Return the engine for batches; ``None`` stands for the one in Python, which every tokenizer has.
 
     With ``auto``: gigatoken and numba by the text, or what there is of them and takes the vocabulary.
 
@@ -96,7 +96,7 @@ class _ByText:
         self._for_others = for_others
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """The ids of all texts."""
+        """Encode all texts."""
         ascii_chars = sum(len(text) for text in texts if text.isascii())
         mostly_ascii = 2 * ascii_chars >= sum(map(len, texts))
         return (self._for_ascii if mostly_ascii else self._for_others).encode_batch(texts)

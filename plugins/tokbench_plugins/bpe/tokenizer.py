@@ -80,7 +80,7 @@ class BPETokenizer:
         *,
         engine: Engine = "auto",
     ) -> BPETokenizer:
-        """A tokenizer with any vocabulary.
+        """Make a tokenizer with any vocabulary.
 
         Args:
             vocabulary: the tokens and merges.
@@ -107,7 +107,7 @@ class BPETokenizer:
         *,
         engine: Engine = "auto",
     ) -> BPETokenizer:
-        """A tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
+        """Make a tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
 
         Args:
             ranks: the id of each token, by its bytes; a smaller id is merged first.
@@ -145,7 +145,7 @@ class BPETokenizer:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of a report must know."""
+        """Notes for the reader of a report."""
         return (_LITERAL,) if self.engine == "literal" else ()
 
     @property
@@ -154,7 +154,7 @@ class BPETokenizer:
         return self.special_tokens.ids
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: what it was made from; the caches stay behind."""
+        """Pickle what it was made from, without the caches."""
         return _restored, (self.vocabulary, self.pattern, self.special_tokens, self.engine, self.training)
 
     @cached_property
@@ -176,11 +176,11 @@ class BPETokenizer:
 
     @property
     def file_suffix(self) -> str:
-        """What the name of a saved file ends in."""
+        """The end of the name of a saved file."""
         return FILE_SUFFIX
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; special tokens are not recognised."""
+        """Encode ordinary text; special tokens are not recognised."""
         return self._encoder(text) if len(text) < _LONG else self.encode_batch([text]).ids.tolist()
 
     def encode_with_special(
@@ -191,7 +191,7 @@ class BPETokenizer:
         allowed_special: Collection[str] | Literal["all"] = frozenset(),
         disallowed_special: Collection[str] | Literal["all"] = "all",
     ) -> list[int]:
-        """The ids of a text in which special tokens are recognised; see :meth:`SpecialTokens.encode`.
+        """Encode a text in which special tokens are recognised; see :meth:`SpecialTokens.encode`.
 
         >>> tokenizer = BPETokenizer.from_vocabulary(Vocabulary.trained([]), None, {"<end>": 256})
         >>> tokenizer.encode_with_special("a<end>", allowed_special={"<end>"})
@@ -202,7 +202,7 @@ class BPETokenizer:
         )
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts in two arrays.
+        """Encode all texts into two arrays.
 
         >>> ids, offsets = BPETokenizer([(104, 105)]).encode_batch(["hi!", "", "ohi"])
         >>> ids.tolist(), offsets.tolist()
@@ -227,7 +227,7 @@ class BPETokenizer:
         return Encoded(np.array(ids, dtype=np.uint32), offsets)
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -235,7 +235,7 @@ class BPETokenizer:
         return self._decoder.join([token_id])
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -243,7 +243,7 @@ class BPETokenizer:
         return self._decoder(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents.
+        """Decode all documents.
 
         Raises:
             ValueError: one of the ids does not exist.

@@ -1,4 +1,4 @@
-"""What the ids of a BPE vocabulary stand for, and how they are made of each other.
+"""The vocabulary of a BPE: the bytes of each id, and the merges that make one id of two.
 
 In a vocabulary trained here ids 0 to 255 are the bytes themselves, and the merge of rank ``r`` makes
 id ``256 + r``: the merges, in order, are all there is to know, and :func:`token_bytes_of` spells every id
@@ -71,7 +71,7 @@ class Vocabulary:
 
     @classmethod
     def trained(cls, pairs: Iterable[Pair]) -> Vocabulary:
-        """The vocabulary of trained merges: ids 0 to 255 are the bytes, merge ``r`` makes id ``256 + r``.
+        """Make the vocabulary of trained merges: ids 0 to 255 are the bytes, merge ``r`` makes id ``256 + r``.
 
         Args:
             pairs: (left id, right id) in order of rank.
@@ -86,7 +86,7 @@ class Vocabulary:
 
     @property
     def is_trained(self) -> bool:
-        """Whether ids follow ranks as training gives them: bytes first, then one id per merge."""
+        """True if ids follow ranks as training gives them: bytes first, then one id per merge."""
         return self.byte_ids == tuple(range(FIRST_MERGE)) and all(
             made == FIRST_MERGE + rank for rank, (_, _, made) in enumerate(self.merges)
         )
@@ -106,7 +106,7 @@ class Vocabulary:
 
 
 def token_bytes_of(merges: Sequence[Pair]) -> list[bytes]:
-    """The bytes of every id.
+    """Return the bytes of every id.
 
     Two ids of a *trained* vocabulary never have the same bytes: a string of bytes on its own is always
     merged the same way. So ``{token: id}`` may be turned around, and is what tiktoken calls the

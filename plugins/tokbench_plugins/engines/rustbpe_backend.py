@@ -55,7 +55,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``rustbpe``."""
+    """Register ``rustbpe``."""
     register(
         plugin.BackendSpec(
             name="rustbpe",

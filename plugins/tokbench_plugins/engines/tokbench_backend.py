@@ -33,7 +33,7 @@ def _load(options: LoadOptions) -> BPETokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``tokbench_bpe``."""
+    """Register ``tokbench_bpe``."""
     register(
         plugin.BackendSpec(
             name="tokbench_bpe",

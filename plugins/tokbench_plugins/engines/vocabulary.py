@@ -1,4 +1,4 @@
-"""What an engine is given: a byte-level vocabulary in memory, and as the files that engines read."""
+"""The vocabulary that an engine is given, in memory and as the files that engines read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EngineVocabulary:
 
     @classmethod
     def of_encoding(cls, name: EncodingName) -> EngineVocabulary:
-        """One of OpenAI's.
+        """Load one of OpenAI's vocabularies.
 
         Raises:
             BackendUnavailable: its ranks are not on this machine.
@@ -57,7 +57,7 @@ class EngineVocabulary:
 
     @classmethod
     def of_file(cls, path: Path, pattern: str) -> EngineVocabulary:
-        """That of a ``.tiktoken`` file, or of a ``tokenizer.json``, which says its pattern itself.
+        """Read the vocabulary of a ``.tiktoken`` file, or of a ``tokenizer.json``, which names its pattern.
 
         Args:
             path: a ``tokenizer.json`` if its name ends in ``.json``.
@@ -113,7 +113,7 @@ class EngineVocabulary:
         return tuple(tokens)
 
     def through_ranks(self, load: Callable[[str], T]) -> T:
-        """What ``load`` makes of a ``.tiktoken`` file with these ranks, which is gone afterwards.
+        """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks.
 
         Raises:
             BackendError: the merges do not follow the ids.
@@ -126,7 +126,7 @@ class EngineVocabulary:
             return load(str(path))
 
     def through_json(self, load: Callable[[str], T]) -> T:
-        """What ``load`` makes of a ``tokenizer.json`` without special tokens, which is gone afterwards."""
+        """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens."""
         with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
             path = Path(folder, "tokenizer.json")
             write_json(path, Parts(self.vocabulary, self.pattern))

@@ -38,7 +38,7 @@ def _load(options: LoadOptions) -> Pretokenized:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``pretokenized``."""
+    """Register ``pretokenized``."""
     register(
         plugin.BackendSpec(
             name="pretokenized",

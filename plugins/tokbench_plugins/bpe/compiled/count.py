@@ -55,7 +55,7 @@ _SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LO
 
 @inlined
 def _word(data: Any, at: Any) -> Any:
-    """Eight bytes as one number, the first one lowest: the compiler makes this a single load."""
+    """Return eight bytes as one number, the first one lowest: the compiler makes this a single load."""
     at = np.uint64(at)
     word = np.uint64(0)
     for i in range(8):
@@ -65,7 +65,7 @@ def _word(data: Any, at: Any) -> Any:
 
 @inlined
 def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
-    """The key of the chunk ``data[start:end]``, which is not empty."""
+    """Return the key of the chunk ``data[start:end]``, which is not empty."""
     size = end - start
     if size >= _LONG:
         key = np.uint64(size)
@@ -86,7 +86,7 @@ def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
 
 @inlined
 def _slot(first: Any, second: Any, table: Any) -> Any:
-    """Where the search for a key begins."""
+    """Return the slot where the search for a key begins."""
     mixed = (first ^ second >> _TOP_BYTE ^ second << _BYTE) * _FIRST_FACTOR
     mixed = (mixed ^ mixed >> _HALF) * _SECOND_FACTOR
     return (mixed ^ mixed >> _HALF) & np.uint64(table.shape[0] - 1)
@@ -94,7 +94,7 @@ def _slot(first: Any, second: Any, table: Any) -> Any:
 
 @inlined
 def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any) -> Any:
-    """Whether a long chunk is the different chunk ``number``."""
+    """Return True if a long chunk is the different chunk ``number``."""
     size = end - start
     base = offsets[number]
     if offsets[number + 1] - base != size:
@@ -127,7 +127,7 @@ def _read_counts(table: Any, counts: Any) -> None:
 
 @compiled
 def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, table: Any) -> Any:
-    """Whether so many more different chunks, of ``size`` bytes in all, can be counted."""
+    """Return True if there is room for so many more different chunks, of ``size`` bytes in all."""
     return (
         4 * (known + chunks) <= 3 * table.shape[0]
         and known + chunks < offsets.size
@@ -231,7 +231,7 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Counts:
-        """The same in arrays.
+        """Put counts into arrays.
 
         >>> Counts.of({"no": 2, "é": 1}).offsets.tolist()
         [0, 2, 4]
@@ -281,17 +281,17 @@ class ChunkCounter:
 
     @property
     def known(self) -> int:
-        """How many different chunks there are so far."""
+        """The number of different chunks so far."""
         return self._known
 
     def counts(self) -> Counts:
-        """All chunks so far."""
+        """Return all chunks so far."""
         counts = np.empty(self._known, np.int64)
         _read_counts(self._table, counts)
         return Counts(self._data[: self._offsets[self._known]], self._offsets[: self._known + 1], counts)
 
     def _make_room(self, chunks: int, size: int) -> None:
-        """Room for so many more different chunks, of ``size`` bytes in all."""
+        """Make room for so many more different chunks, of ``size`` bytes in all."""
         used = int(self._offsets[self._known])
         if used + size > self._data.size:
             self._data = _grown(self._data, used, used + size)
@@ -304,7 +304,7 @@ class ChunkCounter:
 
 
 def _empty_table(slots: int) -> NDArray[np.uint64]:
-    """Room for a table, placed so that no slot of 32 bytes lies in two of the cache's lines of 64."""
+    """Make an empty table whose slots of 32 bytes each lie within one cache line of 64 bytes."""
     room = np.zeros(4 * slots + 4, np.uint64)
     skipped = -room.ctypes.data % 32 // 8
     return room[skipped : skipped + 4 * slots].reshape(slots, 4)
@@ -314,14 +314,14 @@ _Array = TypeVar("_Array", NDArray[np.uint8], NDArray[np.int64])
 
 
 def _grown(array: _Array, used: int, least: int) -> _Array:
-    """A copy with half as much room again, and one entry more at least."""
+    """Return a copy with half as much room again, and one entry more at least."""
     grown = np.empty(max(least, array.size + array.size // 2 + 1), array.dtype)
     grown[:used] = array[:used]
     return grown
 
 
 def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The UTF-8 of all documents in one array, and where each ends; lone surrogates become U+FFFD.
+    """Return the UTF-8 of all documents in one array, and where each ends; lone surrogates become U+FFFD.
 
     >>> data, offsets = encode_documents(["né", "", "o"])
     >>> data.tolist(), offsets.tolist()
@@ -337,7 +337,7 @@ def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArr
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:
-    """How often each chunk occurs, in the order in which the chunks first occur.
+    """Count the chunks; they come in the order in which they first occur.
 
     Args:
         documents: the texts, gone through once.
@@ -361,14 +361,14 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
 
 
 class _Own(local):
-    """What each thread that asks has for itself."""
+    """A counter of its own for each thread."""
 
     def __init__(self) -> None:
         self.counter = ChunkCounter()
 
 
 def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
-    """Each thread counts for itself, and remembers which of its chunks were new with which batch.
+    """Count in threads; each remembers which of its chunks were new with which batch.
 
     Put together by batches, the chunks are in the order in which they first occur: a thread takes its
     batches in their order, so a chunk is new to it with the first of them that has it.
@@ -403,5 +403,5 @@ def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]
 
 
 def _count_batch(pattern: str | None, batch: Sequence[str]) -> Counts:
-    """What a process does."""
+    """Count one batch in a process."""
     return Counts.of(count_chunks(batch, pattern))

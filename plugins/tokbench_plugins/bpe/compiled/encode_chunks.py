@@ -49,7 +49,7 @@ _LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL = range(6)
 
 
 class Tables(NamedTuple):
-    """What the kernels work with; the tables of the cache change, the others do not.
+    """The tables of the kernels; those of the cache change, the others do not.
 
     Attributes:
         merging: what ``encode_merge`` needs: uint32[256], the id of each byte; uint32[65536],
@@ -71,7 +71,7 @@ class Tables(NamedTuple):
 
 @compiled
 def _word(data: Any, at: Any) -> Any:
-    """Eight bytes as one number, the first one lowest: a single load."""
+    """Return eight bytes as one number, the first one lowest: a single load."""
     word = np.uint64(data[at])
     for i in range(1, 8):
         word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
@@ -87,7 +87,7 @@ def _mix(a: Any, b: Any) -> Any:
 
 @compiled
 def key_of(data: Any, start: Any, length: Any) -> Any:
-    """The key of a chunk (for a long one without the place) and its hash."""
+    """Return the key of a chunk (for a long one without the place) and its hash."""
     if length <= _U15:
         low = min(length, _U8)  # no branches here: they would be mispredicted for every other word
         first = _word(data, start) & (_ALL >> (_U8 * (_U8 - low)))
@@ -106,7 +106,7 @@ def key_of(data: Any, start: Any, length: Any) -> Any:
 
 @compiled
 def begin_of(rows: Any, mixed: Any) -> Any:
-    """The row where the search for a hash begins."""
+    """Return the row where the search for a hash begins."""
     return (mixed * _U4) & np.uint64(len(rows) - 1)
 
 
@@ -120,7 +120,7 @@ def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> bool:
 
 @compiled
 def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
-    """The row of a key and whether it is there; if not, and the row is free, it belongs there."""
+    """Return the row of a key and whether it is there; if not, and the row is free, it belongs there."""
     mask = np.uint64(len(rows) - 1)
     row = begin
     for _ in range(_PROBES):
@@ -177,7 +177,7 @@ def write(
 
 @compiled
 def forget_if_full(rows: Any, state: Any) -> None:
-    """Where there was no room for a chunk, wipe out all that was learned: what is worth it comes back."""
+    """Wipe out all that was learned if there was no room for a chunk: frequent chunks come back."""
     if state[_FULL]:
         for k in range(0, len(rows), 4):
             if rows[k + 2] & _LEARNED:
@@ -265,7 +265,7 @@ def _look_ahead(
     seconds: Any,
     begins: Any,
 ) -> Any:
-    """The keys of a block; returns where its last chunk ends."""
+    """Compute the keys of a block, and return where its last chunk ends."""
     for k in range(len(ends)):
         length = np.uint64(ends[k]) - start
         starts[k], lengths[k] = start, length
@@ -294,7 +294,7 @@ def _find_all(
     new_starts: Any,
     new_lengths: Any,
 ) -> Any:
-    """What is to be done with each chunk of a block, and a list of those to merge; returns how many."""
+    """Decide what to do with each chunk of a block, list those to merge, and return how many these are."""
     new = 0
     for k in range(chunks):
         known = False
@@ -322,7 +322,7 @@ def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) 
 
 @compiled
 def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any, out: Any, offsets: Any) -> Any:
-    """The ids of documents that lie one behind the other.
+    """Encode documents that lie one behind the other.
 
     Args:
         data: uint8[n + PADDING], the documents as UTF-8.

@@ -57,13 +57,13 @@ _FOR_READING, _KEEP, _DATA = (ir.Constant(_BITS_32, number) for number in (0, 3,
 
 
 def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Where an entry of an array lies."""
+    """Return the address of an entry of an array."""
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
 
 
 def _lowest_of_vector(_typing: Any, array: Any, at: Any) -> Any:
-    """The lowest of ``array[at : at + VECTOR]``, an array of uint32 in one piece.
+    """Return the lowest of ``array[at : at + VECTOR]``, an array of uint32 in one piece.
 
     LLVM makes a chain of 32 comparisons of the loop that says the same, four times as slow.
     """
@@ -124,7 +124,7 @@ _copied = njit(inline="always")
 
 @_copied
 def _hash(left: Any, right: Any) -> tuple[Any, Any]:
-    """The pair as one number, and its hash."""
+    """Return the pair as one number, and its hash."""
     key = (np.uint64(left) << _ID_BITS) | np.uint64(right)
     mixed = key * _MIX
     return key, (mixed ^ (mixed >> _HALF)) * _MIX
@@ -132,13 +132,13 @@ def _hash(left: Any, right: Any) -> tuple[Any, Any]:
 
 @_copied
 def _slot(mixed: Any, displacement: Any, size: Any) -> Any:
-    """Two pairs of the same slot have different steps, and part with the next displacement."""
+    """Return the slot; two pairs of the same slot have different steps, so the next displacement parts them."""
     return ((mixed >> _SLOT) + displacement * ((mixed >> _STEP) | _ONE)) & np.uint64(size - 1)
 
 
 @_copied
 def rank_of(pairs: Any, displacements: Any, left: Any, right: Any) -> Any:
-    """The rank of a pair of ids, ``NO_RANK`` if it is no merge."""
+    """Return the rank of a pair of ids, ``NO_RANK`` if it is no merge."""
     key, mixed = _hash(left, right)
     bucket = (mixed >> _BUCKET) & np.uint64(len(displacements) - 1)
     word = pairs[_slot(mixed, np.uint64(displacements[bucket]), len(pairs))]
@@ -146,7 +146,7 @@ def rank_of(pairs: Any, displacements: Any, left: Any, right: Any) -> Any:
 
 
 def pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The tables in which :func:`rank_of` looks pairs up.
+    """Return the tables in which :func:`rank_of` looks pairs up.
 
     Args:
         merges: int64[merges, 3], left, right and made id in order of rank, no pair twice; ids and ranks are
@@ -223,7 +223,7 @@ _DONE: Final = -2  # instead of a chunk's number: nothing is left to do in this 
 
 @compiled
 def lanes() -> Any:
-    """Room for lanes: ``(keys, tokens, after, before)``."""
+    """Make room for lanes: ``(keys, tokens, after, before)``."""
     size = LANES * STRIDE
     return np.empty(size, np.uint32), np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint8)
 
@@ -246,7 +246,7 @@ def _fill(
     after: Any,
     before: Any,
 ) -> Any:
-    """The ids of the bytes of a chunk and the ranks of their pairs; returns where the lane's keys end."""
+    """Write the ids of a chunk's bytes and the ranks of their pairs, and return where the lane's keys end."""
     end = lane + (length // _VECTOR + _ONE) * _VECTOR
     at: Any = lane
     while at < end:
@@ -283,7 +283,7 @@ def _lowest(keys: Any, lane: Any, end: Any) -> Any:
 def _merge(
     lane: Any, lowest: Any, pairs: Any, displacements: Any, made: Any, keys: Any, tokens: Any, after: Any, before: Any
 ) -> None:
-    """One merge, and the ranks of the two new pairs."""
+    """Do one merge, and look up the ranks of the two new pairs."""
     place = np.uint64(lowest) & _PLACE
     token = made[np.uint64(lowest) >> _EIGHT]
     gone = np.uint64(after[lane + place])

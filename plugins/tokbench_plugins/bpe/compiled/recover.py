@@ -29,7 +29,7 @@ _ROOM: Final = 1 << 10
 
 @compiled
 def _find(table: Any, key: Any) -> Any:
-    """The row of a key, or the free one where it would stand."""
+    """Return the row of a key, or the free one where it would stand."""
     mask = np.uint64(len(table) - 1)
     row = (key * _SPREAD >> np.uint64(20)) & mask
     while table[row] != key and table[row] != _EMPTY:

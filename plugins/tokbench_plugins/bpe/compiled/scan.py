@@ -64,7 +64,7 @@ _BY_EXPRESSION: Final = {
 
 
 def letter_class(case: int, fold: int = 0) -> int:
-    """The class of the letters of a case and of an entry of :data:`FOLDS`."""
+    """Return the class of the letters of a case and of an entry of :data:`FOLDS`."""
     return END + 1 + case * len(FOLDS) + fold
 
 
@@ -80,14 +80,14 @@ class Tables(NamedTuple):
     pages: NDArray[np.int32]
 
     def class_of(self, character: str) -> int:
-        """The class of one character."""
+        """Return the class of one character."""
         code = ord(character)
         return int(self.classes[self.pages[code >> 8] + (code & 255)])
 
 
 @cache
 def class_tables() -> Tables:
-    """The tables of the ``regex`` that is installed."""
+    """Return the tables of the ``regex`` that is installed."""
     codes = np.arange(0x110000, dtype=np.uint32)
     codes[0xD800:0xE000] = ord("?")  # surrogates are no text; something must keep their places
     everything = codes.tobytes().decode("utf-32-le")
@@ -125,7 +125,7 @@ class _Automaton:
         self.owed: dict[str, int] = {"start": 0}
 
     def add(self, state: str, moves: _Moves, owed: int = 0) -> None:
-        """A state: where each class leads and what that tells; of moves for the same class the first holds."""
+        """Add a state: where each class leads and what it reports; of moves for the same class the first holds."""
         row = self.rows.setdefault(state, {})
         for classes, target, tells in moves:
             for number in classes:
@@ -133,7 +133,7 @@ class _Automaton:
         self.owed[state] = owed
 
     def table(self) -> list[int]:
-        """``target * CLASSES << STATE_SHIFT | tells`` for each state and class; a state takes CLASSES entries."""
+        """Return ``target * CLASSES << STATE_SHIFT | tells`` for each state and class, CLASSES entries a state."""
         number = {state: index * CLASSES for index, state in enumerate(self.rows)}
         begin = self.rows["start"]
         table = []
@@ -147,7 +147,7 @@ class _Automaton:
 
 
 def _add_spaces(automaton: _Automaton, blank: _Moves, space: _Moves, *, lines: bool) -> None:
-    """The states of a run of spaces.
+    """Add the states of a run of spaces.
 
     Args:
         automaton: gets them.
@@ -189,7 +189,7 @@ def _gpt2() -> _Automaton:
 
 
 def _add_signs_and_numbers(automaton: _Automaton, after_signs: Iterable[int]) -> None:
-    """What gpt4 and o200k share; ``after_signs`` are the classes that stay with signs once a break came."""
+    """Add what gpt4 and o200k share; ``after_signs`` are the classes that stay with signs after a line break."""
     signs: _Moves = [(_SIGNS, "signs", 0), ([NEWLINE], "signs lines", 0)]
     automaton.add("signs", signs)
     automaton.add("signs lines", [(after_signs, "signs lines", 0)])
@@ -260,7 +260,7 @@ def _o200k() -> _Automaton:
 
 @cache
 def transitions(name: str) -> NDArray[np.uint16]:
-    """The automaton of a named pattern.
+    """Return the automaton of a named pattern.
 
     Returns:
         uint16[states * CLASSES]. In a state that begins at ``s`` a character of class ``c`` tells
@@ -282,7 +282,7 @@ _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character h
 
 @inlined
 def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
-    """The character at ``i``, which is not of ASCII, and how many bytes it has."""
+    """Return the character at ``i``, which is not of ASCII, and how many bytes it has."""
     second = np.int64(data[i + 1] & 0x3F)
     if first < _THREE:
         return (first & 0x1F) << 6 | second, 2
@@ -339,7 +339,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, table: Any, classes: Any
 
 
 def scanner(pattern: str) -> Scanner | None:
-    r"""The scanner of a named pattern.
+    r"""Return the scanner of a named pattern.
 
     Args:
         pattern: a key of :data:`..patterns.PATTERNS`, or such an expression itself.
@@ -370,11 +370,11 @@ class Scanner:
         self._tables = (transitions(name), *class_tables())
 
     def __reduce__(self) -> tuple[type[Scanner], tuple[str]]:
-        """For pickle: the name is all there is to it."""
+        """Pickle the name alone."""
         return Scanner, (self.name,)
 
     def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Where the chunks end.
+        """Return where the chunks end.
 
         Args:
             data: uint8[n], valid UTF-8; other bytes would be read past their end.

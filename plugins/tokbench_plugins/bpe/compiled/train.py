@@ -56,7 +56,7 @@ def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: 
 
 
 def _laid_out(counts: Counts, ids: int) -> Text:
-    """The arrays, with no pairs in them yet."""
+    """Return the arrays, with no pairs in them yet."""
     most = counts.data.size + counts.counts.size + 1
     if most > _MOST_SLOTS:
         raise ValueError(f"{most:,} bytes of different chunks are more than the {_MOST_SLOTS:,} that can be trained on")
@@ -86,7 +86,7 @@ def _laid_out(counts: Counts, ids: int) -> Text:
 
 
 def _power_of_two(least: int) -> int:
-    """The smallest power of two that is not below.
+    """Return the smallest power of two that is at least ``least``.
 
     >>> _power_of_two(5), _power_of_two(8)
     (8, 8)
@@ -95,7 +95,7 @@ def _power_of_two(least: int) -> int:
 
 
 def _with_more_room(text: Text, lacking: int) -> Text:
-    """The same with more room for positions, for pairs, or to find pairs."""
+    """Return the text with more room for positions, for pairs, or to find pairs."""
     if lacking == kernels.ARENA_FULL:
         before = int(text.state[ARENA])
         kernels.drop_stale(text)
@@ -112,7 +112,7 @@ def _with_more_room(text: Text, lacking: int) -> Text:
 
 
 def _grown(array: NDArray[Any], used: int) -> NDArray[Any]:
-    """A copy of what is used in an array with twice as much room; the rest takes no memory yet."""
+    """Copy the used part of an array into one of twice the size; the rest takes no memory yet."""
     grown = np.empty((2 * array.shape[0], *array.shape[1:]), array.dtype)
     grown[:used] = array[:used]
     return grown

@@ -105,7 +105,7 @@ def drop_stale(text: Any) -> None:
 
 @inlined
 def find_pair(text: Any, key: Any) -> Any:
-    """The row of a pair that has one."""
+    """Return the row of a pair that has one."""
     slot = _slot(text.table, key)
     while text.pairs[text.table[slot], KEY] != key:
         slot = (slot + 1) & (text.table.size - 1)
@@ -114,7 +114,7 @@ def find_pair(text: Any, key: Any) -> Any:
 
 @inlined
 def new_pair(text: Any, key: Any, count: Any, positions: Any) -> Any:
-    """The row of a pair that had none, with room for its positions, which are not there yet."""
+    """Give a pair a row, with room for its positions, which are written later."""
     row = text.state[PAIRS]
     start = text.state[ARENA]
     text.pairs[row, KEY], text.pairs[row, COUNT] = key, count
@@ -194,7 +194,7 @@ def _refill(text: Any, smallest: Any) -> Any:
 
 @compiled
 def best_pair(text: Any, smallest: Any) -> Any:
-    """The row of the pair to merge, which stays on top of the heap; -1 if no pair is left."""
+    """Return the row of the pair to merge, which stays on top of the heap; -1 if no pair is left."""
     flat, pairs, heap, arena = text.flat, text.pairs, text.heap, text.arena
     while True:
         if text.state[HEAP] == 0 and not _refill(text, smallest):
@@ -309,7 +309,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts:
 
 @compiled
 def _reckon(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
-    """For each neighbour: the pair it formed before loses, and the pair it forms now is new.
+    """Lower the count of the pair that each neighbour formed before, and make the pair that it forms now.
 
     From here on the columns ``_LEFT_AT`` and ``_RIGHT_AT`` hold where the next position of that is written.
     """

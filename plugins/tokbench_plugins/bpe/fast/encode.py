@@ -34,7 +34,7 @@ _LONGEST_SCANNED = 256  # ids; above, the heap is faster
 
 
 def merge_ids(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
-    """The ids of one chunk, given those of its bytes.
+    """Merge the ids of one chunk.
 
     Args:
         ids: the id of each byte of the chunk; the list may be used up.
@@ -121,7 +121,7 @@ class Encoder:
         self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
 
     def __call__(self, text: str) -> list[int]:
-        """The ids of one text."""
+        """Encode one text."""
         return list(chain.from_iterable(map(self._ids_of, self.split(text))))
 
     def _ids_of(self, chunk: str) -> list[int]:

@@ -26,7 +26,7 @@ _SHOWN: Final = 40
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """The tokens of a file and their ranks.
+    """Return the tokens of a file and their ranks.
 
     tiktoken's own reader keeps a copy by the path's name and would not see that the file has changed.
 
@@ -85,7 +85,7 @@ def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
 
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
-    """The ranks that give a vocabulary's ids back.
+    """Return the ranks that give a vocabulary's ids back.
 
     Raises:
         ValueError: no ranks do: two ids stand for the same bytes, or other merges follow from the ids.

@@ -41,7 +41,7 @@ def write_tokenizer_json(path: Path, parts: Parts) -> None:
 
 
 def tokenizer_json(parts: Parts) -> dict[str, Any]:
-    """The content of the file.
+    """Return the content of the file.
 
     Raises:
         ValueError: the format cannot hold it.
@@ -86,7 +86,7 @@ def _added_token(name: str, token_id: int) -> dict[str, Any]:
 
 
 def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
-    """What splits: GPT-2's pattern is built in; any other, or none, comes before a bare change of alphabet."""
+    """Return what splits: GPT-2's pattern is built in, any other comes before a bare change of alphabet."""
     if pattern is None:
         return {**_BYTE_LEVEL, "use_regex": False}
     expression = resolve_pattern(pattern)

@@ -63,7 +63,7 @@ class WholeChunk(NamedTuple):
 
 
 class Recovered(NamedTuple):
-    """What an order of tokens implies.
+    """The merges that an order of tokens implies.
 
     Attributes:
         merges: (left id, right id, made id) in order of rank.
@@ -99,7 +99,7 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
 
 
 def recover(ranks: Mapping[bytes, int]) -> Recovered:
-    """The last merge of every token of more than one byte.
+    """Find the last merge of every token of more than one byte.
 
     Args:
         ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps, and
@@ -121,7 +121,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
 
 
 def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
-    """The tokens of more than one byte, in order of id.
+    """Yield the tokens of more than one byte, in order of id.
 
     Raises:
         KeyError: a token has a byte that is no token itself.
@@ -133,7 +133,7 @@ def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
 
 
 def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:
-    """The merges of tokens that are given in order of rank.
+    """Find the merges of tokens that are given in order of rank.
 
     Args:
         candidates: the tokens of more than one unit. One may come more than once, with other pairs; what makes it

@@ -14,7 +14,7 @@ from tokbench.vocabulary.inspect.examine import Severity, examine
 from tokbench.vocabulary.inspect.fragments import can_be_text, completions, is_text
 from tokbench.vocabulary.inspect.reach import CONTEXTS
 from tokbench.vocabulary.inspect.tokens import TokenKind, list_tokens, script_of
-from tokbench_plugins.bpe.encode import merge_ids
+from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 

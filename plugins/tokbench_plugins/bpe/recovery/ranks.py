@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tokbench_plugins.bpe.encode import merge_ids
+from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 __all__ = ["Candidate", "Ranks", "is_merged"]
@@ -46,22 +46,22 @@ class Ranks:
 
     @property
     def known(self) -> int:
-        """How many merges there are by now."""
+        """The number of merges so far."""
         return len(self._made)
 
     def built(self, token_id: int) -> bool:
-        """Whether a merge makes an id."""
+        """Return True if a merge makes an id."""
         return token_id in self._built
 
     def add(self, left: int, right: int, made: int) -> None:
-        """One more merge."""
+        """Add a merge."""
         self._rank_of[left, right] = len(self._made)
         self._made.append(made)
         self._built.add(made)
         self.merges.append((left, right, made))
 
     def watch(self, pair: Pair) -> None:
-        """From now on tell when a merge of this pair is found."""
+        """Watch a pair: from now on :meth:`events` yields when its merge is found."""
         self._watched.add(pair)
 
     def events(self) -> Iterator[tuple[Candidate, list[int]]]:
@@ -83,5 +83,5 @@ class Ranks:
 
 
 def is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
-    """Whether parts are the two halves that a candidate is to be merged from."""
+    """Return True if parts are the two halves that a candidate is to be merged from."""
     return len(parts) == 2 and (pair is None or pair == tuple(parts))  # noqa: PLR2004 - a left and a right half

@@ -16,14 +16,17 @@ from left to right, before the next merge begins.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
-__all__ = ["Encoder", "merge_ids"]
+__all__ = ["Encoder", "MergeIds", "is_canonical", "merge_ids", "not_merged"]
+
+MergeIds = Callable[[list[int], Mapping[Pair, int], Sequence[int]], list[int]]
+"""A function that merges the ids of one chunk, as :func:`merge_ids` does."""
 
 _CACHED_CHUNKS = 1 << 16
 _LONGEST_CACHED = 64  # characters; longer chunks rarely come back, and would fill the memory
@@ -31,7 +34,7 @@ _LONGEST_SCANNED = 256  # ids; above, the heap is faster
 
 
 def merge_ids(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
-    """The ids of one chunk, given those of its bytes.
+    """Merge the ids of one chunk.
 
     Args:
         ids: the id of each byte of the chunk; the list may be used up.
@@ -94,6 +97,7 @@ class Encoder:
     Args:
         vocabulary: the tokens and merges, or just the merges of a trained one in order of rank.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+        merge: the function that merges the ids of one chunk: this one, or :func:`..literal.merge_literally`.
 
     Raises:
         ValueError: ``pattern`` is invalid, or the merges contradict each other.
@@ -103,10 +107,13 @@ class Encoder:
     [257, 32, 257]
     """
 
-    def __init__(self, vocabulary: Vocabulary | Sequence[Pair], pattern: str | None = None) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary | Sequence[Pair], pattern: str | None = None, merge: MergeIds = merge_ids
+    ) -> None:
         if not isinstance(vocabulary, Vocabulary):
             vocabulary = Vocabulary.trained(vocabulary)
         self.split = Splitter(pattern)
+        self._merge = merge
         self._byte_ids = vocabulary.byte_ids
         self._rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
         self._made = [made for _, _, made in vocabulary.merges]
@@ -114,7 +121,7 @@ class Encoder:
         self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
 
     def __call__(self, text: str) -> list[int]:
-        """The ids of one text."""
+        """Encode one text."""
         return list(chain.from_iterable(map(self._ids_of, self.split(text))))
 
     def _ids_of(self, chunk: str) -> list[int]:
@@ -124,4 +131,40 @@ class Encoder:
         data = chunk.encode()
         if data in self._whole:
             return [self._whole[data]]
-        return merge_ids(list(map(self._byte_ids.__getitem__, data)), self._rank_of, self._made)
+        return self._merge(list(map(self._byte_ids.__getitem__, data)), self._rank_of, self._made)
+
+
+def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
+    """Return the ids that the merges do not give to a chunk of exactly their bytes.
+
+    >>> tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"abc", b"xyz"]
+    >>> not_merged(Vocabulary(tuple(tokens), tuple(range(256)), ((97, 98, 256), (256, 99, 257))))
+    frozenset({258})
+    """
+    rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
+    made = [made for _, _, made in vocabulary.merges]
+    single = vocabulary.byte_ids
+    return frozenset(
+        token_id
+        for token_id, token in enumerate(vocabulary.tokens)
+        if token and merge_ids([single[byte] for byte in token], rank_of, made) != [token_id]
+    )
+
+
+def is_canonical(vocabulary: Vocabulary) -> bool:
+    """Return True if bare ranks say everything about a vocabulary.
+
+    Each token of more than one byte is then made by one merge, in the order of the ids, and encoded as
+    itself. Trained vocabularies and OpenAI's are canonical; tiktoken and its like take no others.
+
+    >>> is_canonical(Vocabulary.trained([(97, 97), (256, 97), (257, 98)]))
+    True
+    >>> is_canonical(Vocabulary.trained([(97, 98), (98, 99), (97, 257)]))  # 'abc' becomes 'ab', 'c'
+    False
+    """
+    made = [made for _, _, made in vocabulary.merges]
+    if any(first >= second for first, second in pairwise(made)):
+        return False
+    if len(made) + len(vocabulary.byte_ids) + len(vocabulary.whole_chunks) != len(vocabulary.ranks):
+        return False
+    return not_merged(vocabulary).isdisjoint(made)

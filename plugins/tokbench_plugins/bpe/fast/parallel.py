@@ -10,7 +10,7 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import Final, TypeVar
 
-from tokbench_plugins.bpe.train import count_chunks
+from tokbench_plugins.bpe.fast.train import count_chunks
 
 __all__ = ["batches", "count_in_processes", "in_order"]
 
@@ -21,7 +21,7 @@ _Result = TypeVar("_Result")
 
 
 def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
-    """Documents in lists of at least ``size`` characters, the last one excepted.
+    """Yield documents in lists of at least ``size`` characters, the last one excepted.
 
     >>> list(batches(["ab", "c", "def", "g"], 3))
     [['ab', 'c'], ['def'], ['g']]
@@ -41,7 +41,7 @@ def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]
 def in_order(
     work: Callable[[_Work], _Result], items: Iterator[_Work], workers: int, *, threads: bool = False
 ) -> Iterator[_Result]:
-    """The results of work on each item, in order, several under way at a time.
+    """Yield the results of work on each item, in order, with several under way at a time.
 
     Args:
         work: a function; for processes, one that can be pickled.
@@ -70,7 +70,7 @@ def in_order(
 
 
 def count_in_processes(documents: Iterable[str], pattern: str | None, processes: int) -> dict[str, int]:
-    """:func:`..train.count_chunks` of all documents, batches of them counted in processes.
+    """Count chunks as :func:`.train.count_chunks` does, batches of documents in several processes.
 
     >>> count_in_processes(["no no", "no!"], "gpt2", 1)
     {'no': 2, ' no': 1, '!': 1}

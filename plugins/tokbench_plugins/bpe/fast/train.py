@@ -36,7 +36,7 @@ _REPORTS = 200  # calls of ``progress``, about
 
 
 def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int]:
-    """How often each chunk occurs, in the order in which the chunks first occur.
+    """Count the chunks; they come in the order in which they first occur.
 
     >>> count_chunks(["no no", "no!"], "gpt2")
     {'no': 2, ' no': 1, '!': 1}
@@ -112,7 +112,7 @@ class _LinkedText:
         heapq.heappush(self.heap, self._entry(pair))
 
     def _entry(self, pair: Pair) -> tuple[int, int, Pair]:
-        """What the heap should hold of a pair today."""
+        """Return the entry that the heap should hold for a pair now."""
         return -self.counts[pair], self.positions[pair][-1] if self.first_wins else 0, pair
 
     def pop_best(self) -> Pair | None:

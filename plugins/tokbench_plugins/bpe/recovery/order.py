@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from heapq import merge
 
 from tokbench.plugin import BackendError
-from tokbench_plugins.bpe.ranks import Candidate
-from tokbench_plugins.bpe.recover import candidates_of_ranks, recover_from
+from tokbench_plugins.bpe.recovery.ranks import Candidate
+from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
 
 __all__ = ["Merges", "NoMergesError", "in_order", "is_text", "listed", "merges_of_ranks", "merges_of_vocabulary"]
@@ -26,7 +26,7 @@ class NoMergesError(BackendError, AttributeError):
 
 
 def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) -> Merges:
-    """The parts of every token, in order of rank.
+    """Return the parts of every token, in order of rank.
 
     Args:
         candidates: the tokens of more than one unit in order of rank, as :func:`..recover.recover_from` takes them.
@@ -39,7 +39,7 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
     ((0, 1), (1, 2, 0))
     >>> in_order([Candidate(3, [0, 1, 0]), Candidate(4, [0, 1])], lambda token_id: False)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    tokbench_plugins.bpe.order.NoMergesError: merges are out of order: id 3 ...
+    tokbench_plugins.bpe.recovery.order.NoMergesError: merges are out of order: id 3 ...
     """
     try:
         merges, left_over = recover_from(candidates, late=True)
@@ -57,7 +57,7 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
 def listed(
     merges: Iterable[Merge], whole_chunks: Collection[int], units_of: Callable[[int], Sequence[int]]
 ) -> Iterator[Candidate]:
-    """The candidates of a vocabulary that lists its merges; a whole chunk stands before the first higher id.
+    """Yield the candidates of a vocabulary that lists its merges; a whole chunk comes before the first higher id.
 
     Args:
         merges: (left id, right id, made id) in order of rank.
@@ -81,7 +81,7 @@ def _candidate(
 
 
 def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
-    """The merges of a vocabulary in which any two neighbours are merged that a token has the bytes of.
+    """Find the merges of a vocabulary that merges any two neighbours whose bytes joined are a token.
 
     Args:
         ranks: the id of each token that is no special token, by its bytes; a smaller id is merged first.
@@ -101,7 +101,7 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
 
 
 def merges_of_vocabulary(vocabulary: Vocabulary) -> Merges:
-    """The merges of a vocabulary that lists them.
+    """Return the merges of a vocabulary that lists them.
 
     Raises:
         NoMergesError: there is no order in which all merges are done.
@@ -121,7 +121,7 @@ def merges_of_vocabulary(vocabulary: Vocabulary) -> Merges:
 
 
 def is_text(token: bytes) -> bool:
-    """Whether a chunk of text may be just this."""
+    """Return True if a chunk of text may be just this."""
     try:
         token.decode()
     except UnicodeDecodeError:

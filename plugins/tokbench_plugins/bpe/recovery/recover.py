@@ -18,9 +18,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.encode import merge_ids
-from tokbench_plugins.bpe.ranks import Candidate, Ranks, is_merged
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair
+from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks, is_merged
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.compiled.recover import CompiledRanks
@@ -34,7 +34,10 @@ __all__ = [
     "candidates_of_ranks",
     "recover",
     "recover_from",
+    "vocabulary_of_ranks",
 ]
+
+_HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
 _WORTH_COMPILED: Final = 4096
 """With fewer candidates, numba takes longer to get ready."""
@@ -60,7 +63,7 @@ class WholeChunk(NamedTuple):
 
 
 class Recovered(NamedTuple):
-    """What an order of tokens implies.
+    """The merges that an order of tokens implies.
 
     Attributes:
         merges: (left id, right id, made id) in order of rank.
@@ -71,8 +74,32 @@ class Recovered(NamedTuple):
     whole_chunks: list[WholeChunk]
 
 
+def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
+    """Make the vocabulary of bare ranks, tiktoken's format: the merges are recovered.
+
+    Args:
+        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps.
+
+    Raises:
+        ValueError: a single byte is missing, an id is negative, enormous or there twice, or a token is empty.
+
+    >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
+    >>> vocabulary = vocabulary_of_ranks(ranks)
+    >>> vocabulary.merges, vocabulary.tokens[151], vocabulary.tokens[299]
+    (((151, 150, 300), (300, 222, 301)), b'h', b'')
+    """
+    if (highest := max(ranks.values(), default=0)) > _HIGHEST:
+        raise ValueError(f"id {highest} is above {_HIGHEST}, the highest that is supported")
+    merges, whole_chunks = recover(ranks)
+    tokens = [b""] * (highest + 1)
+    for token, token_id in ranks.items():
+        tokens[token_id] = token
+    byte_ids = tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
+    return Vocabulary(tuple(tokens), byte_ids, tuple(merges), frozenset(chunk.made for chunk in whole_chunks))
+
+
 def recover(ranks: Mapping[bytes, int]) -> Recovered:
-    """The last merge of every token of more than one byte.
+    """Find the last merge of every token of more than one byte.
 
     Args:
         ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps, and
@@ -94,7 +121,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
 
 
 def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
-    """The tokens of more than one byte, in order of id.
+    """Yield the tokens of more than one byte, in order of id.
 
     Raises:
         KeyError: a token has a byte that is no token itself.
@@ -106,7 +133,7 @@ def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
 
 
 def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:
-    """The merges of tokens that are given in order of rank.
+    """Find the merges of tokens that are given in order of rank.
 
     Args:
         candidates: the tokens of more than one unit. One may come more than once, with other pairs; what makes it

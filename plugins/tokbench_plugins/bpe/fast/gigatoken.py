@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.plugin import Encoded, valid_unicode
-from tokbench_plugins.bpe.encode import Encoder
+from tokbench_plugins.bpe.fast.encode import Encoder, is_canonical
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -50,12 +50,12 @@ _PIECES: Final = (
 
 
 def has_gigatoken() -> bool:
-    """Whether gigatoken is installed; it is not imported for that."""
+    """Return True if gigatoken is installed, without importing it."""
     return find_spec("gigatoken") is not None
 
 
 def refusal(vocabulary: Vocabulary, pattern: str | None) -> str | None:
-    """Why gigatoken cannot be given this vocabulary, or ``None`` if it can.
+    """Return the reason why gigatoken cannot be given this vocabulary, or ``None`` if it can.
 
     >>> refusal(Vocabulary.trained([(97, 98)]), None)
     'gigatoken does not know the pattern None'
@@ -68,13 +68,13 @@ def refusal(vocabulary: Vocabulary, pattern: str | None) -> str | None:
         return f"gigatoken does not know the pattern {pattern!r}"
     if vocabulary.whole_chunks:
         return "gigatoken knows no tokens that no merge builds"
-    if not vocabulary.is_canonical:
+    if not is_canonical(vocabulary):
         return "gigatoken cannot tell which of two merges makes a token"
     return None
 
 
 def sample_texts(vocabulary: Vocabulary) -> Iterator[str]:
-    """What an engine has to encode as ours does: difficult pieces, their halves, and the tokens themselves."""
+    """Yield texts that an engine must encode as ours does: difficult pieces, parts of them, and the tokens."""
     for piece in _PIECES:
         yield piece
         yield from (piece[start : start + 7] for start in range(0, len(piece), 5))
@@ -111,7 +111,7 @@ class GigatokenEncoder:
                 raise ValueError(f"gigatoken gives other ids than this engine for {text[:60]!r}")
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """The ids of all texts; lone surrogates are read as U+FFFD."""
+        """Encode all texts; lone surrogates are read as U+FFFD."""
         try:
             encoded = self._encode_batch(texts)
         except TypeError:  # it refuses lone surrogates
@@ -147,7 +147,7 @@ class GigatokenEncoder:
         return bool(self._unknown[codes].any())
 
     def _with_ours(self, encoded: Encoded, texts: Sequence[str], numbers: Sequence[int]) -> Encoded:
-        """The same with some of the documents encoded by our own engine."""
+        """Replace the ids of some documents by those of our own engine."""
         import numpy as np
 
         parts = np.split(encoded.ids, encoded.offsets[1:-1])
@@ -157,7 +157,7 @@ class GigatokenEncoder:
 
 
 def _unknown_characters() -> NDArray[np.bool_]:
-    """bool[0x110000], the code points that the running Python does not know.
+    """Return bool[0x110000], the code points that the running Python does not know.
 
     Above plane 3 there are a few characters in plane 14, and the two planes for private use.
     """

@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from tokbench.metrics.encoded_shard import EncodedShard as EncodedShard
     from tokbench.metrics.encoded_shard import LoadedTokenizer as LoadedTokenizer
     from tokbench.metrics.encoded_shard import TokenEnds as TokenEnds
+    from tokbench.metrics.inequality import gini_coefficient as gini_coefficient
     from tokbench.metrics.jackknife import MIN_BUCKETS as MIN_BUCKETS
     from tokbench.metrics.jackknife import jackknife as jackknife
     from tokbench.metrics.jackknife import leave_out as leave_out
@@ -127,6 +128,16 @@ if TYPE_CHECKING:
     from tokbench.metrics.word_units import words_of as words_of
     from tokbench.progress import Progress as Progress
     from tokbench.progress import silent as silent
+    from tokbench.report.cells import DisplayCell as DisplayCell
+    from tokbench.report.escaping import markdown_table as markdown_table
+    from tokbench.report.escaping import markdown_text as markdown_text
+    from tokbench.report.escaping import plain as plain
+    from tokbench.report.escaping import spreadsheet_text as spreadsheet_text
+    from tokbench.report.escaping import visible as visible
+    from tokbench.report.number_format import byte_size as byte_size
+    from tokbench.report.number_format import duration as duration
+    from tokbench.report.number_format import unit_label as unit_label
+    from tokbench.report.report import Report as Report
     from tokbench.results.blocks import LossCause as LossCause
     from tokbench.results.blocks import LossExample as LossExample
     from tokbench.results.blocks import PairComparison as PairComparison
@@ -206,6 +217,7 @@ _HOMES: Final = {
     "PairedSums": "metrics.paired_sums",
     "shortcoming": "metrics.paired_sums",
     "sums_of": "metrics.paired_sums",
+    "gini_coefficient": "metrics.inequality",
     "MIN_BUCKETS": "metrics.jackknife",
     "jackknife": "metrics.jackknife",
     "leave_out": "metrics.jackknife",
@@ -249,6 +261,16 @@ _HOMES: Final = {
     "Status": "results.cells",
     "TokenizerState": "results.cells",
     "Results": "results.model",
+    "Report": "report.report",
+    "DisplayCell": "report.cells",
+    "markdown_table": "report.escaping",
+    "markdown_text": "report.escaping",
+    "plain": "report.escaping",
+    "spreadsheet_text": "report.escaping",
+    "visible": "report.escaping",
+    "byte_size": "report.number_format",
+    "duration": "report.number_format",
+    "unit_label": "report.number_format",
     # many documents at a time
     "check_encoded": "batch",
     "check_id": "batch",

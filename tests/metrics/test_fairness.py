@@ -21,7 +21,7 @@ from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families.fairness.fairness import FairnessMetric
 from tokbench.report.formats import html, markdown
-from tokbench.report.formats.terminal import summary
+from tokbench.report.terminal import summary
 from tokbench.results.cells import WHOLE, Status
 
 CORPUS = "  c: {{source: text, path: '??.txt', document: line, parallel: true{more}}}"

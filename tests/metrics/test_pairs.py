@@ -38,7 +38,7 @@ def results(tmp_path_factory):
 
 
 def pair(results, one, other, group):
-    [found] = [p for p in results.pairs if {p["tokenizer"], p["other"]} == {one, other} and p["group"] == group]
+    [found] = [p for p in results.pairs if {p.tokenizer, p.other} == {one, other} and p.group == group]
     return found
 
 
@@ -153,12 +153,12 @@ def test_states_merged_in_any_order_give_the_same_interval(order, rng):
 def test_a_run_has_all_pairs(results):
     assert len(results.pairs) == 6 * 4
     for found in results.pairs:
-        one, other = (cell(results, found[name], "tokens", found["group"]).value for name in ("tokenizer", "other"))
-        assert found["tokens"] == [one, other]
+        one, other = (cell(results, name, "tokens", found.group).value for name in (found.tokenizer, found.other))
+        assert found.tokens == (one, other)
         assert one <= other
-        assert found["difference"] == pytest.approx(one / other - 1)
-        assert found["p"] <= found["p_holm"] <= 1
-        assert found["n"] == cell(results, found["tokenizer"], "tokens", found["group"]).n
+        assert found.difference == pytest.approx(one / other - 1)
+        assert found.p <= found.p_holm <= 1
+        assert found.n == cell(results, found.tokenizer, "tokens", found.group).n
 
 
 def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
@@ -166,12 +166,12 @@ def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
     assert len(rows) == len(results.pairs)
     for row, found in zip(rows, results.pairs, strict=True):
         assert [row[name] for name in ("corpus", "group", "tokenizer", "other")] == [
-            found[name] for name in ("corpus", "group", "tokenizer", "other")
+            getattr(found, name) for name in ("corpus", "group", "tokenizer", "other")
         ]
-        assert [int(row["tokens"]), int(row["tokens_other"])] == found["tokens"]
+        assert (int(row["tokens"]), int(row["tokens_other"])) == found.tokens
         for name in ("difference", "ci_low", "ci_high", "p", "p_holm"):
-            assert (float(row[name]) if row[name] else None) == found[name]
-        assert row["differ"] == str(found["differ"]).lower()
+            assert (float(row[name]) if row[name] else None) == getattr(found, name)
+        assert row["differ"] == str(found.differ).lower()
     tokbench.run(write_config(metrics="[pairs]"), tmp_path / "out", workers=0)
     assert (tmp_path / "out" / "pairs.csv").exists()
 
@@ -190,9 +190,9 @@ def test_ranks_of_a_run(results):
     }
     # UTF-16 has the same units twice, and in these languages one unit for each code point.
     assert ranks["th"] == ranks["fi"] == ranks["*"] == {"bytes": 4, "utf-16": 1, "again": 1, "code-points": 1}
-    assert not pair(results, "utf-16", "again", "th")["differ"]
-    assert pair(results, "bytes", "utf-16", "th")["ci_high"] < -0.5
-    assert results.metrics["rank"]["direction"] == "lower"
+    assert not pair(results, "utf-16", "again", "th").differ
+    assert pair(results, "bytes", "utf-16", "th").ci_high < -0.5
+    assert results.metrics["rank"].direction == "lower"
 
 
 def test_sequence_length_beside_a_reference(results):
@@ -230,7 +230,7 @@ def test_reports_say_it_in_words(results):
     assert "## Fewer tokens than whom: c" in text
     assert "Holm's correction over the 6 comparisons of a group" in text
     assert "utf-16 = again = code-points; 4. bytes" in text.replace("\\", "")
-    whole = [each for each in results.pairs if each["group"] == "*"]
+    whole = [each for each in results.pairs if each.group == "*"]
     assert len(whole) == 6
     for each in whole:
-        assert page.count(f'title="{sentence(each)}; {each["n"]} documents; p ') == 2
+        assert page.count(f'title="{sentence(each)}; {each.n} documents; p ') == 2

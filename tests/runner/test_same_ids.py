@@ -9,7 +9,7 @@ from rich.console import Console
 
 import tokbench
 from tokbench.report.formats import html, markdown
-from tokbench.report.formats.terminal import summary
+from tokbench.report.terminal import summary
 from tokbench.results import Difference, IdDifference, Results, Status
 
 SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"

@@ -11,7 +11,7 @@ from conftest import problems
 
 import tokbench
 from tokbench.report.formats import curve_csv, html, markdown
-from tokbench.report.sections.size_data import Sizes
+from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results import WHOLE, Results, Status, TokenizerState
 from tokbench.results.vocabulary_size import SizeInSample, SizeLoss
 from tokbench_plugins.bpe import BPETokenizer
@@ -61,7 +61,7 @@ def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
     results, folder = ran
     texts = held_out(results, group)
     largest = tokbench.load("regex_bpe", path=folder / "artefacts" / f"{name}.bpe.json")
-    sizes = Sizes(results)
+    sizes = SizeLines(results)
     [line] = [line for line in sizes.lines if line.line == name]
     trace = sizes.trace(line, "talk", group)
     assert (trace.sizes[0], trace.sizes[-1]) == (256, largest.vocab_size)
@@ -147,7 +147,7 @@ def test_what_loses_text_is_neither_recommended_nor_drawn(ran):
     [line] = [line for line in study.lines if line.line == "words"]
     assert line.tokenizers == ["words-100", "words-300", "words-400", "words-600"], "the text gives no 900 words"
     assert lost.unknown > 0.05
-    assert "words" not in {trace.line for trace in Sizes(results).traces("talk", WHOLE)}
+    assert "words" not in {trace.line for trace in SizeLines(results).traces("talk", WHOLE)}
     assert "‡ loses text here" in html.render(results)
     assert re.search(r"never recommended: .*words", markdown.render(results))
 
@@ -200,7 +200,7 @@ def test_reports_are_a_function_of_the_file(ran):
 def test_without_a_study_there_is_none(write_config, tmp_path):
     results = tokbench.run(write_config(), tmp_path / "out")
     assert results.vocabulary_size is None
-    assert 'id="study"' not in html.render(results)
+    assert 'id="vocabulary-size"' not in html.render(results)
     assert "Vocabulary size" not in markdown.render(results)
     assert not (tmp_path / "out" / "curve.csv").exists()
     assert {cell.status for cell in results.cells} == {Status.OK}
@@ -293,7 +293,7 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
     advice = alone.vocabulary_size.advice["sample"]
     assert advice.take[0] == "b"
     assert advice.sentence.endswith("It was trained on some of this text: expect less on other text.")
-    assert "<sup>†</sup>" in html.render(alone).partition('id="study"')[2]
+    assert "<sup>†</sup>" in html.render(alone).partition('id="vocabulary-size"')[2]
     assert "† trained on some of this text" in markdown.render(alone)
     both = tokbench.run(write_config(tokenizers=f"{tokenizers}\n  u: {{backend: utf8_bytes}}", extra=extra))
     assert both.vocabulary_size.in_sample == [SizeInSample(line="b", corpus="sample", share=1.0)]

@@ -31,7 +31,7 @@ def run(config: Path, output: Path | None, workers: int) -> None:
 
     from tokbench.api import run as execute
     from tokbench.config.read import read_config
-    from tokbench.report.formats.terminal import summary
+    from tokbench.report.terminal import summary
 
     folder = output or Path("reports", read_config(config).name or "run")
     results = execute(config, folder, workers)

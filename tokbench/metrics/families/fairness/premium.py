@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.metrics.families.fairness.aligned import Documents
-from tokbench.metrics.families.fairness.inequality import gini
-from tokbench.plugin import Measured, spread
+from tokbench.plugin import Measured, gini_coefficient, spread
 
 __all__ = ["Premium", "inequality", "mean", "median", "premium"]
 
@@ -78,7 +77,10 @@ def mean(parts: Iterable[Premium]) -> Measured:
 
 def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
     """Return the Gini coefficient of premiums, and the highest divided by the lowest, with their intervals."""
-    return {"gini": _estimate(parts, gini), "max_min": _estimate(parts, lambda values: max(values) / min(values))}
+    return {
+        "gini": _estimate(parts, gini_coefficient),
+        "max_min": _estimate(parts, lambda values: max(values) / min(values)),
+    }
 
 
 def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float]) -> Measured:

@@ -1,4 +1,4 @@
-"""What a run says at its end: the main numbers, what is missing and why, and where the rest is."""
+"""The summary that a run prints at its end: main numbers, problems with their reasons, and the files written."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tokbench.report.cells import DisplayCell, Series, label, legends
+from tokbench.contracts.metric import Role
+from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut, visible
-from tokbench.report.sections import key_numbers
-from tokbench.report.sections.losses import Loss, losses
-from tokbench.report.sections.overview import MAIN, Overview, verdict
-from tokbench.report.sections.problems import broken_plugins, cells_without_value, missing_tokenizers
-from tokbench.report.sections.same_ids import difference_lines
-from tokbench.report.tables import Tables
+from tokbench.report.report import Report
+from tokbench.report.sections.losses import Loss
+from tokbench.report.sections.overview import Overview
 from tokbench.results.cells import TokenizerState
 from tokbench.results.model import Results
 
@@ -26,53 +24,52 @@ if TYPE_CHECKING:
 
 __all__ = ["summary"]
 
-_LONGEST_NAME, _LONGEST_CORPUS = 24, 12
+_LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
 _GAP = 2
 _EXCERPT = 12
-_ASIDE = "not applicable"
-_THEN = ("encode_mb_per_s", "roundtrip_exact", "fertility")
+_FIRST: Final = (Role.ENCODING_SPEED, Role.ROUND_TRIP, Role.TOKENS_PER_WORD)
+"""The metrics whose first column gets room after all of compression."""
 
 
 def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> None:
-    """Print what a run found out.
+    """Print a summary of a run.
 
     Args:
         results: the run.
-        console: where to; the table takes no more than its width.
-        files: what was written, to be named at the end.
+        console: the terminal; the table takes no more than its width.
+        files: the files that were written, to be named at the end.
     """
-    tables = Tables(results)
-    view = verdict(tables)
-    # Who did not run has a line with the reason below; a row of one word would tell less.
-    view = replace(view, rows=[row for row in view.rows if row.state == TokenizerState.READY])
-    columns = _fitting(view, console.width)
+    report = Report(results)
+    # A tokenizer that did not run has a line with the reason below.
+    view = replace(report.overview, rows=[row for row in report.overview.rows if row.state == TokenizerState.READY])
+    columns = _fitting(report, view, console.width)
     console.print()
-    console.print(_text(f"{results.name}: {key_numbers.subtitle(tables)}", "bold"))
+    console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
     console.print()
     if view.rows:
         console.print(_table(view, columns))
-    left_out = dict.fromkeys(f"{label(c.metric)} of {c.corpus}" for c in view.columns if c not in columns)
+    left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in view.columns if c not in columns)
     if left_out:
         console.print(_text(f"No room here, see the reports: {', '.join(left_out)}", "dim"))
     for legend in legends(column.cells[row.name] for column in columns for row in view.rows):
         console.print(_text(legend, "dim"))
-    aside = sum(trouble.cells for trouble in cells_without_value(results) if trouble.status == _ASIDE)
+    aside = sum(each.cells for each in report.problems.cells if not each.applies)
     if aside:
         console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
-    _section(console, "Did not run, or not all of it", _troubles(results), "yellow")
-    _section(console, "Same ids", difference_lines(results), "yellow" if results.differences else "")
-    _section(console, "Did not come back", _losses(losses(results)), "yellow")
+    _section(console, "Did not run, or not all of it", _problems(report), "yellow")
+    _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
+    _section(console, "Did not come back", _losses(report.losses.examples), "yellow")
     _section(console, "Notes", results.notes, "")
     if files:
         console.print()
     for path in files:
-        # Not wrapped, so that a path can be copied.
+        # Paths are not wrapped, so that they can be copied.
         console.print(_text(f"written: {path}"), soft_wrap=True)
 
 
 def _text(content: str, style: str = "") -> Text:
-    """Text in which nothing is a markup, and no sequence reaches the terminal."""
+    """Return text in which nothing is read as markup, and no sequence reaches the terminal."""
     from rich.text import Text
 
     return Text(visible(content), style=style)
@@ -91,13 +88,14 @@ def _section(console: Console, title: str, lines: Sequence[str], style: str) -> 
         console.print(_text(f"  and {len(lines) - _MOST_LINES} more, see the reports", "dim"))
 
 
-def _fitting(view: Overview, width: int) -> list[Series]:
-    """The columns for which there is room: compression, then the first of each metric, then the rest."""
+def _fitting(report: Report, view: Overview, width: int) -> list[Series]:
+    """Return the columns for which there is room: compression, then the first of each metric, then the rest."""
     names = [len(cut(visible(row.name), _LONGEST_NAME)) for row in view.rows]
     room = width - max([len("tokenizer"), *names]) - _GAP - len("vocabulary") - _GAP
     firsts = {column.metric: column for column in reversed(view.columns)}
-    urgent = [c for c in view.columns if c.metric == MAIN[0]]
-    urgent += [firsts[metric] for metric in _THEN if metric in firsts]
+    compression = report.tables.with_role(Role.TEXT_PER_TOKEN)
+    urgent = [column for column in view.columns if column.metric == compression]
+    urgent += [firsts[metric] for metric in map(report.tables.with_role, _FIRST) if metric in firsts]
     taken: list[Series] = []
     for column in [*urgent, *(c for c in view.columns if c not in urgent)]:
         room -= max(map(len, [*_head(column), *(_marked(column, row.name) for row in view.rows)])) + _GAP
@@ -108,7 +106,7 @@ def _fitting(view: Overview, width: int) -> list[Series]:
 
 
 def _marked(column: Series, name: str) -> str:
-    """A cell with its marks, or the room for it, so that the digits stay in line."""
+    """Return a cell with its marks, or room for them, so that the digits stay in line."""
     room = max(len(cell.marks) for cell in column.cells.values())
     cell = column.cells[name]
     return cell.text + cell.marks.ljust(room)
@@ -116,7 +114,7 @@ def _marked(column: Series, name: str) -> str:
 
 def _head(column: Series) -> list[str]:
     unit = column.unit_label.split(" ")[0]  # "% of documents" is too wide for a column of "100.0"
-    return [column.label, cut(visible(column.corpus), _LONGEST_CORPUS), visible(unit)]
+    return [visible(column.short_label), cut(visible(column.corpus), _LONGEST_CORPUS), visible(unit)]
 
 
 def _table(view: Overview, columns: Sequence[Series]) -> Table:
@@ -142,15 +140,14 @@ def _style(cell: DisplayCell) -> str:
     return "bold green" if cell.best else "dim" if cell.value is None else ""
 
 
-def _troubles(results: Results) -> list[str]:
-    lines = [f"{name}: {state}: {reason}" for name, state, reason in missing_tokenizers(results)]
-    for trouble in cells_without_value(results):
-        if trouble.status == _ASIDE:
-            continue
-        where = f"{_some(trouble.metrics)}; {_some(trouble.tokenizers)}"
-        cells = f"{trouble.cells:,} cell{'s' if trouble.cells > 1 else ''}"
-        lines.append(f"{cells}: {trouble.status}: {trouble.reason} ({where})")
-    return lines + [f"plugin {plugin.get('name', '')}: {plugin['reason']}" for plugin in broken_plugins(results)]
+def _problems(report: Report) -> list[str]:
+    lines = [": ".join(tokenizer) for tokenizer in report.problems.tokenizers]
+    for each in report.problems.cells:
+        if each.applies:
+            cells = f"{each.cells:,} cell{'s' if each.cells > 1 else ''}"
+            where = f"{_some(each.metrics)}; {_some(each.tokenizers)}"
+            lines.append(f"{cells}: {each.status}: {each.reason} ({where})")
+    return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in report.problems.plugins]
 
 
 def _some(names: Iterable[str]) -> str:
@@ -159,8 +156,17 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(known[:_MOST_NAMES]) + more
 
 
+def _same_ids(report: Report) -> list[str]:
+    """Return a line for each declared tokenizer, and the first difference of each that has any."""
+    lines = list(report.same_ids.sentences)
+    for name, first in {each.tokenizer: each for each in reversed(report.same_ids.differences)}.items():
+        where = f"{name}: first in {first.origin} of {first.corpus}, {first.group}: {cut(first.text, _LONGEST_TEXT)}"
+        lines += [where, f"  {first.reference}: {first.expected}", f"  {name}: {first.got}"]
+    return lines
+
+
 def _losses(found: Sequence[Loss]) -> list[str]:
-    """A line for each tokenizer, with its losses by cause, and the first."""
+    """Return a line for each tokenizer, with its losses by cause, and the first."""
     by_name: dict[str, list[Loss]] = {}
     for loss in found:
         by_name.setdefault(loss.tokenizer, []).append(loss)

@@ -1,6 +1,7 @@
-"""The parts of README.md and of the plugin guide that are made from the code.
+"""The parts of README files that are made from the code.
 
-``python tests/helpers/readme_tables.py`` writes them anew.
+``python tests/helpers/readme_tables.py`` writes all of them; with
+``--quick`` it leaves out the tables for which something is measured.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import tempfile
 from pathlib import Path
 
 import yaml
+from pydantic import BaseModel
 
 import tokbench
 import tokbench.plugin
 from tokbench import hookspecs
+from tokbench.config.model import CorpusEntry, Limits, Report, Shell, TokenizerEntry, Train
 from tokbench.contracts import tokenizer as protocol
 from tokbench.registry import load_registry
 from tokbench.report.sections.size_lines import SizeLines
@@ -26,8 +29,9 @@ from tokbench.results.cells import WHOLE
 from tokbench.vocabulary.size.model import Model
 from tokbench.vocabulary.size.options import VocabularyStudy
 
-README = Path(__file__).parents[2] / "README.md"
-CONFIGS = README.parent / "configs"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+CONFIGS = ROOT / "configs"
 QUICKSTART = CONFIGS / "quickstart.yaml"
 EQUAL_SIZE = CONFIGS / "equal_size.yaml"
 MEASURED = {
@@ -36,19 +40,32 @@ MEASURED = {
 }
 """The tables for which something is measured, and which therefore take their time."""
 
-GUIDE = README.parent / "plugins" / "README.md"
+GUIDE = ROOT / "plugins" / "README.md"
 TEMPLATE = GUIDE.parent / "template"
 EXAMPLES = ("backend", "metric", "corpus", "reporter")
+BACKENDS = ROOT / "plugins" / "tokbench_plugins" / "README.md"
+VOCABULARY = ROOT / "tokbench" / "vocabulary" / "README.md"
 SECTIONS = {
-    README: ("quickstart", "equal size", "backends", "backend example"),
-    CONFIGS / "README.md": ("configurations", "options", "corpora", "metrics", "study"),
+    README: ("quickstart", "backend example"),
+    CONFIGS / "README.md": (
+        *("configurations", "keys", "backend options", "source options", "metric options", "report formats", "study"),
+    ),
+    BACKENDS: ("backends",),
+    ROOT / "tokbench" / "metrics" / "README.md": ("metrics",),
+    VOCABULARY: ("equal size",),
     GUIDE: ("hooks", "capabilities", *(f"{name} example" for name in EXAMPLES)),
 }
 
 
 def table(header, rows):
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in lines)
+    return "\n".join(f"| {' | '.join(_cell(str(cell)) for cell in row)} |" for row in lines)
+
+
+def _cell(text):
+    """Text for a table in Markdown: no bar ends the cell, and outside code no ``<unk>`` is taken for HTML."""
+    parts = text.replace("|", "\\|").split("`")
+    return "`".join(part if k % 2 else part.replace("<", "&lt;") for k, part in enumerate(parts))
 
 
 def without_speed():
@@ -111,13 +128,43 @@ def configurations():
     return table(["file", "what it shows", "needs"], rows)
 
 
-def study():
-    rows = [
-        (where if not k else "", *each)
-        for where, model in (("`vocabulary`", VocabularyStudy), ("`model`", Model))
-        for k, each in enumerate(fields(model))
+def table_of(model, verb=""):
+    """The options of one class as rows: name, what they are for, default, description."""
+    return [
+        (f"`{info.alias or name}`", verb, _default(info), (info.description or "").strip())
+        for name, info in model.model_fields.items()
     ]
-    return table(["under", "option", "default", "what it does"], rows)
+
+
+def _default(info):
+    """A default as one writes it in YAML; nothing where the key may simply be left out."""
+    if info.is_required():
+        return "required"
+    value = info.get_default(call_default_factory=True)
+    if value is None or value in ("", (), {}) or isinstance(value, BaseModel):
+        return ""
+    value = list(value) if isinstance(value, tuple) else value
+    written = yaml.safe_dump(value, default_flow_style=True, width=1000)
+    written = written.removesuffix("...\n").strip()
+    return f"`{written}`"
+
+
+def keys():
+    """The keys of a configuration, level by level."""
+    parts = [
+        ("### Top level", Shell),
+        ("### `corpora: NAME:`", CorpusEntry),
+        ("### `tokenizers: NAME:`", TokenizerEntry),
+        ("### `train:` of a tokenizer", Train),
+        ("### `report:`", Report),
+        ("### `limits:`", Limits),
+    ]
+    return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
+
+
+def study():
+    parts = [("### `vocabulary:`", VocabularyStudy), ("### `model:`", Model)]
+    return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
 
 
 def backends():
@@ -129,47 +176,73 @@ def backends():
     return table(["backend", "can", "what it is", "needs"], rows)
 
 
-def fields(model):
-    return [
-        (f"`{info.alias or name}`", "required" if info.is_required() else f"`{info.get_default(call_default_factory=True)!r}`", info.description)
-        for name, info in model.model_fields.items()
-    ]  # fmt: skip
+def options_table(rows):
+    """A table of options; the column "for" is there only if something can be both loaded and trained."""
+    if not any(verb for _, verb, _, _ in rows):
+        return table(["option", "default", "what it does"], [(name, *rest) for name, _, *rest in rows])
+    return table(["option", "for", "default", "what it does"], rows)
 
 
-def options():
-    rows = []
+def backend_options():
+    """A small table for each backend; an option of loading and training that is the same stands there once."""
+    parts = []
     for name, entry in sorted(load_registry().backends.entries.items()):
         spec = entry.spec
+        rows, long = {}, ""
         for verb, has, model in (("load", spec.load, spec.load_options), ("train", spec.train, spec.train_options)):
-            if not has:
-                continue
-            found = fields(model)
+            found = table_of(model) if has else []
             if len(found) > 20:
-                names = ", ".join(option for option, _, _ in found)
-                rows.append((f"`{name}`", verb, names, "", "as the library documents them"))
+                long = f"Options of {verb}ing are those of the library: {', '.join(each[0] for each in found)}."
             else:
-                rows.extend((f"`{name}`", verb, *each) for each in found)
-    return table(["backend", "to", "option", "default", "what it does"], rows)
+                for option, _, *rest in found:
+                    rows.setdefault((option, *rest), []).append(verb)
+        both = spec.load and spec.train
+        lines = [(option, ", ".join(verbs) if both else "", *rest) for (option, *rest), verbs in rows.items()]
+        said = [part for part in (lines and options_table(lines), long) if part]
+        parts.append("\n\n".join([f"### `{name}`", *(said or ["It has no options."])]))
+    return "\n\n".join(parts)
 
 
-def corpora():
-    rows = []
-    for name, entry in sorted(load_registry().corpora.entries.items()):
-        for k, each in enumerate(fields(entry.spec.options)):
-            rows.append((f"`{name}`" if not k else "", entry.spec.summary if not k else "", *each))
-    return table(["source", "what it is", "option", "default", "what it does"], rows)
+def source_options():
+    return "\n\n".join(
+        f"### `{name}`\n\n{capitalized(entry.spec.summary)}.\n\n{options_table(table_of(entry.spec.options))}"
+        for name, entry in sorted(load_registry().corpora.entries.items())
+    )
+
+
+def metric_options():
+    return "\n\n".join(
+        f"### `{name}`\n\n{options_table(table_of(entry.spec.options))}"
+        for name, entry in sorted(load_registry().metrics.entries.items())
+        if entry.spec.options.model_fields
+    )
+
+
+def report_formats():
+    rows = [
+        (f"`{name}`", f"`{entry.spec.filename}`", entry.spec.summary)
+        for name, entry in sorted(load_registry().reporters.entries.items())
+    ]
+    return table(["format", "file", "what it is"], rows)
+
+
+def capitalized(text):
+    return text[:1].upper() + text[1:]
 
 
 def metrics():
-    """One row a cell; cells that differ in a number alone share one."""
-    rows = []
+    """A table for each family; metrics that differ in a number alone share one row."""
+    parts = []
     for spec in (entry.spec for _, entry in sorted(load_registry().metrics.entries.items())):
+        rows = []
         for _, alike in itertools.groupby(spec.values, key=lambda value: re.sub(r"\d+", "#", value.id + value.formula)):
             first, *more = alike
             last = f" … `{more[-1].id}`" if more else ""
             formula = first.formula.replace(first.id.split("_")[1], "n") if more else first.formula
-            rows.append((f"`{spec.name}`", f"`{first.id}`{last}", formula, first.unit, first.direction))
-    return table(["family", "cell", "formula", "unit", "better"], rows)
+            rows.append((f"`{first.id}`{last}", formula, first.unit, first.direction))
+        heading = f"### `{spec.name}`\n\n{capitalized(spec.summary)}."
+        parts.append(f"{heading}\n\n{table(['metric', 'formula', 'unit', 'better'], rows)}")
+    return "\n\n".join(parts)
 
 
 def hooks():
@@ -183,7 +256,7 @@ def hooks():
                 f"`{field.name}`" + (" (required)" if field.default is dataclasses.MISSING else "")
                 for field in dataclasses.fields(getattr(tokbench.plugin, kind))
             )
-            rows.append((f"`{name}({parameter.name})`", f"`tokbench.{kind}`", ", ".join(fields)))
+            rows.append((f"`{name}({parameter.name})`", f"`{kind}`", ", ".join(fields)))
     return table(["hook", "registers", "with"], rows)
 
 
@@ -210,17 +283,19 @@ def example(name):
 def made(name):
     if name.endswith(" example"):
         return example(name.removesuffix(" example"))
-    return MEASURED[name]() if name in MEASURED else globals()[name]()
+    return MEASURED[name]() if name in MEASURED else globals()[name.replace(" ", "_")]()
 
 
 def section(text, name):
     return re.search(rf"<!-- {name} -->\n(.*?)\n?<!-- /{name} -->", text, re.DOTALL)[1]
 
 
-def write():
+def write(arguments=()):
     for path, names in SECTIONS.items():
         text = path.read_text(encoding="utf-8")
         for name in names:
+            if "--quick" in arguments and name in MEASURED:
+                continue
             pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
             new = made(name)
             text = re.sub(pattern, lambda match, new=new: f"{match[1]}{new}\n{match[2]}", text, flags=re.DOTALL)
@@ -228,4 +303,4 @@ def write():
 
 
 if __name__ == "__main__":
-    sys.exit(write())
+    sys.exit(write(sys.argv[1:]))

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 def sizes(data):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
-    return SizeLines(tokbench.run(ROOT / "configs" / "equal_size-pud.yaml"))
+    return SizeLines(tokbench.run(ROOT / "configs" / "equal_size-pud.yaml", workers=0))
 
 
 def test_every_vocabulary_has_a_curve_that_never_rises(sizes):

@@ -12,10 +12,8 @@ __all__ = ["gini_coefficient", "lorenz"]
 def gini_coefficient(costs: Sequence[float]) -> float:
     """Return the Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)).
 
-    It is 0 if all costs are equal.
-
-    Computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n (Sen 1973, "On Economic Inequality").
-    It is not multiplied by n / (n - 1).
+    It is 0 if all costs are equal. It is computed from the sorted costs as Σᵢ (2i - n - 1) cᵢ / (n Σ c), i = 1..n
+    (Sen 1973, "On Economic Inequality"), and is not multiplied by n / (n - 1).
 
     >>> gini_coefficient([1, 1, 1, 1]), gini_coefficient([1, 3]), round(gini_coefficient([1, 2, 3, 4]), 3)
     (0.0, 0.25, 0.25)

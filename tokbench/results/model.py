@@ -1,4 +1,4 @@
-"""The whole of ``results.json``: what a run leaves behind. A report is a pure function of it."""
+"""The whole of ``results.json``. A report is a pure function of it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from tokbench.results.vocabulary_size import VocabularySizes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SCHEMA", "Results", "json_schema"]
+__all__ = ["SCHEMA", "Results"]
 
 SCHEMA: Final = "tokbench-results/2"
 
 
 @dataclass(kw_only=True)
 class Results:
-    """All that one run found out; each block is documented by its class.
+    """The whole of ``results.json``; each block is documented by its class.
 
     Attributes:
         name: the run's name.
@@ -89,7 +89,7 @@ class Results:
 
     @property
     def failed(self) -> bool:
-        """Tell whether a cell failed or ran out of time, or something else could not be made."""
+        """Whether a cell failed or ran out of time, or something else could not be made."""
         sizes_failed = bool(self.vocabulary_size and self.vocabulary_size.failures)
         cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
         return bool(self.problems) or sizes_failed or cells_failed
@@ -104,7 +104,7 @@ class Results:
         """Read a ``results.json`` of this schema or of an older one.
 
         Raises:
-            ResultsError: no such file, not a results file, or of a newer schema.
+            ResultsError: there is no such file, it is damaged, or its schema is newer; the message names the place.
         """
         try:
             body = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -127,14 +127,6 @@ class Results:
 @cache
 def _adapter() -> TypeAdapter[Any]:
     return TypeAdapter(Results)
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of ``results.json``, generated from the dataclasses."""
-    schema = _adapter().json_schema()
-    schema["properties"] = {"schema": {"const": SCHEMA}} | schema["properties"]
-    schema["required"] = ["schema", *schema.get("required", [])]
-    return schema
 
 
 def _lines(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench.errors import ResultsError
+from tokbench.errors import ResultsError, one_line
 
 __all__ = ["upgraded"]
 
@@ -17,16 +17,21 @@ def upgraded(body: Body, schema: object, wanted: str, path: Path) -> Body:
     """Return the body of a results file of an older schema as one of the schema ``wanted``.
 
     Raises:
-        ResultsError: the schema is newer than this version of tokbench, or no schema of tokbench.
+        ResultsError: the schema is newer than this version of tokbench, or unknown, or the file is damaged.
     """
     while schema != wanted:
         if schema not in _STEPS:
-            newer = isinstance(schema, str) and schema.startswith(wanted.partition("/")[0] + "/")
-            advice = "update tokbench to read it" if newer else "is this a results.json of tokbench?"
+            ours = isinstance(schema, str) and schema.startswith(wanted.partition("/")[0] + "/")
+            advice = "update tokbench to read it" if ours else "is this a results.json of tokbench?"
             msg = f"{path}: schema {schema!r}, but this version of tokbench reads {wanted!r} and older; {advice}"
             raise ResultsError(msg)
-        schema, step = _STEPS[schema]
-        body = step(body)
+        newer, step = _STEPS[schema]
+        try:
+            body = step(body)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            msg = f"{path}: not a results file of schema {schema!r}: {one_line(error)}"
+            raise ResultsError(msg) from error
+        schema = newer
     return body
 
 
@@ -38,6 +43,8 @@ def _from_1(body: Body) -> Body:
     body = dict(body)
     body["problems"] = body.pop("troubles", [])
     body["corpora"] = {name: _without_none(each) for name, each in body.get("corpora", {}).items()}
+    for metric in body.get("metrics", {}).values():
+        metric["timed"] = metric["family"] == "speed"
     body["losses"] = [_loss(each) for each in body.get("losses", [])]
     body["differences"] = [_difference(each) for each in body.get("differences", [])]
     body["probes"] = [_probe(each) for each in body.get("probes", [])]
@@ -82,7 +89,7 @@ def _own(own: list[Any]) -> Body:
 
 def _sizes(study: Body) -> Body:
     extensions = study.get("extensions", {})
-    rest = {name: value for name, value in study.items() if name not in {"extensions"}}
+    rest = {name: value for name, value in study.items() if name != "extensions"}
     rest["advice"] = study.get("advice", {})
     return rest | {"extensions": extensions.get("rows", []), "extended_from": extensions.get("vocab_size", 0)}
 

@@ -1,28 +1,27 @@
 """A backend: every ``size`` bytes are a token."""
 
-from tokbench import plugin
 from pydantic import Field
+from tokbench.plugin import BackendSpec, Options, check_id, hookimpl
 
 
-class Options(plugin.Options):
+class ChunkOptions(Options):
     size: int = Field(default=2, ge=1, le=2, description="bytes in a token")
 
 
 class Chunks:
     lossless = True  # every text comes back exactly
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ChunkOptions) -> None:
         self._size = options.size
         self.vocab_size = 257**options.size
 
-    def encode(self, text: str, /) -> list[int]:
+    def encode(self, text: str, /) -> list[int]:  # a byte is a digit from 1 to 256; 0 fills the last chunk
         data = text.encode()
         chunks = (data[i : i + self._size] for i in range(0, len(data), self._size))
         return [sum((byte + 1) * 257**k for k, byte in enumerate(chunk)) for chunk in chunks]
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"there is no id {token_id}")
+        check_id(token_id, self.vocab_size)  # raises ValueError
         digits = (token_id // 257**k % 257 for k in range(self._size))
         return bytes(digit - 1 for digit in digits if digit)
 
@@ -30,6 +29,6 @@ class Chunks:
         return b"".join(map(self.token_bytes, ids)).decode(errors="replace")
 
 
-@plugin.hookimpl
+@hookimpl
 def register_backends(register):
-    register(plugin.BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=Options))
+    register(BackendSpec(name="chunks", summary="fixed chunks", load=Chunks, load_options=ChunkOptions))

@@ -1,19 +1,18 @@
 """A metric family: the share of tokens that begin with a space."""
 
 import numpy as np
-from tokbench import plugin
-from tokbench.plugin import HasTokenBytes
+from tokbench.plugin import HasTokenBytes, Metric, MetricFamily, Sums, hookimpl
 
 
 class WordStarts:
     def __init__(self, options): ...
 
-    def map(self, encoded):  # one shard as one tokenizer sees it: the ids are there already
+    def map(self, encoded):  # one shard and the ids that one tokenizer gives it
         ids, offsets = encoded.arrays
         used, which = np.unique(ids, return_inverse=True)
         starts = np.array([encoded.tokenizer.token_bytes(i).startswith(b" ") for i in used.tolist()], dtype=np.int64)
         running = np.concatenate([[0], np.cumsum(starts[which])])
-        return plugin.Sums.of(encoded.shard, starts=np.diff(running[offsets]), tokens=encoded.tokens)
+        return Sums.of(encoded.shard, starts=np.diff(running[offsets]), tokens=encoded.tokens)
 
     def merge(self, one, other):  # in any order
         return one + other
@@ -25,12 +24,13 @@ class WordStarts:
         return state.raw()
 
 
-VALUE = plugin.Metric(
-    id="word_starts", unit="share of tokens", direction="none", formula="tokens that begin with a space / tokens",
-    definition="How many tokens begin a word, in scripts that put spaces between words.", needs=(HasTokenBytes,),
+WORD_STARTS = Metric(
+    id="word_starts", label="word starts", unit="share of tokens", direction="none",
+    formula="tokens that begin with a space / tokens", needs=(HasTokenBytes,),
+    definition="How many tokens begin a word, in scripts that put spaces between words.",
 )  # fmt: skip
 
 
-@plugin.hookimpl
+@hookimpl
 def register_metrics(register):
-    register(plugin.MetricFamily(name="word_starts", summary="word starts", text=WordStarts, values=(VALUE,)))
+    register(MetricFamily(name="word_starts", summary="word starts", text=WordStarts, values=(WORD_STARTS,)))

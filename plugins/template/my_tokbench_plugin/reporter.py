@@ -1,17 +1,17 @@
 """A report format: bytes per token of whole corpora, as a LaTeX table."""
 
-from tokbench import plugin
+from tokbench.plugin import WHOLE, ReporterSpec, Results, hookimpl
 
 
 def escape(text: str) -> str:
     return "".join("\\" + char if char in "#$%&_{}" else char for char in text)
 
 
-def render(results: plugin.Results) -> str:  # of the results alone: nothing is measured
+def render(results: Results) -> str:  # a function of the results; it measures nothing
     ratios = {
         (cell.tokenizer, cell.corpus): f"{cell.value:.2f}" if cell.status == "ok" else cell.status.value
         for cell in results.cells
-        if cell.metric == "compression_ratio" and cell.group == "*"
+        if cell.metric == "compression_ratio" and cell.group == WHOLE
     }
     corpora = list(dict.fromkeys(corpus for _, corpus in ratios))
     rows = [["tokenizer", *corpora]]
@@ -21,6 +21,6 @@ def render(results: plugin.Results) -> str:  # of the results alone: nothing is 
     return f"\\begin{{tabular}}{{l{'r' * len(corpora)}}}\n{body}\\end{{tabular}}\n"
 
 
-@plugin.hookimpl
+@hookimpl
 def register_reporters(register):
-    register(plugin.ReporterSpec(name="latex", summary="a LaTeX table", filename="compression.tex", render=render))
+    register(ReporterSpec(name="latex", summary="a LaTeX table", filename="compression.tex", render=render))

@@ -152,9 +152,7 @@ def _by_cause(tables: CellTables) -> list[Loss]:
     found: dict[tuple[str, str, str], Loss] = {}
     for entry in tables.results.losses:
         # A metric of a plugin may name no causes.
-        whole = LossCause(
-            cause="not given", documents=entry.documents, taking_part=entry.documents, first=entry.first
-        )
+        whole = LossCause(cause="not given", documents=entry.documents, taking_part=entry.documents, first=entry.first)
         for each in entry.causes or [whole]:
             cause = _CAUSES.get(each.cause, each.cause)
             key = entry.tokenizer, entry.corpus, cause

@@ -80,7 +80,15 @@ def test_a_failure_says_where_the_code_failed_and_can_be_sent():
     assert f'File "{__file__}"' in failure.traceback
     assert failure.traceback.endswith("ZeroDivisionError: division by zero\n")
     assert pickle.loads(pickle.dumps(failure)) == failure
-    assert len(attempt(lambda: int("x" * 50_000)).traceback) == 20_000
+
+
+def test_a_long_traceback_keeps_its_end():
+    def fails():
+        raise ValueError("x" * 50_000 + " end")
+
+    found = attempt(fails).traceback
+    assert len(found) == 20_000
+    assert found.endswith("x end\n")
 
 
 def test_quitting_a_debugger_is_an_interrupt():

@@ -16,7 +16,7 @@ class Characters:
         return one + other
 
     def finish(self, state):
-        return {"characters": Measured(state)}
+        return {"characters": Measured(state, n=1)}
 
     def raw(self, state):
         return state

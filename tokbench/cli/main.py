@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import traceback
 
 import click
 
@@ -53,12 +52,12 @@ def main() -> None:
         sys.exit(2)
     except TokbenchError as error:
         if Debugging.on:
-            traceback.print_exc()
+            sys.excepthook(*sys.exc_info())
         for problem in error.problems if isinstance(error, InputError) else [error]:
             click.echo(f"error: {problem}", err=True)
         sys.exit(2 if isinstance(error, InputError) else 1)
     except (click.Abort, KeyboardInterrupt):
         if Debugging.on:
-            traceback.print_exc()
+            sys.excepthook(*sys.exc_info())
         click.echo("interrupted", err=True)
         sys.exit(130)

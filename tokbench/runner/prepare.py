@@ -321,7 +321,7 @@ def worker_pool(config: Config, progress: Progress, workers: int = 1) -> Iterato
 
     Args:
         config: the configuration.
-        progress: told of every step.
+        progress: called with every step.
         workers: how many processes; 0 runs everything in this process, without isolation and time limits.
 
     Raises:

@@ -64,7 +64,7 @@ def train(
     Args:
         config: the configuration.
         folder: where to write.
-        progress: told of every step.
+        progress: called with every step.
         only: names of the tokenizers to train; all by default.
         formats: formats to write, :data:`OWN_FORMAT` or those that the tokenizers export.
 

@@ -22,13 +22,13 @@ def merges(subject: TokenizerUnderTest) -> str:
         raise RuleNotApplicable("it has no token_bytes")
     if not isinstance(tokenizer, HasMerges) or not hasattr(tokenizer, "merges"):
         raise RuleNotApplicable("it has no merges, or none that come in order of rank")
-    told = tokenizer.merges
+    given = tokenizer.merges
     special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
     data = [subject.answer("token_bytes", i, expected="bytes") for i in range(subject.vocab_size)]
     ids = {data[i]: i for i in reversed(range(len(data))) if i not in special}
-    made = [_made(subject, rank, parts, data, ids) for rank, parts in enumerate(told)]
+    made = [_made(subject, rank, parts, data, ids) for rank, parts in enumerate(given)]
     first = {token_id: rank for rank, token_id in reversed(list(enumerate(made)))}
-    for rank, parts in enumerate(told):
+    for rank, parts in enumerate(given):
         if first[made[rank]] != rank:
             raise Broken(f"merges[{rank}]", f"an id that merges[{first[made[rank]]}] does not make already", parts)
         for part in parts:

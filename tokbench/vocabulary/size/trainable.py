@@ -26,7 +26,7 @@ ENOUGH_SHARE: Final = 0.95
 """The share of ids that should have at least ``FEW`` examples, by Gowda and May."""
 
 RULE_OF_THREE: Final = 3
-"""What was not seen in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
+"""An id that was not seen in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
 
 
 class Trainable(NamedTuple):

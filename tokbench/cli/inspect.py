@@ -14,7 +14,7 @@ from tokbench.cli.options import backend_options, common_options, parse_options
 
 if TYPE_CHECKING:
     from tokbench.vocabulary.inspect.corpus import CorpusUse
-    from tokbench.vocabulary.inspect.examine import Health, Token
+    from tokbench.vocabulary.inspect.examine import Inspection, Token
 
 __all__ = ["inspect"]
 
@@ -60,7 +60,7 @@ def _texts(path: str) -> list[str]:
     return [document.text for document in TextSource(TextOptions(path=Path(path), document="line")).documents()]
 
 
-def _show(health: Health) -> None:
+def _show(health: Inspection) -> None:
     click.echo(f"{health.vocab_size:,} ids")
     click.echo(f"  by kind: {_counts(health.kinds)}")
     click.echo(f"  by script: {_counts(health.scripts)}")

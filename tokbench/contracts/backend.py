@@ -21,7 +21,7 @@ Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
 
 @dataclass(frozen=True, kw_only=True)
 class BackendSpec:
-    """What a plugin registers for one backend.
+    """The description of a backend, which a plugin registers.
 
     Attributes:
         name: the word after ``backend:`` in a configuration.

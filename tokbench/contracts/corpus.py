@@ -64,7 +64,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSpec:
-    """What a plugin registers for one corpus source.
+    """The description of a corpus source, which a plugin registers.
 
     Attributes:
         name: the word after ``source:`` in a configuration.

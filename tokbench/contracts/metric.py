@@ -275,7 +275,7 @@ class Probe(Protocol):
 
     @property
     def explanation(self) -> str:
-        """What the probe shows and why that matters, in a few sentences."""
+        """The meaning of the probe, and why it matters, in a few sentences."""
 
     @property
     def values(self) -> tuple[Metric, ...]:
@@ -329,7 +329,9 @@ class TimedMetric(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
-    """What a plugin registers for one family; at most one of ``text``, ``probes`` and ``timed`` is given.
+    """The description of a family of metrics, which a plugin registers.
+
+    At most one of ``text``, ``probes`` and ``timed`` is given.
 
     Attributes:
         name: the word under ``metrics:`` in a configuration.

@@ -12,7 +12,7 @@ __all__ = ["ReporterSpec"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReporterSpec:
-    """What a plugin registers for one report format.
+    """The description of a report format, which a plugin registers.
 
     Attributes:
         name: the word under ``report: formats:`` in a configuration.

@@ -1,1 +1,1 @@
-"""Vocabularies: their merges, the curve over all sizes, ``inspect`` and ``size``."""
+"""Vocabularies: merges, the curve over all sizes, inspection (``inspect``) and the choice of a size (``size``)."""

@@ -1,18 +1,18 @@
-"""The whole vocabulary-size curve of a rank-ordered BPE, exact, from its ids at one size.
+"""Computes the tokens of a text at every vocabulary size of a BPE, exactly, from its ids at one size.
 
-The merges of byte-level BPE are ordered by rank, and each makes an id of ids that exist before. So the
-encoder fires merges in rising order of rank, and encoding with the first ``k`` of them is the first part
-of encoding with all. What a text becomes with ``k`` merges is thus known from what it becomes with all:
+The merges of BPE are ordered by rank, and each makes an id of ids that exist before. So the encoder fires merges in
+rising order of rank, and encoding with the first ``k`` merges is the first part of encoding with all of them. The
+tokens of a text with ``k`` merges follow from its tokens with all merges:
 
 1. Count the ids of the text: how often each was *emitted*.
 2. From the last merge to the first, add the count of what a merge made to its parts. Each id then has the
    number of times it was *built*, whether it was emitted or went into a longer one.
-3. Each firing of a merge makes one token of two. With ``k`` merges there are as many tokens as units
-   (bytes), less the firings of the first ``k`` merges.
+3. Each firing of a merge makes one token of two. With ``k`` merges, the number of tokens is the number of units
+   (bytes) minus the firings of the first ``k`` merges.
 
-A table of merges may be cut anywhere, and no text is encoded twice. This is exact where every merge makes an id
-of its own and of ids that exist by then, and the split does not depend on the size;
-:class:`~tokbench.vocabulary.merges.MergeOrder` refuses what is not so.
+No text is encoded twice. The result is exact if every merge makes an id that no other merge makes, from ids that exist
+by then, and if the pre-tokenization does not depend on the size. :class:`~tokbench.vocabulary.merges.MergeOrder`
+refuses other merges.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Curve", "tokens_of_each"]
 
 
 class Curve:
-    """What a text becomes at every vocabulary size.
+    """The tokens of a text at every vocabulary size.
 
     Args:
         order: the merges.
@@ -99,9 +99,9 @@ class Curve:
 
 
 def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
-    """Return how many tokens each id becomes when only the first ``merges`` merges are there: int64[vocab_size].
+    """Return int64[vocab_size], the number of tokens that each id becomes with only the first ``merges`` merges.
 
-    The tokens of any part of a text at any size are a sum over its ids.
+    The tokens of any text at this size are the sum over its ids.
 
     >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
     >>> [tokens_of_each(order, k)[257].item() for k in (0, 1, 2)]

@@ -1,4 +1,4 @@
-"""The merges of a vocabulary in order of rank, checked for what rests on the order."""
+"""The merges of a vocabulary in order of rank, with checks of the order."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["MergeOrder", "merge_order", "ordinary_tokens"]
 
 
 class MergeOrder:
-    """Merges in order of rank: each makes an id of its own, of ids that exist by then.
+    """Merges in order of rank: each makes an id that no other merge makes, from ids that exist by then.
 
     Args:
-        vocab_size: every id is below.
-        merges: for each merge the ids of its parts, and then the id that it makes. Two parts as a rule; more
-            for a token that a chunk is looked up in as a whole. Ids that no merge makes are units, such as bytes.
-        base: how many units are ordinary tokens; default: all ids that no merge makes. With the first ``k``
+        vocab_size: the size of the vocabulary; every id is smaller.
+        merges: for each merge, the ids of its parts, and then the id that it makes. A merge has two parts; more only
+        for a token that is found by looking up a whole chunk. Ids that no merge makes are units, such as bytes.
+        base: the number of units that are ordinary tokens; default: all ids that no merge makes. With the first ``k``
             merges the vocabulary has ``base + k`` ids.
 
     Attributes:
@@ -107,9 +107,9 @@ class MergeOrder:
 
     @cached_property
     def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """For each depth, from 1 on, the ids that are made there, and ``which`` parts they are made of.
+        """For each depth, from 1 on, the ids that are made there, and the parts of which they are made.
 
-        ``which`` is int64[q], positions in :attr:`parts`, merge after merge in the order of the ids.
+        The parts are int64[q], positions in :attr:`parts`, merge after merge in the order of the ids.
         """
         by_depth = np.argsort(self.depth, kind="stable")
         borders = np.flatnonzero(np.diff(self.depth[by_depth])) + 1
@@ -124,10 +124,10 @@ class MergeOrder:
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
-    """Return the bytes of each id, ``b""`` for special ones.
+    """Return the bytes of each id; no bytes for special tokens.
 
     Raises:
-        ContractError: it does not tell them.
+        ContractError: the tokenizer does not tell the bytes of its ids.
 
     >>> import tokbench
     >>> ordinary_tokens(tokbench.load("utf8_bytes"))[97:100]
@@ -140,10 +140,10 @@ def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
 
 
 def merge_order(tokenizer: Tokenizer) -> MergeOrder:
-    """Return the merges that a tokenizer tells, with the ids that they make.
+    """Return the merges that a tokenizer lists, with the ids that they make.
 
     Raises:
-        ContractError: it tells none, or they are not in order, or a merge makes bytes that no id has.
+        ContractError: it lists no merges, they are not in order, or a merge makes bytes that no id has.
 
     >>> import tokbench
     >>> merge_order(tokbench.load("utf8_bytes"))

@@ -42,8 +42,8 @@ class Haiku:
 class Longest:
     """The longest document, in tokens."""
 
-    def map(self, view):
-        return int(np.max(view.tokens))
+    def map(self, encoded):
+        return int(np.max(encoded.tokens))
 
     def merge(self, one, other):
         return max(one, other)

@@ -27,7 +27,7 @@ class RowOptions(Options):
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
-    """Return the fields that are read: those that the options name, and those of the group's template.
+    """Return the fields to read: those that the options name, and those in the template of the group.
 
     >>> row_fields(RowOptions(key="id"), "{lang}-{stem}")
     ['text', 'id', 'lang', 'stem']
@@ -43,15 +43,15 @@ def row_document(
     """Return the document of a row.
 
     Args:
-        row: its fields.
-        options: which is what.
-        template: the group's.
-        names: what the template may hold beside the row's own fields.
-        number: of the row, from 1: its key where none is named.
-        place: its origin without the number, such as a file; errors name ``place:number``.
+        row: the fields of the row.
+        options: the options, which name the fields.
+        template: the template of the group.
+        names: further names that the template may use.
+        number: the number of the row, from 1; it is the key if the options name none.
+        place: the origin without the number, such as a file; errors name ``place:number``.
 
     Raises:
-        InputError: a field is not there, or not what it should be.
+        InputError: a field is missing, or has the wrong type.
     """
     for name in (options.text, options.key, options.segments):
         if name and name not in row:

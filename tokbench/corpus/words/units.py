@@ -1,27 +1,28 @@
 r"""The units in which words are counted. Every count of words names its unit.
 
 ``uax29``
-    Unicode's default word boundaries (UAX #29), segments that hold a letter, a mark or a digit.
+    A segment between the default word boundaries of Unicode (UAX #29) that has a letter, a mark or a digit.
 ``icu``
-    ICU's word boundaries: those of UAX #29, and in Thai, Lao, Khmer, Burmese, Chinese and Japanese, which are
-    written without spaces between words, those that its dictionaries find. Needs PyICU.
+    A word by the boundaries of ICU: those of UAX #29; and in Thai, Lao, Khmer, Burmese, Chinese and Japanese, which
+    are written without spaces between words, those of its dictionaries. Needs PyICU.
 ``whitespace``
-    What stands between white space, punctuation included.
+    The text between white space, punctuation included.
 ``character``
     A letter or digit with its combining marks; for scripts written without spaces between words.
 ``grapheme``
-    An extended grapheme cluster (UAX #29), what a reader takes for one character; white space is left out.
+    An extended grapheme cluster (UAX #29), which a reader sees as one character; white space is left out.
 ``syllable``
     A syllable, in languages whose writing shows it: Korean, Chinese, Vietnamese, Tibetan, Dzongkha, Burmese and Yi.
 ``mora``
-    A beat of Japanese, by the readings of a dictionary. Needs SudachiPy. Counted alone: it has no place in kanji.
+    A beat of Japanese, by the readings of a dictionary. Needs SudachiPy. It can only be counted, as it has no place in
+    kanji.
 ``gold``, ``gold_nonpunct``
     The words that people marked, with and without punctuation, in a corpus that has them.
 
-Unicode's boundaries say nothing of words in the unspaced scripts (they fall around every letter or
-ideograph), so these are counted in ``icu`` where PyICU is installed and else in ``character``. Tibetan and
-Dzongkha, for which ICU has no dictionary, mark their syllables: ``syllable``. Korean is written with spaces,
-and its eojeol are what is between them: ``whitespace``. All else is ``uax29``.
+In scripts without spaces the boundaries of Unicode are not those of words: they are around every letter or ideograph.
+The default for these languages is ``icu`` if PyICU is installed, and ``character`` if not. Tibetan and Dzongkha, for
+which ICU has no dictionary, mark their syllables: ``syllable``. Korean words (eojeol) stand between spaces:
+``whitespace``. The default for all other languages is ``uax29``.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def usable_unit(unit: Unit, group: str) -> Unit:
 
 
 def foreign(unit: Unit, group: str) -> str:
-    """Return why a unit says nothing of a group's language; ``""`` if it does.
+    """Return the reason why a unit does not fit the language of a group, or an empty string if it fits.
 
     >>> foreign("mora", "ja"), foreign("syllable", "ko_KR"), foreign("icu", "books")
     ('', '', '')

@@ -1,6 +1,6 @@
-"""Vocabulary health: what a vocabulary holds, and what of it no text can use.
+"""Inspection of vocabularies: the kinds of their ids, and ids that no text can give.
 
-``tokens`` asks a tokenizer for the bytes of every id and sorts them by kind and script, ``fragments``
-completes bytes that are not UTF-8 alone, ``reach`` looks for a text that gives an id, ``examine`` puts
-these together into findings, and ``usage`` says what a corpus makes of a vocabulary.
+``tokens`` asks a tokenizer for the bytes of every id and sorts them by kind and script, ``fragments`` completes bytes
+that are not UTF-8 by themselves, ``reach`` searches a text that gives an id, ``examine`` makes findings of these,
+``usage`` classifies ids by their use in a corpus, and ``corpus`` applies this to some texts.
 """

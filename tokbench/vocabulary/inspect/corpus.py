@@ -1,4 +1,4 @@
-"""What some texts make of a vocabulary, and which of its tokens a model will hardly have learned."""
+"""Classifies the ids of a vocabulary by their use in some texts, and lists tokens that a model hardly learns."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _CANDIDATES: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class CorpusUse:
-    """What texts make of a vocabulary.
+    """The use of a vocabulary in some texts.
 
     Attributes:
-        documents, tokens: how much text there was.
-        classes: ids by usage class; they add up to the vocabulary. Without merges there is no ``scaffold``.
-        candidates: scaffold tokens, those first that were built most often: a model that was trained on such text
-            has met them least for their place in the vocabulary.
+        documents, tokens: the amount of text.
+        classes: the number of ids of each usage class; they add up to the vocabulary. Without merges there is no
+            ``scaffold``.
+        candidates: candidates for under-trained tokens: scaffold tokens, those first that were built most often.
     """
 
     documents: int
@@ -40,7 +40,7 @@ def corpus_use(tokenizer: Tokenizer, texts: Sequence[str]) -> CorpusUse:
     """Count the ids of texts.
 
     Raises:
-        ContractError: ids that are out of range.
+        ContractError: an id is out of range.
 
     >>> import tokbench
     >>> corpus_use(tokbench.load("utf8_bytes"), ["banana"]).classes

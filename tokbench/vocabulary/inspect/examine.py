@@ -1,4 +1,4 @@
-"""The health of a vocabulary: what is found, and how bad it is."""
+"""Inspects a vocabulary without any corpus, and reports findings with their severity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokbench.vocabulary.inspect.fragments import can_be_text
 from tokbench.vocabulary.inspect.reach import unreached
 from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
 
-__all__ = ["Finding", "Health", "Severity", "Token", "examine"]
+__all__ = ["Finding", "Inspection", "Severity", "Token", "examine"]
 
 _LONGEST: Final = 10
 _MOST_TWINS: Final = 4
@@ -22,7 +22,7 @@ _ORDINARY: Final = frozenset(TokenKind) - {TokenKind.SPECIAL, TokenKind.UNKNOWN,
 
 
 class Severity(StrEnum):
-    """How bad a finding is: an error wastes ids or breaks the contract, a warning may, a note is no fault."""
+    """The severity of a finding: an error wastes ids or breaks the contract, a warning may, a note is not a fault."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -31,7 +31,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One id in a finding: its bytes as text where they are text, and what there is to say about it."""
+    """One id in a finding: its text, or its bytes if they are not text, and a remark."""
 
     id: int
     text: str
@@ -40,13 +40,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Ids of which the same is to be said.
+    """All ids that break the same rule.
 
     Attributes:
-        rule: the name of what was looked for.
-        severity: how bad it is.
-        message: what it means.
-        tokens: all of them.
+        rule: the name of the rule.
+        severity: the severity.
+        message: the meaning of the finding.
+        tokens: the ids.
     """
 
     rule: str
@@ -56,14 +56,14 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """What is known of a vocabulary without any corpus.
+class Inspection:
+    """The result of inspecting a vocabulary.
 
     Attributes:
-        vocab_size: number of ids.
-        findings: errors first.
-        kinds: ids by kind; they add up to ``vocab_size``.
-        scripts: ids whose bytes are text, by the script of their letters.
+        vocab_size: the number of ids.
+        findings: the findings, errors first.
+        kinds: the number of ids of each kind; they add up to ``vocab_size``.
+        scripts: the number of ids whose bytes are text, by the script of their letters.
         longest: the longest tokens.
     """
 
@@ -75,12 +75,12 @@ class Health:
 
     @property
     def failed(self) -> bool:
-        """Whether any finding is an error."""
+        """``True`` if any finding is an error."""
         return any(finding.severity == Severity.ERROR for finding in self.findings)
 
 
-def examine(tokenizer: Tokenizer) -> Health:
-    """Look at every id of a tokenizer.
+def examine(tokenizer: Tokenizer) -> Inspection:
+    """Inspect every id of a tokenizer.
 
     >>> import tokbench
     >>> health = examine(tokbench.load("utf8_bytes"))
@@ -101,7 +101,7 @@ def examine(tokenizer: Tokenizer) -> Health:
     order = list(Severity)
     text = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY - {TokenKind.FRAGMENT}]
     ordinary = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY]
-    return Health(
+    return Inspection(
         vocab_size=len(listing.data),
         findings=sorted((each for each in found if each.tokens), key=lambda each: order.index(each.severity)),
         kinds=_counted(kind.value for kind in listing.kinds),
@@ -132,7 +132,7 @@ def _unreached(tokenizer: Tokenizer, listing: Listing) -> set[int]:
 
 
 def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list[Finding]:
-    """Return the ids that were not reached, by why; those with a twin that is reached are no loss.
+    """Return findings on the ids that no text gave, by reason; ids whose bytes another id stands for are not a loss.
 
     The names of Land and Bartolo 2024 ("Fishing for Magikarp") are kept: undecodable, unreachable.
     """
@@ -206,7 +206,7 @@ def _not_ordinary(listing: Listing) -> list[Finding]:
 
 
 def _spelled_special(tokenizer: Tokenizer, listing: Listing) -> Finding:
-    """Special tokens that text gives which spells their names."""
+    """Return the finding on special tokens that are given by text which spells their names."""
     tokens = []
     for name, i in listing.special.items():
         ids = attempt(lambda name=name: list(tokenizer.encode(name)))  # type: ignore[misc]

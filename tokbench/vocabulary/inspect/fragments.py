@@ -1,4 +1,4 @@
-"""Bytes that are not UTF-8 alone: which texts they can be a part of."""
+"""Bytes that are not UTF-8 by themselves: finds texts of which they are a part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LENGTHS: Final = (2, 3, 4)
 
 
 def is_text(data: bytes) -> bool:
-    """Return whether bytes are UTF-8 by themselves."""
+    """Return ``True`` if bytes are UTF-8 by themselves."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -26,7 +26,7 @@ def is_text(data: bytes) -> bool:
 
 
 def can_be_text(data: bytes) -> bool:
-    r"""Return whether any UTF-8 text has these bytes in it.
+    r"""Return ``True`` if any UTF-8 text has these bytes in it.
 
     >>> can_be_text(b"\x98\x80 a\xe2\x82"), can_be_text(b"\xc0"), can_be_text(b"\xe4\xe4"), can_be_text(b"\x80" * 4)
     (True, False, False, False)
@@ -44,10 +44,10 @@ def _continuations(data: bytes) -> int:
 
 
 def completions(data: bytes, most: int) -> list[str]:
-    r"""Texts that have these bytes in them: the characters completed at which they begin and end.
+    r"""Return texts with these bytes in them: the incomplete characters at both ends are completed.
 
-    Where there are more than ``most`` ways, as many are drawn, always the same. Letters come first, since splits keep
-    them together.
+    If there are more than ``most`` ways, that many are drawn, always the same. Letters come first, because
+    pre-tokenization keeps them together.
 
     >>> completions(b" \xd7", 100)[-1], len(completions(b" \xd7", 100))
     (' \u05ff', 64)
@@ -61,7 +61,7 @@ def completions(data: bytes, most: int) -> list[str]:
 
 
 def _rank(text: str) -> tuple[bool, bool, str]:
-    """Letters first, then what is assigned at all."""
+    """Return a sort key: letters first, then other assigned characters."""
     kinds = {unicodedata.category(char)[0] for char in text if not char.isascii()}
     return not kinds <= {"L", "M"}, "C" in kinds, text
 
@@ -87,7 +87,7 @@ def _candidates(data: bytes, most: int) -> Iterator[str]:
 
 
 def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
-    """Yield which bytes may come before, and how many continuation bytes after."""
+    """Yield the bytes that may come before, and the number of continuation bytes after."""
     head = _continuations(data)
     if head == len(data):  # all of it is inside one character
         for length in _LENGTHS:
@@ -104,7 +104,7 @@ def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
 
 
 def _missing(data: bytes) -> int:
-    """Return how many bytes the last character lacks."""
+    """Return the number of bytes that the last character lacks."""
     for back in range(1, min(4, len(data) + 1)):
         byte = data[-back]
         if byte not in _CONTINUATION:

@@ -1,4 +1,4 @@
-"""Ids that no text gives: for every id a text is looked for that does."""
+"""Finds ids that no text gives, by trying texts for every id."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ CONTEXTS: Final = (
     *(("", "x"), ("", " "), ("", "\n"), ("", "."), ("", "1"), ("x", "x"), (".", "."), (" ", " "), ("\n", "\n")),
     *(("\u2042", ""), ("", "\u2042"), ("", "re"), ("", "ll"), ("", "t"), ("a", " b")),
 )
-"""What stands before and after an id's text: alone, a letter, punctuation, a digit, white space, the rest of a
-contraction, and U+2042, a mark so rare that it merges with nothing.
+"""The contexts in which the text of an id is tried, before and after it: nothing, a letter, punctuation, a digit, white
+space, the rest of a contraction, and U+2042, a mark so rare that it merges with nothing.
 
-A dummy prefix, a marker of word beginnings, or a split that keeps one space with the word make an id appear in some
-of them only; one is enough.
+A dummy prefix, a marker of word beginnings, or a split that keeps one space with the word let an id appear in some of
+them only; one is enough.
 """
 
 FRAGMENT_TRIES: Final = 512
-"""Texts that are tried for an id whose bytes are not UTF-8 alone."""
+"""The number of texts that are tried for an id whose bytes are not UTF-8 by themselves."""
 
 _FRAGMENT_PASSES: Final = (8, 64, FRAGMENT_TRIES)
 _BATCH: Final = 20_000
 
 
 def unreached(tokenizer: Tokenizer, texts: Mapping[int, str], fragments: Mapping[int, bytes]) -> set[int]:
-    """Return the ids that none of the texts that were tried gives.
+    """Return the ids that no tried text gives.
 
-    An id is reached if it is among the ids of *any* text, in whatever place: so one that is reached is proven to be.
+    An id is reached if it is among the ids of any text, in any place: a text that gives it is then known.
 
     Args:
-        tokenizer: encodes.
-        texts: for each id whose bytes are text, that text; it is tried in every one of :data:`CONTEXTS`.
-        fragments: for each other id its bytes; up to :data:`FRAGMENT_TRIES` texts with them are tried.
+        tokenizer: the tokenizer.
+        texts: the text of each id whose bytes are text; it is tried in every one of :data:`CONTEXTS`.
+        fragments: the bytes of each other id; up to :data:`FRAGMENT_TRIES` texts with them are tried.
     """
     left = dict(texts)
     for before, after in CONTEXTS:
@@ -63,7 +63,7 @@ def _unreached_fragments(tokenizer: Tokenizer, fragments: Mapping[int, bytes]) -
 
 
 def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[int]:
-    """Return the ids that their own texts give."""
+    """Return the ids that are given by their own texts."""
     found: set[int] = set()
     for start in range(0, len(candidates), _BATCH):
         some = candidates[start : start + _BATCH]

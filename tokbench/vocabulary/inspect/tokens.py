@@ -1,4 +1,4 @@
-"""Every id of a vocabulary: its bytes, what kind of thing it is, and in which script."""
+"""Lists every id of a vocabulary with its bytes, kind and script."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tokbench.vocabulary.inspect.fragments import is_text
 __all__ = ["LONG", "REPEATS", "Listing", "TokenKind", "junk", "kind_of", "list_tokens", "script_of"]
 
 REPEATS: Final = 8
-"""So often does a character stand in a row in a junk token."""
+"""A token with a character this many times in a row is junk."""
 
 LONG: Final = 64
-"""Bytes above which a token is junk."""
+"""A token of more bytes is junk."""
 
 _RUN: Final = regex.compile(rf"(\S)\1{{{REPEATS - 1},}}")
 _KINDS: Final = {
@@ -36,13 +36,13 @@ _SCRIPTS: Final = (
 
 
 class TokenKind(StrEnum):
-    """What an id stands for; each id is of one kind, the first that fits.
+    """The kinds of ids; each id is of one kind, the first that fits.
 
     Attributes:
-        SPECIAL: a special token, as the tokenizer tells.
+        SPECIAL: a special token that the tokenizer lists.
         UNKNOWN: the unknown token.
         GAP: no bytes: an id that is not used.
-        FRAGMENT: bytes that are not UTF-8 alone.
+        FRAGMENT: bytes that are not UTF-8 by themselves.
         WHITE_SPACE: nothing but white space.
         WORD_START: a space, then letters and marks.
         WORD_INSIDE: letters and marks.
@@ -81,7 +81,7 @@ class Listing:
 
 
 def list_tokens(tokenizer: Tokenizer) -> Listing:
-    """Ask a tokenizer for all its ids; one that does not tell bytes is asked to decode each by itself.
+    """List all ids of a tokenizer. If it does not tell bytes, each id is decoded by itself.
 
     >>> import tokbench
     >>> listing = list_tokens(tokbench.load("utf8_bytes"))
@@ -132,9 +132,9 @@ def _script(char: str) -> str:
 
 
 def junk(data: bytes) -> str:
-    """Return why a token is hardly worth its id: a character many times in a row, or great length; ``""`` if it is not.
+    """Return the reason why a token is junk, or an empty string if it is not.
 
-    White space in a row is no junk: code is indented.
+    Junk is a character many times in a row, or a very long token. White space in a row is not junk: code is indented.
 
     >>> junk(b"========"), junk(b" " * 16), junk(b"word" * 17)
     ("'=' 8 times in a row", '', '68 bytes')

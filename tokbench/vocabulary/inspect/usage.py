@@ -1,4 +1,4 @@
-"""What a corpus makes of a vocabulary: ids in use, seldom used, only built on the way, never met."""
+"""Classifies ids by their use in a corpus: active, rare, only built on the way to others, or unseen."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tokbench.vocabulary.merges import merge_order
 __all__ = ["ACTIVE", "SURVIVAL", "Usage", "built_counts", "usage_classes"]
 
 ACTIVE: Final = 5e-6
-"""An id is active from this share of all tokens on: five in a million."""
+"""The share of all tokens from which on an id is active: five in a million."""
 
 SURVIVAL: Final = 0.1
-"""An id that is emitted in a smaller share of the times it is built is scaffold."""
+"""An id is scaffold if it is emitted in a smaller share of the times that it is built."""
 
 
 class Usage(StrEnum):
-    """What a corpus makes of an id; each id is of one class.
+    """The use of an id in a corpus; each id is of one class.
 
     Attributes:
-        ACTIVE: at least five in a million of the corpus' tokens.
-        RARE: emitted, but less often, and no scaffold.
-        SCAFFOLD: less often, and in less than a tenth of the times it is built: its place is on the way to others.
-        UNSEEN: not even built; where merges are not told, not emitted.
+        ACTIVE: at least five in a million of the tokens of the corpus.
+        RARE: emitted less often, and not scaffold.
+        SCAFFOLD: emitted less often, and in less than a tenth of the times it is built; it serves to build other ids.
+        UNSEEN: not even built; if the tokenizer does not list its merges, not emitted.
     """
 
     ACTIVE = "active"
@@ -39,10 +39,10 @@ class Usage(StrEnum):
 
 
 def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Return how often each id was built, to be emitted or to be merged further; ``None`` where merges are not told.
+    """Return int64[v], how often each id was built, to be emitted or merged further; ``None`` without listed merges.
 
     Args:
-        tokenizer: whose ids they are.
+        tokenizer: the tokenizer of these ids.
         emitted: int64[v], how often each id is in the encoded text.
 
     >>> import tokbench
@@ -56,11 +56,11 @@ def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np
 
 
 def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) -> dict[Usage, NDArray[np.int64]]:
-    """Return the ids of each class, rising; the classes share all ids out among them.
+    """Return the ids of each class, rising; every id is in one class.
 
     Args:
         emitted: int64[v], how often each id is in the encoded text.
-        formed: int64[v], how often it was built; ``None`` where that is not known: then there is no scaffold.
+        formed: int64[v], how often each id was built; ``None`` if that is not known, and there is then no scaffold.
 
     >>> emitted, formed = np.array([10**6, 4, 3, 0, 0]), np.array([10**6, 4, 31, 7, 0])
     >>> {usage.value: ids.tolist() for usage, ids in usage_classes(emitted, formed).items()}

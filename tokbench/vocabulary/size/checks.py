@@ -1,4 +1,4 @@
-"""What every formula here asks of its numbers."""
+"""Checks of the numbers that go into the formulas of this folder."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["positive", "vocab_sizes"]
 
 
 def vocab_sizes(values: ArrayLike) -> NDArray[np.int64]:
-    """Vocabulary sizes as int64, of the shape given.
+    """Return vocabulary sizes as int64, of the same shape.
 
     Raises:
-        InputError: one is not a whole number from 1 on.
+        InputError: a size is not a whole number from 1 on.
 
     >>> vocab_sizes([1024, 50257]).tolist()
     [1024, 50257]
@@ -31,10 +31,10 @@ def vocab_sizes(values: ArrayLike) -> NDArray[np.int64]:
 
 
 def positive(values: ArrayLike, what: str) -> NDArray[np.float64]:
-    """Numbers above 0 as float64, of the shape given.
+    """Return numbers above 0 as float64, of the same shape.
 
     Raises:
-        InputError: one is 0, negative, infinite or no number.
+        InputError: a number is 0, negative, infinite or NaN.
 
     >>> positive([4.2, 3.9], "bytes per token").tolist()
     [4.2, 3.9]

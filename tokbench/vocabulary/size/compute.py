@@ -1,4 +1,4 @@
-"""What a token and a byte of text cost a model: operations, cache, context, logits."""
+"""The cost of a token and of a byte of text in a model: operations, cache, context, logits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TRAINING_FACTOR: Final = 3
 """Training costs three forward passes: the backward pass does each product twice (Kaplan et al. 2020, section 2.1)."""
 
 LOGIT_BYTES: Final = BYTES["fp32"]
-"""Logits are taken to be held in fp32, in which cross-entropy is commonly computed."""
+"""Bytes of a logit: in fp32, in which cross-entropy is commonly computed."""
 
 
 class Flops(NamedTuple):
@@ -53,7 +53,7 @@ class Flops(NamedTuple):
 
 
 def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
-    """FLOPs of one token's forward pass when the context is full, as it is in training.
+    """Return the FLOPs of the forward pass of one token when the context is full, as it is in training.
 
     2 for each weight of a product, and 2 x layers x context x attention width for attention: both its products see
     context / 2 tokens on average, as none looks ahead (Kaplan et al. 2020, "Scaling Laws for Neural Language
@@ -75,10 +75,10 @@ def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
 
 
 def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
-    """Forward FLOPs for a byte of text: those of a token / the bytes a token stands for; training costs 3 times that.
+    """Return the forward FLOPs of a byte of text: those of a token / bytes per token. Training costs 3 times that.
 
-    The trade of a larger vocabulary as a number: longer tokens against a wider output layer. The context is taken
-    to be full at every size, so a model with longer tokens also looks further back.
+    This is the trade-off of a larger vocabulary in one number: longer tokens against a wider output layer. The context
+    is taken to be full at every size, so a model with longer tokens also looks further back.
 
     Args:
         model: the model.
@@ -96,7 +96,7 @@ def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLi
 
 
 def training_tokens(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64] | None:
-    """Tokens of training at each size: those given, or the bytes given / bytes per token; ``None`` if neither is.
+    """Return the tokens of training at each size: those given, or given bytes / bytes per token; ``None`` if neither.
 
     Tokens given are the same at each size, so that longer tokens mean more text; bytes given are the same text.
 
@@ -110,7 +110,7 @@ def training_tokens(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.floa
 
 
 def training_flops(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> NDArray[np.float64] | None:
-    """FLOPs of the whole training at each size: 3 x forward FLOPs x tokens; ``None`` if the model tells no training.
+    """Return the FLOPs of the training at each size: 3 x forward FLOPs x tokens; ``None`` if the model has none.
 
     >>> gpt2 = Model(width=768, layers=12, context=1024, tied=True, training_tokens=1e10)
     >>> training_flops(gpt2, [50257], [4.4]).tolist()
@@ -121,7 +121,7 @@ def training_flops(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLi
 
 
 def kv_cache_per_token(model: Model) -> float:
-    """Bytes that keys and values of one token take: 2 x layers x kv width x bytes of ``cache_precision``.
+    """Return the bytes of keys and values of one token: 2 x layers x kv width x bytes of ``cache_precision``.
 
     Heads that share keys and values make it smaller (Ainslie et al. 2023, "GQA").
 
@@ -132,7 +132,7 @@ def kv_cache_per_token(model: Model) -> float:
 
 
 def kv_cache_per_byte(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
-    """Bytes of cache for a byte of text: float64.
+    """Return the bytes of cache for a byte of text: float64.
 
     >>> kv_cache_per_byte(Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8), [4.0, 5.0]).tolist()
     [32768.0, 26214.4]
@@ -141,7 +141,7 @@ def kv_cache_per_byte(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.fl
 
 
 def context_bytes(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
-    """Bytes of text that fit the context: float64, context x bytes per token.
+    """Return the bytes of text that fit into the context: float64, context x bytes per token.
 
     >>> context_bytes(Model(width=768, layers=12, context=1024), [1.0, 4.5]).tolist()
     [1024.0, 4608.0]
@@ -150,7 +150,7 @@ def context_bytes(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float6
 
 
 def logits_per_token(vocab_size: ArrayLike) -> NDArray[np.float64]:
-    """Bytes of one token's logits in fp32: float64. In training every token of a batch has its own.
+    """Return the bytes of the logits of one token in fp32: float64. In training every token of a batch has its own.
 
     >>> (logits_per_token([32000, 256000]) * 8192 / 2**30).round(2).tolist()  # GiB for 8,192 tokens
     [0.98, 7.81]

@@ -1,4 +1,4 @@
-"""What more rows cost a finished model: special tokens, further merges, rounding up."""
+"""The cost of more rows in a finished model: special tokens, further merges, rounding up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Extension(NamedTuple):
 
 
 def round_up(vocab_size: int, multiple: int) -> int:
-    """Return the next multiple: matrices of such a height are quicker, so many models keep spare rows.
+    """Round up to a multiple. Matrices of such a height are faster, so many models keep spare rows.
 
     >>> round_up(50257, 64), round_up(50304, 64), round_up(50257, 1)
     (50304, 50304, 50257)

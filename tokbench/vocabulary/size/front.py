@@ -1,4 +1,4 @@
-"""Which candidates nobody beats in everything, and which one to take."""
+"""Finds the vocabulary sizes that no other beats in everything, and recommends one of them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["TOLERANCE", "Recommendation", "SizeCandidate", "pareto_front", "reco
 Direction = Literal["lower", "higher"]
 
 TOLERANCE: Final = 0.05
-"""What a recommendation may give away: 5 % of cost, and 5 % of the worst group's compression."""
+"""The tolerance of a recommendation: 5 % of cost, and 5 % of the compression of the worst group."""
 
 
 class SizeCandidate(NamedTuple):
-    """A vocabulary to choose.
+    """A vocabulary that may be recommended.
 
     Attributes:
-        name: as the report calls it.
-        vocab_size: its size.
-        flops_per_byte: what a byte of text costs the model.
+        name: the name in the report.
+        vocab_size: the size.
+        flops_per_byte: the FLOPs of the model for a byte of text.
         compression: bytes per token, the mean over groups.
         worst: bytes per token of the group that is compressed least.
-        worst_group: that group.
+        worst_group: the name of this group.
     """
 
     name: str
@@ -40,11 +40,11 @@ class SizeCandidate(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """The candidate to take, and why.
+    """The recommended candidate, with the reasons.
 
     Attributes:
         candidate: the candidate.
-        front: those that nobody beats in everything, as given.
+        front: the candidates that no other beats in everything, in the given order.
         sentence: the rule and its reasons, with numbers.
     """
 
@@ -54,14 +54,14 @@ class Recommendation(NamedTuple):
 
 
 def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[np.bool_]:
-    """Return which points are dominated by none: bool[n].
+    """Return bool[n], ``True`` for points that no other point dominates.
 
     One dominates another if it is at least as good in everything and better in something; so of equal points all
     are on the front or none is. For tables, not for curves: time grows with n x the length of the front.
 
     Args:
         points: float[n, k], finite.
-        directions: k times which is better, ``lower`` or ``higher``.
+        directions: for each of the k values, the better direction, ``lower`` or ``higher``.
 
     Raises:
         InputError: another number of directions, or a number that is not finite.
@@ -88,7 +88,7 @@ def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[
 
 
 def recommend(candidates: Sequence[SizeCandidate]) -> Recommendation:
-    """Return the vocabulary to take, by a rule that its sentence tells.
+    """Recommend a vocabulary, by a rule that the sentence of the result explains.
 
     1. Only candidates on the front count: FLOPs per byte (lower), mean and worst group's bytes per token (higher).
     2. Of them, those that cost at most 5 % more FLOPs per byte than the cheapest.

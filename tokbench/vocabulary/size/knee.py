@@ -1,4 +1,4 @@
-"""What further tokens gain, and where a curve over vocabulary sizes bends."""
+"""The gain of further tokens, and the knee of a curve over vocabulary sizes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Knee(NamedTuple):
     """The size at which a curve turns from steep to flat.
 
     Attributes:
-        size: the size, one of those given.
+        size: the size, one of the given sizes.
         low, high: its 95 % interval; ``None`` without replicates.
-        distance: how far the curve is from the straight line there, in its own height: 0 (straight) … 1 (a corner).
+        distance: the distance of the curve from the straight line, relative to its height: 0 (straight) … 1 (a corner).
     """
 
     size: int
@@ -32,7 +32,7 @@ class Knee(NamedTuple):
 
 
 def marginal_gain(sizes: ArrayLike, values: ArrayLike) -> NDArray[np.float64]:
-    """Change of a value per 1,000 further tokens between neighbouring sizes: float64[s - 1].
+    """Return float64[s - 1], the change of a value per 1,000 further tokens between neighbouring sizes.
 
     >>> marginal_gain([1000, 2000, 4000], [3.0, 3.5, 4.0]).tolist()
     [0.5, 0.25]
@@ -42,7 +42,7 @@ def marginal_gain(sizes: ArrayLike, values: ArrayLike) -> NDArray[np.float64]:
 
 
 def marginal_saving(sizes: ArrayLike, tokens: ArrayLike) -> NDArray[np.float64]:
-    """Share of tokens that 1,000 further entries save between neighbouring sizes: float64[s - 1].
+    """Return float64[s - 1], the share of tokens that 1,000 further ids save between neighbouring sizes.
 
     >>> marginal_saving([1000, 2000, 4000], [1000, 900, 810]).round(3).tolist()
     [0.1, 0.05]
@@ -53,7 +53,7 @@ def marginal_saving(sizes: ArrayLike, tokens: ArrayLike) -> NDArray[np.float64]:
 def knee(
     sizes: ArrayLike, values: ArrayLike, replicates: ArrayLike | None = None, *, quantile: float = 1.96
 ) -> Knee | None:
-    """Return the knee of a curve over the logarithm of the size: where it is farthest from the line between its ends.
+    """Return the knee of a curve over the logarithm of the size: the point farthest from the line between its ends.
 
     Both axes are scaled to 0 … 1 and the largest difference from the diagonal is taken (Satopaa, Albrecht, Irwin and
     Raghavan 2011, "Finding a 'Kneedle' in a Haystack"; unsmoothed, one knee). **It depends on the range of sizes**:
@@ -102,7 +102,7 @@ def knee(
 
 
 def _farthest(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[int, float]:
-    """Return the point farthest on the side of quick gain from the line between the ends, and how far, both scaled."""
+    """Return the point farthest above the line between the ends, and its distance, with both axes scaled to 0 … 1."""
     across, up = (x - x[0]) / (x[-1] - x[0]), (y - y[0]) / (y[-1] - y[0])
     place = int(np.argmax(up - across))
     return place, float(up[place] - across[place])

@@ -1,4 +1,4 @@
-"""A decoder-only transformer as far as its vocabulary matters: which parameters it has, and what they weigh."""
+"""The parameters of a decoder-only transformer, and their memory, by vocabulary size."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "in
 class Model(Options):
     """The shape of a model whose vocabulary is to be chosen.
 
-    Counted are the matrices and norms of a decoder with two norms a layer and one at the end: GPT-2, Llama and
-    Mistral come out exactly. What some models add (norms of queries and keys, biases of those alone, a second pair
-    of norms) is far below 0.1 % and not counted; mixtures of experts are not described.
+    The count has the matrices and norms of a decoder with two norms in each layer and one at the end; it is exact for
+    GPT-2, Llama and Mistral. Additions of some models (norms of queries and keys, biases of those alone, a second pair
+    of norms) are far below 0.1 % and not counted. Mixtures of experts are not supported.
 
     GPT-2 small (Radford et al. 2019), and Llama 3 8B (Grattafiori et al. 2024), to the parameter:
 

@@ -1,4 +1,4 @@
-"""What a configuration says under ``study: vocabulary``."""
+"""The options under ``study: vocabulary`` in a configuration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["COMMON_SIZES", "VocabularyStudy"]
 COMMON_SIZES: Final = (
     1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000, 64_000, 100_000, 128_000, 150_000, 200_000, 256_000
 )  # fmt: skip
-"""Sizes that people choose, rounded."""
+"""Common vocabulary sizes, rounded."""
 
 
 class VocabularyStudy(Options):

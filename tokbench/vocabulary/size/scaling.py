@@ -1,4 +1,4 @@
-"""The compute-optimal vocabulary by a published law, and where that law was measured.
+"""The compute-optimal vocabulary size by a published law, and the range in which that law was measured.
 
 Tao, Liu, Dou, Muennighoff, Wan, Luo, Lin and Wong, "Scaling Laws with Vocabulary: Larger Models Deserve Larger
 Vocabularies", NeurIPS 2024, arXiv 2407.13623 v3. The paper prints its constants rounded; those below are the ones of
@@ -37,7 +37,7 @@ VALIDITY: Final = (
     "96,256 by BPE, on English text (SlimPajama) with 1.2e16 to 4.4e20 training FLOPs; it was tried out at 2.87 "
     "billion. It says nothing of other languages, nor of what a model costs in use."
 )
-"""Where the law was measured, as a sentence for a report."""
+"""The range in which the law was measured, as a sentence for a report."""
 
 FITTED_PARAMETERS: Final = (33e6, 1.13e9)
 """Parameters without vocabulary of the models that were fitted; at 2.87e9 one prediction was tried out."""
@@ -53,12 +53,12 @@ _A2, _B, _ALPHA2, _BETA = 0.19584238398665638, 2.1241123120064955, 0.67073746798
 
 
 class Optimum(NamedTuple):
-    """What one of the three approaches calls optimal.
+    """The optimal size by one of the three approaches.
 
     Attributes:
         approach: ``isoflops``, ``derivative`` or ``loss``.
         vocab_size: the optimal size.
-        caution: why this is an extrapolation; empty inside the range that was fitted.
+        caution: the reason why this is an extrapolation; empty inside the fitted range.
     """
 
     approach: str
@@ -67,7 +67,7 @@ class Optimum(NamedTuple):
 
 
 def optimal_flops(parameters: float) -> float:
-    """Training FLOPs for which so many parameters without vocabulary are optimal: N_nv = 0.08 x C**0.5 (figure 5).
+    """Return the training FLOPs for which this N_nv is optimal: N_nv = 0.08 x C**0.5 (figure 5).
 
     >>> [f"{optimal_flops(n):.1e}" for n in (3e9, 7e9, 70e9)]  # table 1: 1.3e21, 7.1e21, 7.1e23
     ['1.3e+21', '7.1e+21', '7.1e+23']
@@ -118,7 +118,7 @@ def by_loss(parameters: float, training_flops: float | None = None) -> float:
 
 
 def optimal_sizes(parameters: float, width: int, training_flops: float | None = None) -> list[Optimum]:
-    """Return what the three approaches call optimal, each with its caution.
+    """Return the optimal size by each of the three approaches, with a caution where it is extrapolated.
 
     Args:
         parameters: parameters without vocabulary, N_nv.

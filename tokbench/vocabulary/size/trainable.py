@@ -1,4 +1,4 @@
-"""Which part of a vocabulary is too rare to train: ids by how often a training set will hold them."""
+"""Finds ids that are too rare to train, by their expected number of occurrences in a training set."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from tokbench.vocabulary.size.checks import positive, vocab_sizes
 __all__ = ["ENOUGH", "ENOUGH_SHARE", "FEW", "NEVER", "RULE_OF_THREE", "Trainable", "trainable"]
 
 NEVER: Final = 1
-"""Expected less than once: its row most likely stays as it was initialized."""
+"""An id that is expected less often most likely keeps the initial values of its row."""
 
 FEW: Final = 100
 """Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation" (Findings of EMNLP):
 take the largest vocabulary of which at least 95 % of ids have 100 examples or more in training."""
 
 ENOUGH: Final = 1_000
-"""Ten times that, for want of a published threshold for language models: a convention, not a measurement."""
+"""Ten times that: a convention, because there is no published threshold for language models."""
 
 ENOUGH_SHARE: Final = 0.95
-"""The share of ids that Gowda and May want to have ``FEW`` examples at least."""
+"""The share of ids that should have at least ``FEW`` examples, by Gowda and May."""
 
 RULE_OF_THREE: Final = 3
-"""What was not seen in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
+"""An id that was not seen in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
 
 
 class Trainable(NamedTuple):
-    """How many ids of a vocabulary a training set will hold how often; the first five add up to the vocabulary.
+    """The number of ids by expected occurrences in a training set; the first five add up to the vocabulary.
 
     Each is an array, of the shape that sizes and training tokens have together.
 
     Attributes:
-        unseen: not in the sample, so that nothing is known but ``bound``; special tokens are among them.
+        unseen: not in the sample, so only ``bound`` is known; special tokens are among them.
         never: in the sample, but expected less than once (the training set is smaller than the sample).
         few: expected 1 … 99 times.
         some: expected 100 … 999 times.
         enough: expected 1,000 times or more.
-        bound: at most so often is one unseen id to be expected, by the rule of three.
+        bound: the largest number of occurrences to expect of one unseen id, by the rule of three.
         size: the vocabulary size.
     """
 
@@ -62,12 +62,12 @@ class Trainable(NamedTuple):
 
     @property
     def keeps_the_95_percent_rule(self) -> NDArray[np.bool_]:
-        """Whether 95 % of ids are expected 100 times or more: the rule of Gowda and May."""
+        """``True`` if 95 % of ids are expected 100 times or more: the rule of Gowda and May."""
         return self.some + self.enough >= ENOUGH_SHARE * self.size
 
 
 def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLike) -> Trainable:
-    """Class the ids of one vocabulary, or of several sizes at once, by expected count in training.
+    """Classify the ids of one vocabulary, or of several sizes at once, by expected count in training.
 
     Expected occurrences = count / tokens of the sample x training tokens. The sample is taken to be drawn as the
     training text is; a token that was seen once or twice may well be ten times rarer or three times more frequent.

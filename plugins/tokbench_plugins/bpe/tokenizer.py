@@ -1,4 +1,4 @@
-"""A BPE vocabulary as tokbench's :class:`~tokbench.plugin.Tokenizer`, with every capability it can honestly have."""
+"""A BPE vocabulary as tokbench's :class:`~tokbench.plugin.Tokenizer`, with all its capabilities."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class BPETokenizer:
         self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
         # Characters to be encoded in Python before the engine for batches is got ready.
-        self._patience = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
+        self._before_bulk = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -208,9 +208,9 @@ class BPETokenizer:
         >>> ids.tolist(), offsets.tolist()
         ([256, 33, 111, 256], [0, 2, 2, 4])
         """
-        if self._bulk is None and self._patience >= 0:
-            self._patience -= sum(map(len, texts))
-            if self._patience <= 0:
+        if self._bulk is None and self._before_bulk >= 0:
+            self._before_bulk -= sum(map(len, texts))
+            if self._before_bulk <= 0:
                 self.warm_up()
         return self._encode_in_python(texts) if self._bulk is None else self._bulk.encode_batch(texts)
 
@@ -258,7 +258,7 @@ class BPETokenizer:
         """Get the engine for batches ready now, if this tokenizer may use another than Python."""
         if self._bulk is None and self.engine not in _SLOW:
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
-        self._patience = -1
+        self._before_bulk = -1
 
     def save(self, path: Path, /) -> None:
         """Write the artefact; see :func:`tokbench_plugins.bpe.artefact.write_artefact`.

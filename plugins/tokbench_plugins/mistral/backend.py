@@ -45,7 +45,7 @@ else:
 class LoadOptions(plugin.Options):
     """The vocabulary."""
 
-    vocabulary: Vocabulary = Field(description="v1, v2, v3, v7, ..., tekken_240718, ...: what the package has")
+    vocabulary: Vocabulary = Field(description="a vocabulary of the package: v1, v2, v3, v7, ..., tekken_240718, ...")
 
 
 def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:

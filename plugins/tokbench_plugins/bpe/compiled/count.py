@@ -397,7 +397,7 @@ def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]
     data, offsets = encode_documents(batch)
     if pattern is not None and (scan := scanner(pattern)):
         offsets = np.concatenate([offsets[:1], scan.ends(data, offsets)])
-    elif not all(batch):  # an empty document is no chunk
+    elif not all(batch):  # an empty document is not a chunk
         offsets = np.unique(offsets)
     counter.add(data, offsets)
 

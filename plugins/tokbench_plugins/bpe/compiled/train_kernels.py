@@ -308,7 +308,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts:
 
 
 @compiled
-def _reckon(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
+def _update_pairs(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
     """Lower the count of the pair that each neighbour formed before, and make the pair that it forms now.
 
     From here on the columns ``_LEFT_AT`` and ``_RIGHT_AT`` hold where the next position of that is written.
@@ -359,7 +359,7 @@ def _merge(text: Any, row: Any, made: Any, smallest: Any) -> None:
         seen = ready
     lefts, rights = _look_around(text, seen, end, made, beside + 2 * (seen - start), lefts, rights)
     fresh = text.state[PAIRS]
-    _reckon(text, row, made, lefts, rights)
+    _update_pairs(text, row, made, lefts, rights)
     _write_down(text, start, end, beside)
     for i in range(lefts):
         text.around[text.met[0, i]] = 0

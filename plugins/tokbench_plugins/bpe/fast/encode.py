@@ -1,7 +1,7 @@
 """Encoding in near-linear time, with ids identical to :func:`..literal.encode_literally`.
 
-The literal loop looks at the whole chunk for every merge: quadratic, which for naive BPE, whose chunk
-is a whole document, is hopeless. Two ways out, chosen by the length of the chunk:
+The literal loop looks at the whole chunk for every merge. Its time is quadratic, which is too slow for naive BPE, whose
+chunk is a whole document. Two faster ways, chosen by the length of the chunk:
 
 - A *short* chunk keeps the rank of every pair in a list. Finding the lowest, closing the gap and looking
   up two new neighbours are one call of C each; still quadratic, but words are short.

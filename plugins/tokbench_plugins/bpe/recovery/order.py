@@ -84,11 +84,11 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
     """Find the merges of a vocabulary that merges any two neighbours whose bytes joined are a token.
 
     Args:
-        ranks: the id of each token that is no special token, by its bytes; a smaller id is merged first.
+        ranks: the id of each token that is not a special token, by its bytes; a smaller id is merged first.
             A chunk is looked up before it is merged.
 
     Raises:
-        NoMergesError: there is no order in which all merges are done, or a token has a byte that is no token.
+        NoMergesError: there is no order in which all merges are done, or a token has a byte that is not a token.
 
     >>> merges_of_ranks({b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"bba": 4, b"abba": 5})
     ((0, 1), (1, 0), (1, 3), (2, 3))

@@ -44,7 +44,7 @@ PATTERNS: Final[dict[str, str]] = {
 }
 """The named patterns: name to regular expression."""
 
-# A tenth of a megabyte a second, and ten seconds more: a hundred times the time of a sound expression.
+# A hundred times the time that a sound expression takes, and ten seconds more.
 _TIMEOUT_S: Final = 10.0
 _TIMEOUT_S_PER_CHARACTER: Final = 1e-5
 

@@ -140,7 +140,7 @@ class BPETokenizer:
         """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
         self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
-        # Characters to be encoded in Python before the engine for batches is got ready.
+        # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
         self._before_bulk = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
 
     @property

@@ -1,4 +1,4 @@
-"""An engine's functions as a tokbench tokenizer: what is the same for all of them stands here."""
+"""The tokenizer that all engines share: an engine's functions behind tokbench's contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of training with Hugging Face's ``tokenizers``; what an option is to which model."""
+"""Options of training with Hugging Face's ``tokenizers``, and the models to which each of them belongs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMED_SPLITS: Final = ("gpt2", "gpt4", "o200k", "whitespace", "whitespace_split"
 _DEFAULT_SPLIT: Final = {"byte_bpe": "gpt2", "bpe": "metaspace", "wordpiece": "bert", "unigram": "metaspace"}
 _DEFAULT_UNKNOWN: Final = {"bpe": "<unk>", "wordpiece": "[UNK]", "unigram": "<unk>"}
 
-# Spaces must be seen by byte-level BPE, and must not be by WordPiece, whose decoder puts them between words.
+# Byte-level BPE must see spaces. WordPiece must not, because its decoder puts them between words.
 _DROPS_SPACES: Final = {"whitespace", "whitespace_split", "bert"}
 _REFUSED: Final = {
     "byte_bpe": {*_DROPS_SPACES, "metaspace"},

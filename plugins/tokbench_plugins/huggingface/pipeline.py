@@ -1,4 +1,4 @@
-"""From options to the library's objects: normalizer, pre-tokenizer, model, decoder and trainer."""
+"""The library's objects, made from options: normalizer, pre-tokenizer, model, decoder and trainer."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def vocabularies() -> dict[str, Path]:
 if TYPE_CHECKING:
     Vocabulary = str
 else:
-    # Where the package is absent any name will do: the backend is unavailable, and says so.
+    # Without the package any name is accepted: the backend is then unavailable, and says so.
     Vocabulary = Literal[tuple(vocabularies())] if vocabularies() else str
 
 

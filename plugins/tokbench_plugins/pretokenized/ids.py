@@ -1,4 +1,4 @@
-"""The ids of rows: checked where they are given, assigned where there are pieces."""
+"""The ids of rows: checked if they are given, assigned if there are pieces."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class CompiledEncoder:
         self._longest = np.uint64(max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)]))
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Encode all texts, equal to those of :class:`..encode.Encoder` one by one."""
+        """Encode all texts; the ids are those of :class:`..fast.encode.Encoder`."""
         ids = [np.empty(0, np.uint32)]
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0

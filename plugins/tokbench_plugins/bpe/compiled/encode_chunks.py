@@ -336,7 +336,7 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
     Returns:
         How many ids were written.
     """
-    # Taken out of the tuple once: to take an array out is to count a reference.
+    # Arrays are taken out of the tuple once, because each time counts a reference.
     byte_ids, byte_pairs, pairs, displacements, made = tables.merging
     rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
     room = lanes()

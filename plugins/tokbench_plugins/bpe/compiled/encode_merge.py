@@ -118,7 +118,7 @@ _HALF: Final = np.uint64(32)
 _DISPLACEMENTS: Final = 1 << 16
 
 
-# A call costs as much as a merge: what is small is copied to where it is called, by numba itself.
+# A call costs as much as a merge, so numba copies these small functions to where they are called.
 _copied = njit(inline="always")
 
 

@@ -321,7 +321,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, table: Any, classes: Any
             else:
                 character = END
             move = np.int64(table[state + character])
-            # Boundaries are written in any case and counted if they are meant: no branch to guess wrong.
+            # Boundaries are always written, and counted only if they are valid: no branch to mispredict.
             ends[found] = mark
             found += move & MARKED
             ends[found] = previous

@@ -100,7 +100,7 @@ def _with_more_room(text: Text, lacking: int) -> Text:
         before = int(text.state[ARENA])
         kernels.drop_stale(text)
         left = int(text.state[ARENA])
-        # Where this gains little it would soon be done again, and at worst for ever.
+        # If this gains little, the array must grow: otherwise this is repeated, at worst without end.
         return text if 2 * left <= before else text._replace(arena=_grown(text.arena, left))
     taken = int(text.state[PAIRS])
     if lacking == kernels.TABLE_FULL:

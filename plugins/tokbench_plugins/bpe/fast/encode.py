@@ -8,9 +8,9 @@ chunk is a whole document. Two faster ways, chosen by the length of the chunk:
 - For a *long* one a heap holds the merges that are possible, the lowest rank first and, of one rank, the
   leftmost first; links lead over the ids that were merged away.
 
-Why this is the same: a merge creates pairs with the new id only, and merges that use an id come after
-the one that makes it. So ranks are taken in rising order, and all occurrences of one merge are done,
-from left to right, before the next merge begins.
+Both give the same ids as the literal loop: a merge creates only pairs with the new id, and merges that use an id come
+after the one that makes it. So ranks are taken in rising order, and all occurrences of one merge are done, from left to
+right, before the next merge begins.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int
 def train_merges(
     chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = silent, tie: Tie = "first"
 ) -> list[Pair]:
-    """Train on chunks that are already counted; :func:`..trainer.train` is the whole of it.
+    """Train on chunks that are already counted; :func:`..engines.train` counts and trains.
 
     >>> train_merges({"aab": 2, "ab": 3}, 258)
     [(97, 98), (97, 256)]
@@ -142,7 +142,7 @@ class _LinkedText:
         created: set[Pair] = set()
         for start in reversed(positions.pop(pair)):
             end = after[start]
-            # Stale, or (the pair is of twins) its left half has just been merged away: 'aaa'.
+            # Stale, or both halves are equal and the left one has just been merged: 'aaa'.
             if ids[start] != left or ids[end] != right:
                 continue
             weight = weights[start]

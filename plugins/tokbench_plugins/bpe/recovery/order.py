@@ -1,8 +1,9 @@
-"""The merges of a vocabulary in an order in which they are done, so that any smaller one is read off from the largest.
+"""The merges of a vocabulary in the order in which they are done, so that every smaller vocabulary is a prefix of it.
 
-If every merge comes after those that make its parts, what a text becomes with the first ``k`` of them is a stage on the
-way to what it becomes with all. In published vocabularies the ids are such an order, but for a few: a token put in by
-hand has a low id, and halves that come after it. Engines make it as soon as these are there, so that is its place.
+If every merge comes after those that make its parts, then encoding with the first ``k`` merges is a stage of encoding
+with all of them. In published vocabularies the ids are such an order, with few exceptions: a token that was added by
+hand has a low id, and halves that come after it. Engines make such a token as soon as both halves exist, so this is its
+place in the order.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
     """Return the parts of every token, in order of rank.
 
     Args:
-        candidates: the tokens of more than one unit in order of rank, as :func:`..recover.recover_from` takes them.
+        candidates: the tokens of more than one unit in order of rank, as :func:`.recover.recover_from` takes them.
         looked_up: whether a chunk that is just this token becomes it although no merge builds it.
 
     Raises:

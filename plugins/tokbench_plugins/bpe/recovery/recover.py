@@ -4,11 +4,11 @@ A file of ranks gives each token an id and does not say which two tokens it was 
 made, all merges before it had been done, on its bytes too. So encode the bytes of the token with the merges of lower
 rank: what is left are its two halves.
 
-Where more than two parts are left no merge can build the token. Published vocabularies have a few: whole
-words put in by hand, which a chunk is looked up in before it is merged. With fewer merges, before the token
-is there, such a chunk becomes just these parts.
+If more than two parts are left, no merge can build the token. Published vocabularies have a few such tokens: whole
+words that were added by hand. An engine looks each chunk up among them before it merges. In a smaller vocabulary
+without the token, such a chunk becomes these parts.
 
-Vocabularies that start from characters, and those that list their merges, are gone through in the same way.
+Vocabularies that start from characters, and those that list their merges, are recovered in the same way.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
 from tokbench_plugins.bpe.fast.encode import Encoder, merge_ids
-from tokbench_plugins.bpe.formats import EXPORTS, Parts
 from tokbench_plugins.bpe.literal import merge_literally
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
@@ -275,6 +274,8 @@ class BPETokenizer:
     @property
     def exports(self) -> Mapping[str, str]:
         """The formats of other programs, and what their files' names end in."""
+        from tokbench_plugins.bpe.formats import EXPORTS  # late: 30 ms that few runs need
+
         return {name: suffix for name, (suffix, _) in EXPORTS.items()}
 
     def export(self, name: str, path: Path, /) -> None:
@@ -284,6 +285,8 @@ class BPETokenizer:
             BackendError: the format cannot hold it; the message says what and why.
             OSError: a file cannot be written.
         """
+        from tokbench_plugins.bpe.formats import EXPORTS, Parts
+
         _, write = EXPORTS[name]
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
 

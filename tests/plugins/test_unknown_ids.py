@@ -57,7 +57,7 @@ def test_an_id_beyond_the_vocabulary_is_refused(make, tmp_path):
     tokenizer = make(tmp_path)
     size = tokenizer.vocab_size
     for wrong in (size, size + 1, -1, -size):
-        with pytest.raises(ValueError, match=str(wrong)):
+        with pytest.raises(ValueError, match=rf"{wrong}|range\({size}\)"):
             tokenizer.decode([0, wrong])
         if isinstance(tokenizer, HasTokenBytes):
             with pytest.raises(ValueError, match=str(wrong)):

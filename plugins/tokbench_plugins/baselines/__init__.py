@@ -1,1 +1,1 @@
-"""Backends that need no vocabulary, or a very simple one: what the others are measured against."""
+"""Backends that need no vocabulary, or a very simple one: baselines for the others."""

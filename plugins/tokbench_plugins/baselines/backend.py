@@ -1,4 +1,4 @@
-"""Backends that anyone can follow, as the lower and upper bounds of every comparison.
+"""The baseline backends: lower and upper bounds of every comparison.
 
 ``utf8_bytes``, ``utf16_units`` and ``utf32_units`` need no training and lose nothing. ``codepoints``
 and ``whitespace_words`` know the most frequent characters and words of a text; the rest is unknown.

@@ -50,7 +50,7 @@ class _Pieces(ABC):
     file_suffix = ".pieces.json"
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        # A dict, not a list: ids that do not exist, negative ones too, are found out by the lookup.
+        # A dict, not a list: the lookup fails for every id that does not exist, negative ones too.
         self._texts = dict(enumerate((_UNKNOWN, *pieces)))
         self._ids = {piece: number for number, piece in enumerate(pieces, 1)}
         self.vocab_size = len(self._texts)

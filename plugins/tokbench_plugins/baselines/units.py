@@ -43,7 +43,7 @@ class _Units:
         """Decode code units; what is not text becomes U+FFFD.
 
         Raises:
-            ValueError: one of the ids is no integer in ``range(vocab_size)``.
+            ValueError: one of the ids is not an integer in ``range(vocab_size)``.
         """
         return self._units(np.asarray(ids)).decode(self.codec, errors="replace")
 

@@ -1,4 +1,4 @@
-"""A trained BPE as one JSON file, and every way in which such a file can be damaged.
+"""A trained BPE as one JSON file, and the checks of such a file.
 
 ::
 
@@ -7,7 +7,7 @@
      "corpus": {"sha256": "...", "documents": 1000, "bytes": 1000000},
      "special_tokens": {"<|endoftext|>": 32000}, "merges": [[104, 105], ...], "sha256": "..."}
 
-The format comes first, so that another version can be told from damage. The options are those that the ids
+The format comes first, so that a reader can distinguish another version from damage. The options are those that the ids
 depend on, ``vocab_size`` as it was asked for; ``pattern`` is the regular expression itself, not its name, and
 ``null`` for naive BPE. What is not known is ``null``. ``sha256`` is taken of all that stands before it, written
 as compact JSON: the file may be reformatted, but not changed. The same tokenizer always gives the same bytes.
@@ -55,7 +55,7 @@ class Corpus(NamedTuple):
 
 
 class CorpusDigest:
-    """Passes documents on, and knows afterwards what they were.
+    """Passes documents on, and describes them afterwards.
 
     The digest is over each document's size and bytes, in order: the same text in other documents is
     another corpus.
@@ -139,7 +139,7 @@ def write_artefact(
     special: SpecialTokens = NO_SPECIAL,
     training: Training = _UNKNOWN,
 ) -> None:
-    """Write the file as a whole or not at all: whoever reads ``path`` never sees half of it.
+    """Write the file as a whole or not at all: a reader of ``path`` never sees half of it.
 
     Args:
         path: where to; an existing file is replaced. The folder must exist.

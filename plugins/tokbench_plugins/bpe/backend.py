@@ -47,7 +47,9 @@ class LoadOptions(plugin.Options):
 class TrainOptions(plugin.Options):
     """Options of training byte-level BPE."""
 
-    tie: Tie = Field(default="first", description="of several most frequent pairs: first in the text, or smallest ids")
+    tie: Tie = Field(
+        default="first", description="of equally frequent pairs: the first in the text, or the smallest ids"
+    )
     processes: int = Field(default=1, ge=1, le=64, description="processes that split and count; same merges")
     engine: Engine = _ENGINE
     special_tokens: tuple[str, ...] = _SPECIAL
@@ -78,7 +80,7 @@ def train_tokenizer(
     pattern: str | None,
     progress: plugin.TrainProgress,
 ) -> BPETokenizer:
-    """Train, and keep what the artefact will say of it; special tokens come on top of ``vocab_size``."""
+    """Train, and keep the facts for the artefact; special tokens come on top of ``vocab_size``."""
     digest = CorpusDigest(documents)
     merges = train(digest, vocab_size, pattern, progress, options.tie, options.engine, options.processes)
     special = _added(options.special_tokens, SpecialTokens({}), 256 + len(merges))

@@ -36,7 +36,7 @@ class Decoder:
     """
 
     def __init__(self, tokens: Sequence[bytes], *, compiled: bool = True) -> None:
-        # A dict, not a list: ids that do not exist, negative ones too, are found out by the lookup.
+        # A dict, not a list: the lookup fails for every id that does not exist, negative ones too.
         self._bytes_of = dict(enumerate(tokens))
         self._compiled = compiled and has_numba()
         self._decoded = 0

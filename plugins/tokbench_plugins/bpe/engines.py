@@ -59,7 +59,7 @@ class BulkEncoder(Protocol):
 
 
 def check_engine(engine: str) -> None:
-    """Refuse an engine that cannot be had, before anything is encoded.
+    """Refuse an engine that cannot be used here, before anything is encoded.
 
     Raises:
         ValueError: there is no such engine.
@@ -110,7 +110,7 @@ def _gigatoken(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> B
     except Exception as error:
         if engine == "gigatoken":
             raise BackendError(f"engine 'gigatoken': {error}") from error
-        if refusal(vocabulary, pattern) is None:  # otherwise, nobody expected it to work
+        if refusal(vocabulary, pattern) is None:  # a refusal is expected, and not worth a warning
             _log.warning("not encoding with gigatoken: %s", error)
         return None
 

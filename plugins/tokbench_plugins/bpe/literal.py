@@ -1,11 +1,10 @@
-"""BPE to the letter: the loops of the literature, and the oracle of the tests.
+"""The textbook loops of BPE, short and slow: the engine ``literal``, and the oracle of the tests.
 
-The slow way, on purpose: training counts every pair anew for every merge, encoding searches the whole
-sequence anew for every merge. Nothing here is used by a backend; :mod:`tokbench_plugins.bpe.fast.train` and
-:mod:`tokbench_plugins.bpe.fast.encode` must give the same merges and the same ids, faster.
+Training counts every pair again for every merge. Encoding searches the whole sequence again for every merge.
+:mod:`..fast.train` and :mod:`..fast.encode` must give the same merges and the same ids, faster.
 
-A *chunk* is a piece of text that no merge crosses: a whole document for naive BPE, a match of the
-pre-tokenization split otherwise. Where the chunks come from is not this file's business.
+A *chunk* is a piece of text that no merge crosses: a whole document in naive BPE, a match of the pre-tokenization
+split otherwise. The functions here take chunks and do not split.
 """
 
 from __future__ import annotations

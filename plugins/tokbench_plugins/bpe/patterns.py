@@ -7,15 +7,14 @@ Without a split, BPE spends its vocabulary on phrases: ``of the`` becomes one to
     GPT-2: contractions in lower case only, numbers of any length, a space joins the word after it.
 ``gpt4``
     GPT-4 (``cl100k_base``): contractions in any case, at most three digits, any single character that
-    is no letter, digit or line break may open a word.
+    is not a letter, digit or line break may open a word.
 ``o200k``
     GPT-4o (``o200k_base``): words also break where small letters turn into capitals, marks stay with
     their letters, contractions stay with their words.
 
 Any other regular expression will do, in the dialect of the ``regex`` package (``\p{L}``, possessive
-quantifiers). A stranger's expression need not match everywhere. tiktoken drops what lies between two
-matches, and with it the round trip; here each gap is a chunk of its own, so no text is ever lost. The
-named patterns leave no gaps.
+quantifiers). Such an expression may leave gaps between two matches. tiktoken drops these gaps, so a round trip loses
+text. Here each gap is a chunk of its own, so no text is lost. The named patterns leave no gaps.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ PATTERNS: Final[dict[str, str]] = {
 }
 """The named patterns: name to regular expression."""
 
-# A tenth of a megabyte in a second, and ten seconds more: a hundred times what a sound expression takes.
-_PATIENCE_S: Final = 10.0
-_PATIENCE_S_PER_CHARACTER: Final = 1e-5
+# A hundred times the time that a sound expression takes, and ten seconds more.
+_TIMEOUT_S: Final = 10.0
+_TIMEOUT_S_PER_CHARACTER: Final = 1e-5
 
-# What people call the same patterns, for "did you mean".
+# Other names of the same patterns, for "did you mean".
 _SPELLINGS: Final = {
     **{name: name for name in PATTERNS},
     **dict.fromkeys(("gpt-2", "gpt-3", "r50k_base", "p50k_base"), "gpt2"),
@@ -114,8 +113,8 @@ class Splitter:
     Args:
         pattern: a name, a regular expression, or ``None`` for one chunk per document (naive BPE).
 
-    A stranger's expression may backtrack for ever; it is stopped after ten seconds, and one more for every
-    100,000 characters. Watching the clock makes ``regex`` half as fast; the named patterns need no watch.
+    An expression of a user may backtrack without end; it is stopped after ten seconds, and one more for every
+    100,000 characters. The time limit makes ``regex`` half as fast, and the named patterns do not need it.
 
     Raises:
         ValueError: see :func:`resolve_pattern`.
@@ -139,7 +138,7 @@ class Splitter:
         text = valid_unicode(text)
         if self._compiled is None:
             return [text] if text else []
-        limit = None if self._is_trusted else _PATIENCE_S + _PATIENCE_S_PER_CHARACTER * len(text)
+        limit = None if self._is_trusted else _TIMEOUT_S + _TIMEOUT_S_PER_CHARACTER * len(text)
         try:
             return self._split(self._compiled, text, limit)
         except TimeoutError as error:
@@ -152,7 +151,7 @@ class Splitter:
     def _split(self, compiled: regex.Pattern[str], text: str, limit: float | None) -> list[str]:
         if not compiled.groups:  # with groups, findall returns these instead of the matches
             chunks: list[str] = compiled.findall(text, timeout=limit)
-            # Matches never overlap: lengths that add up mean that there are no gaps.
+            # Matches never overlap, so there are no gaps if their lengths add up to that of the text.
             if sum(map(len, chunks)) == len(text):
                 return chunks if all(chunks) else [chunk for chunk in chunks if chunk]
         return self._split_with_gaps(compiled, text, limit)

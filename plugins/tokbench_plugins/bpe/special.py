@@ -1,11 +1,10 @@
 """Special tokens: ids that ordinary text can never produce, given only where the caller allows it.
 
-A special token stands for something that is not text: the end of a document, the turn of a speaker. Its
-name is text, though, and whoever writes that name must not thereby get its id. So there are two doors:
-ordinary encoding does not know special tokens at all, and :meth:`SpecialTokens.encode` recognises those
-which its caller names and refuses the others. The rules are tiktoken's. One it leaves to chance: where
-one name begins another, ``<a`` and ``<a>``, it takes either, as its hash table happens to lie. Here the
-longest name that stands at a place is the one that stands there, allowed or not.
+A special token stands for something that is not text: the end of a document, the turn of a speaker. But its name is
+text, and a text that contains the name must not get the id by accident. So there are two ways to encode: ordinary
+encoding does not know special tokens at all, and :meth:`SpecialTokens.encode` recognises those that its caller names,
+and refuses the others. The rules are tiktoken's, with one exception. Where one name begins another, ``<a`` and ``<a>``,
+tiktoken takes either of them, by the order of its hash table. Here the longest name wins, allowed or not.
 """
 
 from __future__ import annotations

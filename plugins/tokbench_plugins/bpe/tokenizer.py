@@ -1,4 +1,4 @@
-"""A BPE vocabulary as tokbench's :class:`~tokbench.plugin.Tokenizer`, with every capability it can honestly have."""
+"""A BPE vocabulary as tokbench's :class:`~tokbench.plugin.Tokenizer`, with all its capabilities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
 from tokbench_plugins.bpe.fast.encode import Encoder, merge_ids
-from tokbench_plugins.bpe.formats import EXPORTS, Parts
 from tokbench_plugins.bpe.literal import merge_literally
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
@@ -140,8 +139,8 @@ class BPETokenizer:
         """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
         self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
-        # Characters to be encoded in Python before the engine for batches is got ready.
-        self._patience = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
+        # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
+        self._before_bulk = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -208,9 +207,9 @@ class BPETokenizer:
         >>> ids.tolist(), offsets.tolist()
         ([256, 33, 111, 256], [0, 2, 2, 4])
         """
-        if self._bulk is None and self._patience >= 0:
-            self._patience -= sum(map(len, texts))
-            if self._patience <= 0:
+        if self._bulk is None and self._before_bulk >= 0:
+            self._before_bulk -= sum(map(len, texts))
+            if self._before_bulk <= 0:
                 self.warm_up()
         return self._encode_in_python(texts) if self._bulk is None else self._bulk.encode_batch(texts)
 
@@ -258,7 +257,7 @@ class BPETokenizer:
         """Get the engine for batches ready now, if this tokenizer may use another than Python."""
         if self._bulk is None and self.engine not in _SLOW:
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
-        self._patience = -1
+        self._before_bulk = -1
 
     def save(self, path: Path, /) -> None:
         """Write the artefact; see :func:`tokbench_plugins.bpe.artefact.write_artefact`.
@@ -275,6 +274,8 @@ class BPETokenizer:
     @property
     def exports(self) -> Mapping[str, str]:
         """The formats of other programs, and what their files' names end in."""
+        from tokbench_plugins.bpe.formats import EXPORTS  # late: 30 ms that few runs need
+
         return {name: suffix for name, (suffix, _) in EXPORTS.items()}
 
     def export(self, name: str, path: Path, /) -> None:
@@ -284,6 +285,8 @@ class BPETokenizer:
             BackendError: the format cannot hold it; the message says what and why.
             OSError: a file cannot be written.
         """
+        from tokbench_plugins.bpe.formats import EXPORTS, Parts
+
         _, write = EXPORTS[name]
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
 

@@ -1,9 +1,9 @@
 """The vocabulary of a BPE: the bytes of each id, and the merges that make one id of two.
 
 In a vocabulary trained here ids 0 to 255 are the bytes themselves, and the merge of rank ``r`` makes
-id ``256 + r``: the merges, in order, are all there is to know, and :func:`token_bytes_of` spells every id
-out. Other people's vocabularies shuffle the bytes, leave gaps, or come as bare ranks from which the merges
-have to be recovered. :class:`Vocabulary` holds either kind; encoders know nothing else.
+id ``256 + r``. So the merges, in order, are the whole vocabulary, and :func:`token_bytes_of` gives the bytes of every
+id. Published vocabularies shuffle the bytes, leave gaps, or come as bare ranks from which the merges are recovered.
+:class:`Vocabulary` holds either kind, and encoders need nothing else.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class LoadOptions(plugin.Options):
 
 def _load(options: LoadOptions) -> EngineTokenizer:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it reads its own files in an old way
+        warnings.simplefilter("ignore", DeprecationWarning)  # raised when it reads its own files
         from bpe_openai import _bindings
 
     from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling

@@ -11,12 +11,12 @@ from tokbench.plugin import BackendUnavailable
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
-__all__ = ["ENCODINGS", "EncodingFacts", "EncodingName", "ranks_of_encoding"]
+__all__ = ["ENCODINGS", "Encoding", "EncodingName", "ranks_of_encoding"]
 
 EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "r50k_base"]
 
 
-class EncodingFacts(NamedTuple):
+class Encoding(NamedTuple):
     """The parts of an encoding that a file of ranks does not contain.
 
     Attributes:
@@ -30,10 +30,10 @@ class EncodingFacts(NamedTuple):
 
 _FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
 
-ENCODINGS: Final[Mapping[EncodingName, EncodingFacts]] = {
-    "gpt2": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
-    "r50k_base": EncodingFacts("gpt2", {"<|endoftext|>": 50256}),
-    "cl100k_base": EncodingFacts(
+ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
+    "gpt2": Encoding("gpt2", {"<|endoftext|>": 50256}),
+    "r50k_base": Encoding("gpt2", {"<|endoftext|>": 50256}),
+    "cl100k_base": Encoding(
         "gpt4",
         {
             "<|endoftext|>": 100257,
@@ -41,9 +41,9 @@ ENCODINGS: Final[Mapping[EncodingName, EncodingFacts]] = {
             "<|endofprompt|>": 100276,
         },
     ),
-    "o200k_base": EncodingFacts("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
+    "o200k_base": Encoding("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
 }
-"""By name; the tests hold them against tiktoken's."""
+"""The encodings by name; the tests compare them with tiktoken's."""
 
 _IN_SPLINTR: Final = frozenset({"cl100k_base", "o200k_base"})
 

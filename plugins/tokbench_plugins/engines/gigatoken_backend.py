@@ -28,7 +28,7 @@ class TrainOptions(plugin.Options):
 
     tie: Literal["huggingface", "raw_token_ids", "assembled_bytes"] = Field(
         default="huggingface",
-        description="of several most frequent pairs: Hugging Face's choice, the smallest ids, or the smallest bytes",
+        description="of equally frequent pairs: Hugging Face's choice, the smallest ids, or the smallest bytes",
     )
 
 

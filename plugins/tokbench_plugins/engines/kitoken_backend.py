@@ -2,7 +2,7 @@
 
 Given bare ranks, kitoken guesses the split and special tokens from the vocabulary. Its split for GPT-2 is not
 GPT-2's, and its special tokens cut text (``<|im_start|>`` is kept from the space before it) even when they are
-not to be recognised. So it is told the split, and left no special tokens.
+not to be recognised. So it is given the split, and no special tokens.
 
 Its regular expressions abort the process on a million white-space characters in a row: a text with a tenth of
 that is left to tokbench's own BPE.

@@ -32,7 +32,7 @@ class FileOptions(plugin.Options):
     pattern: SplitPattern | None = Field(
         default=None,
         description="with a .tiktoken file: the split: gpt2, gpt4, o200k or a regular expression; "
-        f"{_DEFAULT_PATTERN} where nothing is said",
+        f"default: {_DEFAULT_PATTERN}",
     )
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""An engine's functions as a tokbench tokenizer: what is the same for all of them stands here."""
+"""The tokenizer that all engines share: an engine's functions behind tokbench's contract."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Engine:
 class EngineTokenizer:
     """An engine with a vocabulary.
 
-    Lone surrogates, which are no Unicode text, are encoded as U+FFFD. What the engine cannot decode (bytes
+    Lone surrogates, which are not Unicode text, are encoded as U+FFFD. What the engine cannot decode (bytes
     that are not UTF-8, ids of special tokens that it was not given) is put together from the vocabulary.
 
     Args:
@@ -116,7 +116,7 @@ class EngineTokenizer:
         given = self._engine.given
         try:
             data = None if given is not None and max(ids, default=0) >= given else self._engine.decode(ids)
-        except BaseException as error:  # noqa: BLE001 - what is no failure of the engine is raised again
+        except BaseException as error:  # noqa: BLE001 - what is not a failure of the engine is raised again
             _failure(self._engine.name, error)
             data = None
         if data is None:
@@ -178,8 +178,8 @@ def calling(name: str, call: Callable[[], Any]) -> Any:
 def _failure(name: str, error: BaseException) -> BackendError:
     """Turn what the engine raised into tokbench's error.
 
-    Rust's panics are no ``Exception``, and each library has a class of its own for them, known by its name.
-    What a person or the interpreter uses to stop the program is raised again.
+    Rust's panics are not an ``Exception``, and each library has a class of its own for them, known by its name.
+    ``KeyboardInterrupt`` and its like are raised again.
     """
     if isinstance(error, BackendError):
         return error

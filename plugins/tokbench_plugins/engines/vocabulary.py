@@ -52,8 +52,8 @@ class EngineVocabulary:
         Raises:
             BackendUnavailable: its ranks are not on this machine.
         """
-        facts = ENCODINGS[name]
-        return cls(facts.pattern, facts.special, ranks_of_encoding(name))
+        encoding = ENCODINGS[name]
+        return cls(encoding.pattern, encoding.special, ranks_of_encoding(name))
 
     @classmethod
     def of_file(cls, path: Path, pattern: str) -> EngineVocabulary:

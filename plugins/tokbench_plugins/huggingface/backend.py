@@ -25,11 +25,9 @@ class LoadOptions(plugin.Options):
 
     path: plugin.LocalPath | None = Field(default=None, description="a tokenizer.json of any kind")
     vocab_txt: plugin.LocalPath | None = Field(
-        default=None, description="instead: the vocab.txt of a BERT, a piece a line"
+        default=None, description="instead of path: the vocab.txt of a BERT, one piece a line"
     )
-    lowercase: bool = Field(
-        default=True, description="with vocab_txt, which does not say: small letters without accents (uncased)"
-    )
+    lowercase: bool = Field(default=True, description="with vocab_txt: lower case without accents (an uncased model)")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:

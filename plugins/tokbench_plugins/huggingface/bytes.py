@@ -1,8 +1,7 @@
 """The bytes of the tokens of a ``tokenizer.json``, derived from its decoder.
 
-Where a decoder turns every token into text by itself, whatever its neighbours are, those are the bytes. Where
-neighbours matter (a suffix that only the last token loses, expressions that match across tokens) there are no
-such bytes, and nothing is claimed.
+If a decoder turns every token into text by itself, this text gives the bytes. If the neighbours of a token matter (a
+suffix that only the last token loses, expressions that match across tokens), tokens have no bytes of their own.
 """
 
 from __future__ import annotations

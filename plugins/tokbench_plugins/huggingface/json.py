@@ -80,7 +80,7 @@ def special_names(content: Mapping[str, Any]) -> list[str]:
 def without_special(content: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a vocabulary in which the model itself gives no special token; ``None`` if it is so already.
 
-    The library can be told not to look for special tokens in text. Yet a model that has them among its
+    The library has a switch that turns off the search for special tokens in text. Yet a model that has them among its
     pieces finds them there by itself: Unigram takes ``</s>`` for one piece, WordPiece the word ``[UNK]``. So
     these get names that no text spells.
 

@@ -1,4 +1,4 @@
-"""Options of training with Hugging Face's ``tokenizers``; what an option is to which model."""
+"""Options of training with Hugging Face's ``tokenizers``, and the models to which each of them belongs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ NAMED_SPLITS: Final = ("gpt2", "gpt4", "o200k", "whitespace", "whitespace_split"
 _DEFAULT_SPLIT: Final = {"byte_bpe": "gpt2", "bpe": "metaspace", "wordpiece": "bert", "unigram": "metaspace"}
 _DEFAULT_UNKNOWN: Final = {"bpe": "<unk>", "wordpiece": "[UNK]", "unigram": "<unk>"}
 
-# Spaces must be seen by byte-level BPE, and must not be by WordPiece, whose decoder puts them between words.
+# Byte-level BPE must see spaces. WordPiece must not, because its decoder puts them between words.
 _DROPS_SPACES: Final = {"whitespace", "whitespace_split", "bert"}
 _REFUSED: Final = {
     "byte_bpe": {*_DROPS_SPACES, "metaspace"},
     "wordpiece": {*NAMED_SPLITS} - _DROPS_SPACES,
 }
 
-# Which models an option belongs to; all others belong to all.
+# The models of an option; an option that is not here belongs to all models.
 _BELONGS_TO: Final = {
     "add_prefix_space": {"byte_bpe"},
     "min_frequency": {"byte_bpe", "bpe", "wordpiece"},
@@ -51,7 +51,7 @@ def _option(default: Any, description: str, **limits: Any) -> Any:
 
 
 class TrainOptions(plugin.Options):
-    """Options of training ``huggingface``; one that means nothing to the model is refused.
+    """Options of training ``huggingface``; an option of another model is refused.
 
     >>> TrainOptions().split, TrainOptions(model="wordpiece").unknown
     ('gpt2', '[UNK]')
@@ -64,19 +64,21 @@ class TrainOptions(plugin.Options):
     model: Model = _option("byte_bpe", "the algorithm: byte_bpe, bpe, wordpiece or unigram")
     normalizer: tuple[Normalizer, ...] = _option((), "normalizations, in this order; none gives every text back")
     pre_tokenization: str = _option(
-        "", "where no token crosses: a name (gpt2, gpt4, o200k, whitespace, metaspace, bert, none) or an expression"
+        "", "the split: a name (gpt2, gpt4, o200k, whitespace, metaspace, bert, none) or an expression"
     )
     split_digits: bool = _option(default=False, description="every digit is a token of its own")
     add_prefix_space: bool = _option(default=False, description="byte_bpe: put a space before every text")
     prepend_scheme: Literal["always", "first", "never"] = _option("always", "metaspace: where a space is put before")
-    special_tokens: tuple[str, ...] = _option((), "special tokens, the first ids; no text gives them")
+    special_tokens: tuple[str, ...] = _option(
+        (), "special tokens, which get the first ids; ordinary text never gives them"
+    )
     unk_token: str = _option("", "name of the unknown token; <unk>, or [UNK] for wordpiece")
     initial_alphabet: str = _option("", "characters that are tokens even if the text has none")
-    limit_alphabet: int | None = _option(None, "so many different characters, the most frequent ones", ge=1)
+    limit_alphabet: int | None = _option(None, "number of different characters, the most frequent ones", ge=1)
     min_frequency: int = _option(0, "a pair that is rarer is not merged", ge=0)
     max_token_length: int | None = _option(None, "longest token, in characters of the vocabulary", ge=1)
-    continuing_subword_prefix: str = _option("", "what marks a token inside a word; ## for wordpiece")
-    end_of_word_suffix: str = _option("", "what marks a token at the end of a word, such as </w>")
+    continuing_subword_prefix: str = _option("", "mark of a token inside a word; ## for wordpiece")
+    end_of_word_suffix: str = _option("", "mark of a token at the end of a word, such as </w>")
     byte_fallback: bool = _option(default=False, description="256 byte tokens instead of unknown characters")
     max_input_chars_per_word: int = _option(100, "wordpiece: longer words are unknown", ge=1)
     max_piece_length: int = _option(16, "unigram: longest piece, in characters", ge=1)
@@ -117,7 +119,7 @@ class TrainOptions(plugin.Options):
 
     @property
     def split(self) -> str:
-        """The split, that of the model where nothing is said."""
+        """The split; by default that of the model."""
         return self.pre_tokenization or _DEFAULT_SPLIT[self.model]
 
     @property

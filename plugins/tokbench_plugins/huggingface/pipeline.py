@@ -1,4 +1,4 @@
-"""From options to the library's objects: normalizer, pre-tokenizer, model, decoder and trainer."""
+"""The library's objects, made from options: normalizer, pre-tokenizer, model, decoder and trainer."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _splits(options: TrainOptions) -> list[Any]:
         case "bert":
             steps.append(pre_tokenizers.BertPreTokenizer())
         case "metaspace":
-            # Spaces are told by their place in the text, so it is the first to see it.
+            # It finds spaces by their place in the text, so it must see the text first.
             steps.insert(0, pre_tokenizers.Metaspace(replacement=_MARK, prepend_scheme=options.prepend_scheme))
         case "gpt2" if byte_level:
             pass
@@ -112,7 +112,7 @@ def make_trainer(
     """Make the trainer of a model.
 
     Args:
-        options: everything that is not told below.
+        options: all other options.
         vocab_size: number of tokens.
         first: tokens that come before all others.
         alphabet: characters that are tokens in any case.

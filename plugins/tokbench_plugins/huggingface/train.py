@@ -1,7 +1,7 @@
 """Training with the library's own trainers, made to give the same tokenizer each time.
 
-The library counts words in hash maps whose order differs from run to run, and lets this order decide ties. What
-it decides is decided here instead: the ids of characters inside words (``##a``) and the choice of the alphabet
+The library counts words in hash maps whose order differs from run to run, and lets this order break ties. This file
+breaks these ties by rule: the ids of characters inside words (``##a``) and the choice of the alphabet
 before training, the order of equally likely characters of Unigram after it.
 """
 

@@ -38,14 +38,14 @@ def vocabularies() -> dict[str, Path]:
 if TYPE_CHECKING:
     Vocabulary = str
 else:
-    # Where the package is absent any name will do: the backend is unavailable, and says so.
+    # Without the package any name is accepted: the backend is then unavailable, and says so.
     Vocabulary = Literal[tuple(vocabularies())] if vocabularies() else str
 
 
 class LoadOptions(plugin.Options):
     """The vocabulary."""
 
-    vocabulary: Vocabulary = Field(description="v1, v2, v3, v7, ..., tekken_240718, ...: what the package has")
+    vocabulary: Vocabulary = Field(description="a vocabulary of the package: v1, v2, v3, v7, ..., tekken_240718, ...")
 
 
 def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:

@@ -112,6 +112,6 @@ class TekkenTokenizer:
 
 
 def _special_ids(content: dict[str, Any], count: int) -> dict[str, int]:
-    told = content.get("special_tokens")
-    names = {token["rank"]: token["token_str"] for token in told} if told else dict(enumerate(_NAMED))
+    listed = content.get("special_tokens")
+    names = {token["rank"]: token["token_str"] for token in listed} if listed else dict(enumerate(_NAMED))
     return {names.get(token_id, f"<SPECIAL_{token_id}>"): token_id for token_id in range(count)}

@@ -1,4 +1,4 @@
-"""The ids of rows: checked where they are given, assigned where there are pieces."""
+"""The ids of rows: checked if they are given, assigned if there are pieces."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ids:
         """Check the ids of a row.
 
         Raises:
-            BackendError: one of them is no id, or beyond the vocabulary.
+            BackendError: one of them is not an id, or is beyond the vocabulary.
         """
         limit = self._size or _HIGHEST + 1
         for token_id in ids:
@@ -66,7 +66,7 @@ class PieceIds(Ids):
         """Return the ids of a row's pieces.
 
         Raises:
-            BackendError: one of them is no piece, or not in the vocabulary.
+            BackendError: one of them is not a piece, or is not in the vocabulary.
         """
         ids = []
         for piece in pieces:
@@ -95,8 +95,8 @@ class PieceIds(Ids):
                 f"{self._options.path}: has {len(self._tokens)} different pieces, more than vocab_size: {asked}"
             )
         tokens = self._tokens + [b""] * (asked - len(self._tokens))
-        told = self._closed or self._options.vocab_size
-        note = () if told else ("its vocabulary is the pieces of its rows, numbered as they come",)
+        known = self._closed or self._options.vocab_size
+        note = () if known else ("its vocabulary is the pieces of its rows, numbered as they come",)
         return PretokenizedBytes(self._options.path, table, tokens, self._dummy_prefix, note)
 
 

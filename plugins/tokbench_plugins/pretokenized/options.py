@@ -20,7 +20,7 @@ class LoadOptions(plugin.Options):
 
     path: plugin.LocalPath = Field(description="a .jsonl or .parquet file, a text and its ids or pieces a row")
     text: str = Field(default="text", description="the field that holds the text")
-    ids: str | None = Field(default=None, description="the field that holds the ids; 'ids' where nothing is said")
+    ids: str | None = Field(default=None, description="the field that holds the ids; default: ids")
     pieces: str | None = Field(default=None, description="instead of ids: the field that holds the pieces")
     spelling: Literal["text", "byte_level", "sentencepiece"] = Field(
         default="text", description="how pieces are written: text, byte_level (Ġthe) or sentencepiece (▁the, <0xE2>)"

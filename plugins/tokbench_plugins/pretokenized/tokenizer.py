@@ -1,4 +1,4 @@
-"""Texts and their ids, looked up."""
+"""Tokenizers that look up the ids of known texts."""
 
 from __future__ import annotations
 

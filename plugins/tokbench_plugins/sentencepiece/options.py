@@ -1,8 +1,8 @@
 """Every option of the SentencePiece trainer that has a meaning here, with the library's own defaults.
 
 Left out, because something else decides it here: ``input``, ``input_format``, ``model_prefix`` and
-``vocab_size``; what the normalizer's ``name`` and ``precompiled_charsmap`` say is said by
-``normalization_rule_name`` and ``normalization_rule_tsv``.
+``vocab_size``; ``normalization_rule_name`` and ``normalization_rule_tsv`` stand for the normalizer's ``name`` and
+``precompiled_charsmap``.
 
 Left out, because it changes no token: ``accept_language``, ``self_test_sample_size``,
 ``vocabulary_output_piece_score``, and the retired ``mining_sentence_size`` and
@@ -37,27 +37,27 @@ class TrainOptions(plugin.Options):
 
     model_type: Literal["unigram", "bpe", "char", "word"] = _option("unigram", "the algorithm")
 
-    # What the trainer reads.
-    input_sentence_size: int = _option(0, "take so many lines at random; 0 is all", ge=0)
+    # The text that the trainer reads.
+    input_sentence_size: int = _option(0, "number of lines taken at random; 0: all of them", ge=0)
     shuffle_input_sentence: bool = _option(default=True, description="shuffle the lines that are taken")
-    max_sentence_length: int = _option(4192, "longer lines, in bytes, are left out", ge=1)
+    max_sentence_length: int = _option(4192, "longest line, in bytes; longer ones are left out", ge=1)
     train_extremely_large_corpus: bool = _option(default=False, description="64-bit counts in unigram training")
     num_threads: int = _option(16, "threads of unigram training", ge=1, le=1024)
 
-    # How text is normalized, in training and in use.
+    # Normalization of text, in training and in use.
     normalization_rule_name: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"] = _option(
         "nmt_nfkc", "normalization by name; only identity gives every text back"
     )
     normalization_rule_tsv: plugin.LocalPath | None = _option(None, "normalization rules of your own")
     denormalization_rule_tsv: plugin.LocalPath | None = _option(
-        None, "rules for decoded text; the bytes of a token do not know them"
+        None, "rules for decoded text; the bytes of a token are not changed by them"
     )
     add_dummy_prefix: bool = _option(default=True, description="put a space before every text")
     remove_extra_whitespaces: bool = _option(
         default=True, description="drop leading, trailing and repeated spaces: such text does not come back"
     )
 
-    # Which characters and which pieces there may be.
+    # The characters and pieces that are allowed.
     character_coverage: float = _option(0.9995, "share of the text whose characters get a piece", ge=0.98, le=1)
     required_chars: str = _option("", "characters that get a piece however rare they are")
     byte_fallback: bool = _option(default=False, description="256 byte pieces instead of unknown characters")
@@ -71,19 +71,19 @@ class TrainOptions(plugin.Options):
     allow_whitespace_only_pieces: bool = _option(default=False, description="runs of spaces may be pieces")
 
     # Pieces that are not learned.
-    control_symbols: tuple[str, ...] = _option((), "pieces that no text gives and that decode to nothing")
+    control_symbols: tuple[str, ...] = _option((), "pieces that ordinary text never gives and that decode to nothing")
     user_defined_symbols: tuple[str, ...] = _option((), "pieces that are always kept whole; text gives them")
     unk_id: int = _option(0, "id of the unknown piece", ge=0)
-    bos_id: int = _option(1, "id of the piece for a beginning; -1 is none", ge=-1)
-    eos_id: int = _option(2, "id of the piece for an end; -1 is none", ge=-1)
-    pad_id: int = _option(-1, "id of the piece for padding; -1 is none", ge=-1)
+    bos_id: int = _option(1, "id of the piece for a beginning; -1: no such piece", ge=-1)
+    eos_id: int = _option(2, "id of the piece for an end; -1: no such piece", ge=-1)
+    pad_id: int = _option(-1, "id of the piece for padding; -1: no such piece", ge=-1)
     unk_piece: str = _option("<unk>", "name of the unknown piece", min_length=1)
     bos_piece: str = _option("<s>", "name of the piece for a beginning", min_length=1)
     eos_piece: str = _option("</s>", "name of the piece for an end", min_length=1)
     pad_piece: str = _option("<pad>", "name of the piece for padding", min_length=1)
     unk_surface: str = _option(" ⁇ ", "what the unknown piece decodes to")
 
-    # How the vocabulary is reached.
+    # The way to the vocabulary.
     hard_vocab_limit: bool = _option(
         default=True, description="fail where the text is too small for vocab_size; otherwise take fewer pieces"
     )

@@ -60,7 +60,7 @@ class SentencePieceTokenizer:
         self.special_ids: Mapping[str, int] = {
             self._processor.id_to_piece(i): i for i in range(self.vocab_size) if self._processor.is_control(i)
         }
-        # Asked of the normalizer, since the model's own settings cannot be read without protobuf.
+        # The normalizer is tried, because the model's settings cannot be read without protobuf.
         self.dummy_prefix = b" " if self._processor.normalize("a").startswith(_SPACE) else b""
 
     def encode(self, text: str, /) -> list[int]:
@@ -105,7 +105,7 @@ class SentencePieceTokenizer:
 
         Raises:
             ValueError: they are not all integers in ``range(vocab_size)``.
-            TypeError: they are no sequence, or strings; the library itself would take these as pieces.
+            TypeError: they are not a sequence, or are strings, which the library itself would take as pieces.
         """
         if not len(ids):
             return ""

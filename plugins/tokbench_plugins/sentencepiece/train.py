@@ -1,4 +1,4 @@
-"""Training with the library's own trainer, whose silences and error messages are made readable."""
+"""Training with the library's own trainer, with readable error messages."""
 
 from __future__ import annotations
 

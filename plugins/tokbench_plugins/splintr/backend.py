@@ -48,7 +48,7 @@ Vocabulary = Literal[
 class LoadOptions(plugin.Options):
     """The vocabulary."""
 
-    vocabulary: Vocabulary = Field(description="the vocabulary of which model; all are inside the package")
+    vocabulary: Vocabulary = Field(description="the model whose vocabulary is loaded; all are inside the package")
 
 
 def _load(options: LoadOptions) -> SplintrTokenizer:

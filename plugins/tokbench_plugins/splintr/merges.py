@@ -1,6 +1,6 @@
 """The merges of splintr's vocabularies, recovered from the bytes and the order of their ids.
 
-splintr does not tell its merges, nor what kind of token an id is. All of its vocabularies are laid out alike: what
+splintr does not expose its merges, nor the kind of token an id is. All of its vocabularies are laid out alike: what
 stands before the 256 bytes is special or kept whole, and what is merged comes after them, in order of rank. Those
 that came from SentencePiece have single characters next, which are units, and then what was added later.
 """
@@ -18,7 +18,7 @@ __all__ = ["merges_of_bytes", "merges_of_characters"]
 
 _BYTES: Final = 256
 _LOWEST: Final = -1e9  # the score of runs of spaces in the models of Llama and Mistral
-_NO_TEXT: Final = 0x80  # the first byte that is no character, so that only one id stands for it
+_NO_TEXT: Final = 0x80  # the first byte that is not a character, so that only one id stands for it
 
 
 def merges_of_bytes(tokens: Sequence[bytes], special: Collection[int]) -> Merges:

@@ -41,9 +41,7 @@ class LoadOptions(plugin.Options):
         default=None, description="a name that the installed tiktoken knows, such as gpt2, cl100k_base, o200k_base"
     )
     path: plugin.LocalPath | None = Field(default=None, description="a .tiktoken file: base64 token and rank a line")
-    pattern: str | None = Field(
-        default=None, description=f"with path: {_PATTERN}; {_DEFAULT_PATTERN} where nothing is said"
-    )
+    pattern: str | None = Field(default=None, description=f"with path: {_PATTERN}; default: {_DEFAULT_PATTERN}")
     special_tokens: dict[str, int] = Field(
         default_factory=dict, description="with path: special tokens and their ids; never recognised in text"
     )

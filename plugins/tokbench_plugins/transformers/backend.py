@@ -26,11 +26,11 @@ class LoadOptions(plugin.Options):
         default=None, description="a folder with a model's tokenizer files, or a tokenizer.json"
     )
     name: str | None = Field(
-        default=None, description="instead: a name on the hub; from the local cache where there is no network"
+        default=None, description="instead of path: a name on the hub; the local cache is used without network"
     )
     revision: str | None = Field(default=None, description="with name: a branch, a tag or a commit; main by default")
     trust_remote_code: bool = Field(
-        default=False, description="run the Python code that comes with the tokenizer: look at it first"
+        default=False, description="run the Python code that comes with the tokenizer; read it first"
     )
 
     @model_validator(mode="after")
@@ -62,7 +62,7 @@ def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
     register(
         plugin.BackendSpec(
             name="transformers",
-            summary="whatever AutoTokenizer loads, from a folder or the hub; needs no torch",
+            summary="any tokenizer that AutoTokenizer loads, from a folder or the hub; needs no torch",
             load=_load,
             load_options=LoadOptions,
             requires=("transformers",),

@@ -32,7 +32,7 @@ def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
 
                 return PreTrainedTokenizerFast(tokenizer_file=str(path))
             return _auto().from_pretrained(str(path), trust_remote_code=trust_remote_code, local_files_only=True)
-        except Exception as error:  # whatever the files make it raise
+        except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{path}: {_reason(error)}") from error
 
 
@@ -56,7 +56,7 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
                     "or give the 'path' of a folder that has its files"
                 ) from error
             raise BackendUnavailable(f"{name!r} cannot be had from the hub: {_reason(error)}") from error
-        except Exception as error:  # whatever the files make it raise
+        except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{name}: {_reason(error)}") from error
 
 
@@ -78,7 +78,7 @@ def _unreachable() -> str:
         return "HF_HUB_OFFLINE forbids to ask the hub"
     try:
         get_session().head(constants.ENDPOINT, timeout=_SECONDS)
-    except Exception as error:  # noqa: BLE001 - of whichever library asks
+    except Exception as error:  # noqa: BLE001 - the library that asks may raise anything
         return f"{constants.ENDPOINT} does not answer ({_reason(error)})"
     return ""
 

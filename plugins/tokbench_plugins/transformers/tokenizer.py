@@ -41,7 +41,7 @@ class PythonTokenizer:
     Attributes:
         vocab_size: the highest id and one.
         special_ids: special tokens by name, but for the unknown token.
-        unk_id: the unknown token; ``None`` where there is none.
+        unk_id: the unknown token; ``None`` if the vocabulary has none.
         lossless: never claimed of foreign code.
         thread_safe: likewise.
         notes: remarks for the report.

@@ -22,7 +22,7 @@ DOCUMENTS = st.lists(st.one_of(st.text(alphabet="ab", max_size=60), st.text(max_
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("tie", ["first", "smallest"])
 @pytest.mark.parametrize("pattern", [None, "gpt4", r"[^b]+"])
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(documents=DOCUMENTS)
 def test_engines_equal_the_literal_loop(engine, tie, pattern, documents):
     split = Splitter(pattern)
@@ -93,7 +93,7 @@ def test_the_literal_engine_shows_each_merge_and_tells_its_progress(caplog):
 
 
 @pytest.mark.parametrize("pattern", [None, "gpt4"])
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(documents=DOCUMENTS)
 def test_the_literal_engine_gives_the_same_ids(pattern, documents):
     merges = train(documents, 300, pattern)

@@ -83,7 +83,7 @@ def test_backward_search_is_refused():
 
 @pytest.mark.parametrize("pattern", ["(?:a|a)*c", "((?:a|a)*)c"])
 def test_a_pattern_that_backtracks_without_end_is_stopped(monkeypatch, pattern):
-    monkeypatch.setattr(patterns, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(patterns, "_TIMEOUT_S", 0.2)
     with pytest.raises(
         tokbench.BackendError, match="still at work after 0 s on a text of 42 characters that begins 'aaa"
     ):

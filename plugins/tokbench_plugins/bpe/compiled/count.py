@@ -47,7 +47,7 @@ _LONG_KEY = np.uint64(_LONG << 56)
 _FIRST, _SECOND, _NUMBER, _COUNT = (np.uint64(column) for column in range(4))  # the columns of the table
 
 # By the number of bytes: which bits of the first word are the chunk's, by how much less a byte the word that
-# ends with the chunk is shifted to have what comes behind the first word, and which bits of that are meant.
+# ends with the chunk is shifted to get the bytes behind the first word, and which bits of that are used.
 _FIRST_BITS = np.array([(1 << 8 * min(size, _WORD)) - 1 for size in range(_LONG)], np.uint64)
 _SHIFTS = np.array([8 * (_LONG - 1 - size) if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
 _SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
@@ -397,7 +397,7 @@ def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]
     data, offsets = encode_documents(batch)
     if pattern is not None and (scan := scanner(pattern)):
         offsets = np.concatenate([offsets[:1], scan.ends(data, offsets)])
-    elif not all(batch):  # an empty document is no chunk
+    elif not all(batch):  # an empty document is not a chunk
         offsets = np.unique(offsets)
     counter.add(data, offsets)
 

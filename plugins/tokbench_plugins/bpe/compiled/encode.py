@@ -30,7 +30,7 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 __all__ = ["CompiledEncoder"]
 
 _SLAB: Final = 1 << 20  # bytes; the last document of a slab may be longer
-_LEARNED: Final = 120_000  # rows for chunks that are no tokens, at least half of it
+_LEARNED: Final = 120_000  # rows for chunks that are not tokens; at least half as many are available
 _SPANS: Final = 1 << 20
 _KEYS: Final = 1 << 22
 
@@ -60,7 +60,7 @@ class CompiledEncoder:
         self._longest = np.uint64(max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)]))
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Encode all texts, equal to those of :class:`..encode.Encoder` one by one."""
+        """Encode all texts; the ids are those of :class:`..fast.encode.Encoder`."""
         ids = [np.empty(0, np.uint32)]
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0

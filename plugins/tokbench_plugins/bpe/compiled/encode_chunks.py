@@ -43,7 +43,7 @@ _WHERE: Final = np.uint64((1 << 40) - 1)
 _MIX_A: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX_B: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
 _LOW: Final = np.uint64(0xFFFF_FFFF)
-_PROBES: Final = 64  # a search this long is given up: nobody's text can make the table slow
+_PROBES: Final = 64  # a search this long is given up, so that no text can make the table slow
 _INLINE: Final = np.uint64(4)  # ids that fit into a row
 _LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL = range(6)
 
@@ -159,7 +159,7 @@ def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
 def write(
     rows: Any, spans: Any, state: Any, row: Any, first: Any, second: Any, out: Any, n: Any, count: Any, mark: Any
 ) -> None:
-    """Fill a free row with the ids ``out[n : n + count]``; the caller has seen to it that there is room."""
+    """Fill a free row with the ids ``out[n : n + count]``; the caller checks that there is room."""
     word = mark | (count << _U56)
     other = _U0
     if count > _INLINE:
@@ -336,7 +336,7 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
     Returns:
         How many ids were written.
     """
-    # Taken out of the tuple once: to take an array out is to count a reference.
+    # Arrays are taken out of the tuple once, because each time counts a reference.
     byte_ids, byte_pairs, pairs, displacements, made = tables.merging
     rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
     room = lanes()

@@ -118,7 +118,7 @@ _HALF: Final = np.uint64(32)
 _DISPLACEMENTS: Final = 1 << 16
 
 
-# A call costs as much as a merge: what is small is copied to where it is called, by numba itself.
+# A call costs as much as a merge, so numba copies these small functions to where they are called.
 _copied = njit(inline="always")
 
 
@@ -138,7 +138,7 @@ def _slot(mixed: Any, displacement: Any, size: Any) -> Any:
 
 @_copied
 def rank_of(pairs: Any, displacements: Any, left: Any, right: Any) -> Any:
-    """Return the rank of a pair of ids, ``NO_RANK`` if it is no merge."""
+    """Return the rank of a pair of ids, ``NO_RANK`` if it is not a merge."""
     key, mixed = _hash(left, right)
     bucket = (mixed >> _BUCKET) & np.uint64(len(displacements) - 1)
     word = pairs[_slot(mixed, np.uint64(displacements[bucket]), len(pairs))]
@@ -333,7 +333,7 @@ def merge_chunks(
         byte_ids: uint32[256], the id of each byte.
         byte_pairs: uint32[65536], the rank of each pair of bytes.
         pairs: see :func:`pair_tables`.
-        displacements: likewise.
+        displacements: see :func:`pair_tables`.
         made: uint32[merges], the id that each merge makes.
         room: see :func:`lanes`.
         ids: uint32[bytes of all chunks], gets the ids of each chunk, behind the room of the one before it.

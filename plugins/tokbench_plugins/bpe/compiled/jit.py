@@ -62,12 +62,12 @@ def _compiled(function: _Function, **options: bool) -> _Function:
 def _announce_compilation() -> None:
     """Have one line logged when a function of ours is really compiled, not read from the cache."""
     events: Any = import_module("numba.core.event")
-    said: list[bool] = []
+    announced: list[bool] = []
 
     def on_start(_listener: Any, event: Any) -> None:
         # A function may have no module: one from exec().
-        if not said and str(event.data["dispatcher"].py_func.__module__).startswith(__package__):
-            said.append(True)
+        if not announced and str(event.data["dispatcher"].py_func.__module__).startswith(__package__):
+            announced.append(True)
             _log.info("compiling the BPE engine for this machine; this is done once and takes some seconds")
 
     def on_end(_listener: Any, _event: Any) -> None:

@@ -1,4 +1,4 @@
-"""Recovering merges, compiled: what :class:`..ranks.Ranks` does, as many candidates at a time as need no thought.
+"""The recovery of merges, compiled: :class:`..recovery.ranks.Ranks` for many candidates at a time.
 
 Importing this file needs numba. Pairs and the ranks of their merges stand in a table of open
 addressing that is never more than half full; a second one has the pairs that are watched.
@@ -122,7 +122,7 @@ def _advance(
 
 
 class CompiledRanks:
-    """The merges that are known while others are recovered; see :class:`..ranks.Ranks`.
+    """The merges that are known while others are recovered; see :class:`..recovery.ranks.Ranks`.
 
     Args:
         candidates: the tokens of more than one unit, in order of rank.
@@ -145,20 +145,20 @@ class CompiledRanks:
 
     @property
     def merges(self) -> list[Merge]:
-        """See :attr:`..ranks.Ranks.merges`."""
+        """See :attr:`..recovery.ranks.Ranks.merges`."""
         return [(left, right, made) for left, right, made in self._merges[: self.known].tolist()]
 
     def built(self, token_id: int) -> bool:
-        """See :meth:`..ranks.Ranks.built`."""
+        """See :meth:`..recovery.ranks.Ranks.built`."""
         return bool(self._built[token_id])
 
     def add(self, left: int, right: int, made: int) -> None:
-        """See :meth:`..ranks.Ranks.add`."""
+        """See :meth:`..recovery.ranks.Ranks.add`."""
         _add(self._table, self._ranks, self._merges, self._built, left, right, made, self.known)
         self.known += 1
 
     def watch(self, pair: Pair) -> None:
-        """See :meth:`..ranks.Ranks.watch`."""
+        """See :meth:`..recovery.ranks.Ranks.watch`."""
         if 2 * self._watching >= len(self._watched):
             before = self._watched[self._watched != _EMPTY]
             self._watched = np.full(2 * len(self._watched), _EMPTY)
@@ -169,7 +169,7 @@ class CompiledRanks:
         self._watched[row] = _key(*pair)
 
     def events(self) -> Iterator[tuple[Candidate, list[int]]]:
-        """See :meth:`..ranks.Ranks.events`."""
+        """See :meth:`..recovery.ranks.Ranks.events`."""
         at = 0
         parts = np.zeros(int(np.diff(self._offsets).max(initial=0)), np.int64)
         lows = np.zeros_like(parts)

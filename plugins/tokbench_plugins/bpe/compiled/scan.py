@@ -42,11 +42,11 @@ from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 
 __all__ = ["Scanner", "scanner"]
 
-# What is no letter. OTHER is what is none of the rest: it, the apostrophe, the slash and the marks are
+# What is not a letter. OTHER is everything else: it, the apostrophe, the slash and the marks are
 # [^\s\p{L}\p{N}]; BLANK is U+0020, NEWLINE \r and \n, SPACE any other \s; END comes after the text.
 OTHER, APOSTROPHE, SLASH, MARK, NUMBER, BLANK, SPACE, NEWLINE, END = range(9)
 
-# Letters are told apart by case (LOWER is Ll, UPPER is Lu and Lt, BOTH is Lm and Lo, which o200k counts as
+# Letters differ by case (LOWER is Ll, UPPER is Lu and Lt, BOTH is Lm and Lo, which o200k counts as
 # either; SMALL are the eight letters themselves), and by what they are in a contraction in any case.
 LOWER, UPPER, BOTH, SMALL = range(4)
 FOLDS: Final = ("", "sdmt", "l", "vr", "e")
@@ -89,7 +89,7 @@ class Tables(NamedTuple):
 def class_tables() -> Tables:
     """Return the tables of the ``regex`` that is installed."""
     codes = np.arange(0x110000, dtype=np.uint32)
-    codes[0xD800:0xE000] = ord("?")  # surrogates are no text; something must keep their places
+    codes[0xD800:0xE000] = ord("?")  # surrogates are not text; something must keep their places
     everything = codes.tobytes().decode("utf-32-le")
     cases = {r"\p{Ll}": LOWER, r"[\p{Lu}\p{Lt}]": UPPER, r"[\p{Lm}\p{Lo}]": BOTH}
     classes = np.full(codes.size, OTHER, np.uint8)
@@ -114,7 +114,7 @@ _SDMT, _L, _VR, _E = (tuple(letter_class(case, fold) for case in range(4)) for f
 _SMALL_SDMT, _SMALL_L, _SMALL_VR, _SMALL_E = ((letter_class(SMALL, fold),) for fold in range(1, 5))
 
 _Moves = list[tuple[Iterable[int], str, int]]
-"""Transitions of one state: (classes, the state they lead to, what they tell)."""
+"""Transitions of one state: (classes, the state they lead to, the boundaries that they report)."""
 
 
 class _Automaton:
@@ -127,13 +127,13 @@ class _Automaton:
     def add(self, state: str, moves: _Moves, owed: int = 0) -> None:
         """Add a state: where each class leads and what it reports; of moves for the same class the first holds."""
         row = self.rows.setdefault(state, {})
-        for classes, target, tells in moves:
+        for classes, target, reports in moves:
             for number in classes:
-                row.setdefault(number, (target, tells))
+                row.setdefault(number, (target, reports))
         self.owed[state] = owed
 
     def table(self) -> list[int]:
-        """Return ``target * CLASSES << STATE_SHIFT | tells`` for each state and class, CLASSES entries a state."""
+        """Return ``target * CLASSES << STATE_SHIFT | reports`` for each state and class, CLASSES entries a state."""
         number = {state: index * CLASSES for index, state in enumerate(self.rows)}
         begin = self.rows["start"]
         table = []
@@ -141,8 +141,8 @@ class _Automaton:
             for character in range(CLASSES):
                 here = 0 if state == "start" else self.owed[state] | HERE
                 fallback = (begin.get(character, ("start", 0))[0], here)
-                target, tells = row.get(character, fallback)
-                table.append(number[target] << STATE_SHIFT | tells)
+                target, reports = row.get(character, fallback)
+                table.append(number[target] << STATE_SHIFT | reports)
         return table
 
 
@@ -159,8 +159,8 @@ def _add_spaces(automaton: _Automaton, blank: _Moves, space: _Moves, *, lines: b
         newline = ([NEWLINE], "lines" if lines else "spaces", 0)
         more: _Moves = [([BLANK], f"{prefix}blanks", 0), ([SPACE], f"{prefix}spaces", 0), newline]
         for name, follow in (("blank", blank), ("space", space)):
-            one = [(classes, target, tells | owed) for classes, target, tells in follow]
-            several = [(classes, target, tells | owed | BEFORE) for classes, target, tells in follow]
+            one = [(classes, target, reports | owed) for classes, target, reports in follow]
+            several = [(classes, target, reports | owed | BEFORE) for classes, target, reports in follow]
             automaton.add(f"{prefix}{name}", more + one, owed)
             at_end: _Moves = [([END], "start", owed | HERE)]
             automaton.add(f"{prefix}{name}s", more + at_end + several, owed | BEFORE)
@@ -239,10 +239,10 @@ def _o200k() -> _Automaton:
     automaton.add("lower", in_lower)
     automaton.add("upper", word + quote)
     automaton.add("both", [(upper, "both upper", SET_MARK), *word, *quote])
-    told: _Moves = [([APOSTROPHE], "quote", MARKED | SET_MARK)]
-    automaton.add("both upper", [(lower, "lower", 0), (upper, "both upper", 0), (both, "both", 0), *told], MARKED)
+    quoted: _Moves = [([APOSTROPHE], "quote", MARKED | SET_MARK)]
+    automaton.add("both upper", [(lower, "lower", 0), (upper, "both upper", 0), (both, "both", 0), *quoted], MARKED)
     # (?i:'s|'t|'re|'ve|'m|'ll|'d)? after a word: otherwise the apostrophe is a sign that opens the next.
-    opened = [(classes, target, tells | MARKED) for classes, target, tells in word + more]
+    opened = [(classes, target, reports | MARKED) for classes, target, reports in word + more]
     two: _Moves = [
         ([number], f"quote {name} {case}", 0)
         for name, numbers in (("l", _L), ("v", _VR))
@@ -253,7 +253,7 @@ def _o200k() -> _Automaton:
     automaton.add("quote", [(_SDMT, "done", 0), *two, *opened], MARKED)
     for name, second in (("l", _L), ("v", _E)):
         for case, follow in (("lower", in_lower), ("upper", word + quote)):
-            late = [(classes, target, tells | MARKED) for classes, target, tells in follow]
+            late = [(classes, target, reports | MARKED) for classes, target, reports in follow]
             automaton.add(f"quote {name} {case}", [(second, "done", 0), *late], MARKED)
     return automaton
 
@@ -263,7 +263,7 @@ def transitions(name: str) -> NDArray[np.uint16]:
     """Return the automaton of a named pattern.
 
     Returns:
-        uint16[states * CLASSES]. In a state that begins at ``s`` a character of class ``c`` tells
+        uint16[states * CLASSES]. In a state that begins at ``s`` a character of class ``c`` reports
         the boundaries in the lowest bits of ``t = transitions[s + c]``, and leads to the state that
         begins at ``t >> STATE_SHIFT``. The first state begins at 0.
 
@@ -321,7 +321,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, table: Any, classes: Any
             else:
                 character = END
             move = np.int64(table[state + character])
-            # Boundaries are written in any case and counted if they are meant: no branch to guess wrong.
+            # Boundaries are always written, and counted only if they are valid: no branch to mispredict.
             ends[found] = mark
             found += move & MARKED
             ends[found] = previous

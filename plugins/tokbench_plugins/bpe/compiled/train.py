@@ -42,7 +42,7 @@ def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: 
     stride = max(1, total // _REPORTS)
     progress(0, total)
     text = _laid_out(counts, FIRST_MERGE + total)
-    del counts  # the caller may have kept none either
+    del counts  # frees the memory, if the caller has not kept them
     kernels.index_pairs(text)
     outcome = kernels.DONE
     while outcome != kernels.EXHAUSTED and text.state[MADE] < vocab_size:
@@ -60,7 +60,7 @@ def _laid_out(counts: Counts, ids: int) -> Text:
     most = counts.data.size + counts.counts.size + 1
     if most > _MOST_SLOTS:
         raise ValueError(f"{most:,} bytes of different chunks are more than the {_MOST_SLOTS:,} that can be trained on")
-    # There are few different weights; two bytes tell which of them it is.
+    # There are few different weights; two bytes say which of them it is.
     weights, weight_of = np.unique(counts.counts, return_inverse=True)
     weight_of = weight_of.astype(np.uint16 if weights.size <= 1 << 16 else np.uint32)
     # The system gives memory only where something is written, so there is room to spare.
@@ -100,7 +100,7 @@ def _with_more_room(text: Text, lacking: int) -> Text:
         before = int(text.state[ARENA])
         kernels.drop_stale(text)
         left = int(text.state[ARENA])
-        # Where this gains little it would soon be done again, and at worst for ever.
+        # If this gains little, the array must grow: otherwise this is repeated, at worst without end.
         return text if 2 * left <= before else text._replace(arena=_grown(text.arena, left))
     taken = int(text.state[PAIRS])
     if lacking == kernels.TABLE_FULL:

@@ -267,7 +267,7 @@ def _replace(text: Any, row: Any, start: Any, end: Any, kept: Any, made: Any) ->
     shift, width = text.widths[left], text.widths[made]
     for at in range(start, end):
         position = arena[at]
-        # Not so if out of date, or if the pair is of twins and its left half was just taken: 'aaa'.
+        # False if out of date, or if both halves are equal and the left one was just merged: 'aaa'.
         if flat[position] == left and flat[position + shift] == right:
             flat[position + shift] = GAP  # any slot inside an id: neither an id nor a tail is read there
             flat[position + width - 1] = TAIL - made
@@ -288,7 +288,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts:
         before, after = flat[position - 1], flat[position + width]
         if before < GAP:
             before = TAIL - before
-        if before == made:  # it is that one's right neighbour
+        if before == made:  # counted as the right neighbour of that one
             before = np.int32(GAP)
         arena[beside], arena[beside + 1] = before, after
         beside += 2
@@ -308,7 +308,7 @@ def _look_around(text: Any, start: Any, end: Any, made: Any, beside: Any, lefts:
 
 
 @compiled
-def _reckon(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
+def _update_pairs(text: Any, row: Any, made: Any, lefts: Any, rights: Any) -> None:
     """Lower the count of the pair that each neighbour formed before, and make the pair that it forms now.
 
     From here on the columns ``_LEFT_AT`` and ``_RIGHT_AT`` hold where the next position of that is written.
@@ -359,7 +359,7 @@ def _merge(text: Any, row: Any, made: Any, smallest: Any) -> None:
         seen = ready
     lefts, rights = _look_around(text, seen, end, made, beside + 2 * (seen - start), lefts, rights)
     fresh = text.state[PAIRS]
-    _reckon(text, row, made, lefts, rights)
+    _update_pairs(text, row, made, lefts, rights)
     _write_down(text, start, end, beside)
     for i in range(lefts):
         text.around[text.met[0, i]] = 0

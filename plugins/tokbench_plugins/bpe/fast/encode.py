@@ -1,16 +1,16 @@
 """Encoding in near-linear time, with ids identical to :func:`..literal.encode_literally`.
 
-The literal loop looks at the whole chunk for every merge: quadratic, which for naive BPE, whose chunk
-is a whole document, is hopeless. Two ways out, chosen by the length of the chunk:
+The literal loop looks at the whole chunk for every merge. Its time is quadratic, which is too slow for naive BPE, whose
+chunk is a whole document. Two faster ways, chosen by the length of the chunk:
 
 - A *short* chunk keeps the rank of every pair in a list. Finding the lowest, closing the gap and looking
   up two new neighbours are one call of C each; still quadratic, but words are short.
 - For a *long* one a heap holds the merges that are possible, the lowest rank first and, of one rank, the
   leftmost first; links lead over the ids that were merged away.
 
-Why this is the same: a merge creates pairs with the new id only, and merges that use an id come after
-the one that makes it. So ranks are taken in rising order, and all occurrences of one merge are done,
-from left to right, before the next merge begins.
+Both give the same ids as the literal loop: a merge creates only pairs with the new id, and merges that use an id come
+after the one that makes it. So ranks are taken in rising order, and all occurrences of one merge are done, from left to
+right, before the next merge begins.
 """
 
 from __future__ import annotations

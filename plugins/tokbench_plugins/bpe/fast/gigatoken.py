@@ -1,15 +1,15 @@
 """Encoding in bulk by gigatoken, with our vocabulary, where it gives our ids.
 
-gigatoken is the fastest engine there is for the named patterns, and takes any ranks. What had to be seen to:
+gigatoken is the fastest engine for the named patterns on code, and takes any ranks. It has peculiarities:
 
-- It always recognises the special tokens it knows: it is given none.
+- It always recognises the special tokens that it knows, so it is given none.
 - It recovers the merges from bare ranks. That gives the same ones for every vocabulary in which each token
   is built by one merge and encoded as itself; trained ones and OpenAI's are, others are refused.
 - It reads ranks from a file only: one is written for it, and deleted.
 - Its classes of characters are of another version of Unicode than ours. A document with a character that is
   so new that this Python does not know it is encoded by us.
-- Its code is not ours: when it is set up, it must give the ids of :class:`..encode.Encoder` for all of
-  :func:`sample_texts`. This is evidence, not proof; the tests compare far more.
+- When it is set up, it must give the ids of :class:`.encode.Encoder` for all of :func:`sample_texts`. This is
+  evidence, not proof; the tests compare far more.
 """
 
 from __future__ import annotations

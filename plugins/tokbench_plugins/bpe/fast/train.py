@@ -14,7 +14,7 @@ is counted once and then kept up to date. Five ideas, each exact:
 4. **Old pairs never gain.** A merge creates only pairs that hold the new id. The count of any other
    pair can only fall and its first position only move right.
 5. **So the heap may be lazy.** An entry in the heap is never worse than the truth. When the best entry
-   is out of date, it is put back with today's key; when it is up to date, no other can beat it.
+   is out of date, it is put back with its current key; when it is up to date, no other can beat it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def count_chunks(documents: Iterable[str], pattern: str | None) -> dict[str, int
 def train_merges(
     chunks: Mapping[str, int], vocab_size: int, progress: TrainProgress = silent, tie: Tie = "first"
 ) -> list[Pair]:
-    """Train on chunks that are already counted; :func:`..trainer.train` is the whole of it.
+    """Train on chunks that are already counted; :func:`..engines.train` counts and trains.
 
     >>> train_merges({"aab": 2, "ab": 3}, 258)
     [(97, 98), (97, 256)]
@@ -81,8 +81,8 @@ class _LinkedText:
         counts: for each pair, the sum of the weights of all positions where it starts.
         positions: for each pair, where it starts or once started, *last first*: so the stale ones
             before the true first position can be popped from the end.
-        heap: one entry (-count, rank, pair) for each pair, as of today or of an earlier day. The rank is
-            the first position; of no interest, and 0, where the smallest pair wins a tie.
+        heap: one entry (-count, rank, pair) for each pair, current or out of date. The rank is the first
+            position, or 0 if the smallest pair wins a tie.
     """
 
     def __init__(self, chunks: Mapping[str, int], tie: Tie) -> None:
@@ -128,10 +128,10 @@ class _LinkedText:
             positions = self.positions[pair]
             while ids[positions[-1]] != left or ids[after[positions[-1]]] != right:
                 positions.pop()
-            if (today := self._entry(pair)) == entry:
+            if (current := self._entry(pair)) == entry:
                 heapq.heappop(self.heap)
                 return pair
-            heapq.heapreplace(self.heap, today)
+            heapq.heapreplace(self.heap, current)
         return None
 
     def merge(self, pair: Pair, made: int) -> None:
@@ -142,7 +142,7 @@ class _LinkedText:
         created: set[Pair] = set()
         for start in reversed(positions.pop(pair)):
             end = after[start]
-            # Stale, or (the pair is of twins) its left half has just been merged away: 'aaa'.
+            # Stale, or both halves are equal and the left one has just been merged: 'aaa'.
             if ids[start] != left or ids[end] != right:
                 continue
             weight = weights[start]

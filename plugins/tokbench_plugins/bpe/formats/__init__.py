@@ -11,8 +11,8 @@ Each format is a file here, and each is checked against the program that owns it
 ``listing``
     lines for people to read.
 
-What a format cannot hold, or byte-level BPE cannot do, is refused with the reason, never bent: a file
-that loads gives the same ids.
+What a format cannot hold, or byte-level BPE cannot do, is refused with the reason: a file that loads gives the same
+ids.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ r"""A check that a regular expression means the same to the ``regex`` package an
 understood differently without any complaint: ``{1,3}+`` is possessive here and repeats there, ``$`` ends a
 text here and a line there, ``\w`` holds ``²`` there and not here; after a match of nothing one looks for more at
 the same place, the other goes on. So only what is known to agree is let through, in either direction. What
-cannot agree is the Unicode version: letters of a later one than an engine knows are no letters to it.
+cannot agree is the Unicode version: an engine does not take letters of a later version for letters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tokbench_plugins.bpe.patterns import resolve_pattern
 __all__ = ["check_shared_dialect"]
 
 # One construct each; a whole expression is a sequence of them. In a class '[' and '&&' are set operations
-# to one engine and letters to the other; '--', '||' and '~~' likewise.
+# to one engine and letters to the other; so are '--', '||' and '~~'.
 _ESCAPE = r"\\(?:[pP]\{\^?[A-Za-z_]+\}|[sSdDrntfv]|x[0-7][0-9A-Fa-f]|u[0-9A-Fa-f]{4}|[^\w\s])"
 _CLASS = rf"\[\^?(?:{_ESCAPE}|(?!&&|--|\|\||~~)[^\[\]\\])+\]"
 _QUANTIFIER = r"(?:[*+?][?+]?|\{\d+(?:\}(?!\?)|,\d*\}\??)(?!\+))"

@@ -98,7 +98,7 @@ def read_listing(path: Path) -> Parts:
     """Read a listing back.
 
     Raises:
-        BackendError: the file cannot be read or is no listing; the message names file and line.
+        BackendError: the file cannot be read or is not a listing; the message names file and line.
     """
     lines = read_file(path).decode("utf-8", errors="replace").split("\n")
     header = _HEADER.fullmatch(lines[0])

@@ -1,9 +1,8 @@
 """``.tiktoken`` files: for each token a line with its bytes in base64 and its id, which is also its rank.
 
-Merges are not in the file. tiktoken joins whatever two neighbours make the token of lowest rank, so a
-vocabulary can be written if its merges are exactly those that its ranks imply: all that were trained,
-and all that came as ranks. The pattern and the special tokens have no place in the file either: whoever
-loads it must know them.
+Merges are not in the file. tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be
+written if its merges are exactly those that its ranks imply: all that were trained, and all that came as ranks. The
+pattern and the special tokens are not in the file either: the reader must know them.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def tokenizer_json(parts: Parts) -> dict[str, Any]:
         raise ValueError(f"{vocabulary.tokens[min(lost)]!r} (id {min(lost)}) would be given to a chunk of these bytes")
     special = sorted(parts.special.ids.items(), key=lambda entry: entry[1])
     if [token_id for _, token_id in special] != list(range(len(names), len(names) + len(special))):
-        # The ids of added tokens are not believed but counted on from the vocabulary, except where the
-        # vocabulary has them too.
+        # The library ignores the ids of added tokens and numbers them after the vocabulary, unless the vocabulary
+        # has them, too.
         names.update(special)
     return {
         "version": "1.0",

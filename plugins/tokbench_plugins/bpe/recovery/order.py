@@ -1,8 +1,9 @@
-"""The merges of a vocabulary in an order in which they are done, so that any smaller one is read off from the largest.
+"""The merges of a vocabulary in the order in which they are done, so that every smaller vocabulary is a prefix of it.
 
-If every merge comes after those that make its parts, what a text becomes with the first ``k`` of them is a stage on the
-way to what it becomes with all. In published vocabularies the ids are such an order, but for a few: a token put in by
-hand has a low id, and halves that come after it. Engines make it as soon as these are there, so that is its place.
+If every merge comes after those that make its parts, then encoding with the first ``k`` merges is a stage of encoding
+with all of them. In published vocabularies the ids are such an order, with few exceptions: a token that was added by
+hand has a low id, and halves that come after it. Engines make such a token as soon as both halves exist, so this is its
+place in the order.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
     """Return the parts of every token, in order of rank.
 
     Args:
-        candidates: the tokens of more than one unit in order of rank, as :func:`..recover.recover_from` takes them.
+        candidates: the tokens of more than one unit in order of rank, as :func:`.recover.recover_from` takes them.
         looked_up: whether a chunk that is just this token becomes it although no merge builds it.
 
     Raises:
@@ -84,11 +85,11 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
     """Find the merges of a vocabulary that merges any two neighbours whose bytes joined are a token.
 
     Args:
-        ranks: the id of each token that is no special token, by its bytes; a smaller id is merged first.
+        ranks: the id of each token that is not a special token, by its bytes; a smaller id is merged first.
             A chunk is looked up before it is merged.
 
     Raises:
-        NoMergesError: there is no order in which all merges are done, or a token has a byte that is no token.
+        NoMergesError: there is no order in which all merges are done, or a token has a byte that is not a token.
 
     >>> merges_of_ranks({b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"bba": 4, b"abba": 5})
     ((0, 1), (1, 0), (1, 3), (2, 3))

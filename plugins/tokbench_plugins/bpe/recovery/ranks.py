@@ -1,4 +1,4 @@
-"""The merges that are known while others are recovered, and what they leave of the tokens to come."""
+"""The merges that are known while others are recovered, and the parts that they leave of the next tokens."""
 
 from __future__ import annotations
 

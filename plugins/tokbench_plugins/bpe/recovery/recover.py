@@ -1,14 +1,14 @@
 """The merges behind bare ranks.
 
-A file of ranks gives each token an id and does not say which two tokens it was merged from. It need not:
-when the token was made, all merges before it had been done, on these very bytes too. So encode the
-token's bytes with the merges of lower rank: what is left are its two halves.
+A file of ranks gives each token an id and does not say which two tokens it was merged from. But when the token was
+made, all merges before it had been done, on its bytes too. So encode the bytes of the token with the merges of lower
+rank: what is left are its two halves.
 
-Where more than two parts are left no merge can build the token. Published vocabularies have a few: whole
-words put in by hand, which a chunk is looked up in before it is merged. With fewer merges, before the token
-is there, such a chunk becomes just these parts.
+If more than two parts are left, no merge can build the token. Published vocabularies have a few such tokens: whole
+words that were added by hand. An engine looks each chunk up among them before it merges. In a smaller vocabulary
+without the token, such a chunk becomes these parts.
 
-Vocabularies that start from characters, and those that list their merges, are gone through in the same way.
+Vocabularies that start from characters, and those that list their merges, are recovered in the same way.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
     """Yield the tokens of more than one byte, in order of id.
 
     Raises:
-        KeyError: a token has a byte that is no token itself.
+        KeyError: a token has a byte that is not a token itself.
     """
     id_of = {token[0]: token_id for token, token_id in ranks.items() if len(token) == 1}
     for token, token_id in sorted(ranks.items(), key=lambda item: item[1]):
@@ -166,11 +166,11 @@ def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
 
 
 class Recovery:
-    """A pass over candidates: see :func:`recover_from`.
+    """One pass over candidates; see :func:`recover_from`.
 
     Args:
         ranks: over the candidates, with no merge known.
-        late: likewise.
+        late: as for :func:`recover_from`.
 
     Attributes:
         ranks: with all merges, after :meth:`run`.

@@ -88,7 +88,7 @@ def test_damage_is_refused_with_its_line(line, place, reason, tmp_path):
     assert "get the file anew" in str(caught.value)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(cut=st.data())
 def test_a_cut_file_is_refused_or_a_shorter_vocabulary(cut, tmp_path_factory):
     path = tmp_path_factory.mktemp("cut") / "x.tiktoken"

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Encoder, gigatoken_encode, train
+from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Encoder, train
+from tokbench_plugins.bpe.fast import gigatoken as gigatoken_encode
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 

@@ -77,7 +77,7 @@ def test_premiums_have_the_paired_interval(write_config):
     gini_ = cell(results, "bytes", "gini")
     assert 0 < gini_.ci_low < gini_.value < gini_.ci_high
     # Paired: the spread of the ratio, not that of two sums that know nothing of each other.
-    [state_en], [state_de] = ([s["state"] for s in results.states if s["group"] == g] for g in ("en", "de"))
+    [state_en], [state_de] = ([s.state for s in results.states if s.group == g] for g in ("en", "de"))
     a, b = (np.array(s["sums"]["tokens that come back"], dtype=float) for s in (state_de, state_en))
     left_out = (a.sum() - a) / (b.sum() - b)
     error = (31 / 32 * ((left_out - left_out.mean()) ** 2).sum()) ** 0.5
@@ -161,7 +161,7 @@ def test_a_tokenizer_that_fails_fails_its_own_cells(write_config, aligned, fault
 
 def test_the_corpus_s_reference_is_in_the_results(write_config, aligned):
     results = run(write_config)
-    assert results.corpora["c"]["reference"] == "en"
+    assert results.corpora["c"].reference == "en"
     assert json.loads(results.to_json())["pairs"] == []
 
 

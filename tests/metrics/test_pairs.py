@@ -1,6 +1,7 @@
 """Paired differences, ranks with ties, and length beside a reference tokenizer."""
 
 import csv
+import dataclasses
 import io
 import random
 
@@ -55,13 +56,13 @@ def states(tokens, lossy=None):
 def test_a_difference_by_hand():
     one, other = [90.0, 97, 95, 92, 94, 96] * 5 + [91, 93], [100.0] * 32
     [found, whole] = PairsMetric(Options()).finish_corpus(states({"A": one, "B": other})).pairs
-    assert found["tokens"] == [int(sum(one)), 3200]
+    assert found.tokens == (int(sum(one)), 3200)
     ratio = sum(one) / 3200
-    assert found["difference"] == pytest.approx(ratio - 1)
+    assert found.difference == pytest.approx(ratio - 1)
     low, high = jackknife(np.array(one), np.array(other))
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low - 1, high - 1))
-    assert whole | {"group": "g"} == found
-    assert found["differ"]
+    assert (found.ci_low, found.ci_high) == pytest.approx((low - 1, high - 1))
+    assert dataclasses.replace(whole, group="g") == found
+    assert found.differ
     assert sentence(found) == "A needs 6.1 % fewer tokens than B [5.3, 7.0]"
 
 
@@ -71,8 +72,8 @@ def test_pairing_sees_what_separate_intervals_do_not():
     sizes = np.array([rng.randint(1000, 9000) for _ in range(32)], dtype=float)
     ours = sizes * 0.98 + np.array([rng.randint(-5, 5) for _ in range(32)])
     [found, _] = PairsMetric(Options()).finish_corpus(states({"A": ours, "B": sizes})).pairs
-    assert found["differ"]
-    assert found["ci_high"] - found["ci_low"] < 0.01
+    assert found.differ
+    assert found.ci_high - found.ci_low < 0.01
     spread = 2 * 2.04 * np.std(sizes, ddof=1) / np.sqrt(32) / sizes.mean()
     assert spread > 0.3
 
@@ -93,9 +94,9 @@ def test_ties_share_a_rank():
 
 def test_the_same_ratio_everywhere_is_certain():
     [double, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [20.0] * 32})).pairs
-    assert (double["p"], double["differ"], double["ci_low"]) == (0.0, True, None)
+    assert (double.p, double.differ, double.ci_low) == (0.0, True, None)
     [equal, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [10.0] * 32})).pairs
-    assert (equal["p"], equal["differ"]) == (1.0, False)
+    assert (equal.p, equal.differ) == (1.0, False)
     assert sentence(equal) == "A and B need equally many tokens"
 
 
@@ -106,7 +107,7 @@ def test_who_loses_text_has_no_rank():
     assert outcome.values["A", "g"]["rank"].reason == (
         "A does not give 3 of 64 documents back: fewer tokens are no merit"
     )
-    assert {(p["tokenizer"], p["other"]) for p in outcome.pairs} == {("B", "C")}
+    assert {(p.tokenizer, p.other) for p in outcome.pairs} == {("B", "C")}
     assert outcome.values["B", "*"]["rank"].value == 1
 
 

@@ -173,24 +173,24 @@ def test_a_run_has_cells_and_segmentations(write_config, corpus):
     assert {each.corpus for each in results.cells} == {OWN_TEXTS}
     assert own(results, "bytes", "probe_case").value == 3.5
     assert own(results, "units", "probe_emoji_joined").value == (2 * 4 + 3 + 2 + 1 + 1 + 2) / 2
-    assert [each["probe"] for each in results.probes] == list(BY_NAME)
+    assert [each.probe for each in results.probes] == list(BY_NAME)
     case = results.probes[0]
-    assert case["texts"][3] == ["␣hat", " hat"]
-    assert case["answers"]["bytes"]["tokens"][3] == [[32, " "], [104, "h"], [97, "a"], [116, "t"]]
-    assert results.metrics["probe_case"]["family"] == "probes"
+    assert case.texts[3] == ("␣hat", " hat")
+    assert case.answers["bytes"].tokens[3] == [(32, " "), (104, "h"), (97, "a"), (116, "t")]
+    assert results.metrics["probe_case"].family == "probes"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_change_nothing(write_config, corpus, workers):
     results = tokbench.run(write_config(corpus, TWO, "[probes]"), workers=workers)
     assert own(results, "units", "probe_case").value == 3.5
-    assert list(results.probes[0]["answers"]) == ["bytes", "units"]
+    assert list(results.probes[0].answers) == ["bytes", "units"]
 
 
 def test_results_come_back_from_their_file(write_config, corpus, tmp_path):
     results = tokbench.run(write_config(corpus, TWO, "[probes]"), output=tmp_path / "out", workers=0)
     back = Results.read(tmp_path / "out" / "results.json")
-    assert back.probes == json.loads(json.dumps(results.probes))
+    assert back.probes == results.probes
     assert html.render(back) == html.render(results)
 
 
@@ -242,5 +242,5 @@ def test_who_raises_fails_and_who_is_not_there_says_so(write_config, corpus, fau
     assert failed.status == Status.FAILED
     assert "vocab_size" in failed.reason
     assert own(results, "gone", "probe_case").status in {Status.UNAVAILABLE, Status.FAILED}
-    assert results.probes[0]["answers"]["gone"]["reason"]
+    assert results.probes[0].answers["gone"].reason
     html.render(results)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 from tokbench.config.model import Config
 from tokbench.contracts.backend import BackendSpec
 from tokbench.contracts.metric import Metric, MetricFamily, Role
-from tokbench.contracts.options import Options
+from tokbench.contracts.options import GivenOptions, Options
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import Problem
@@ -39,7 +38,7 @@ class PlannedTokenizer:
     entry: str
     spec: BackendSpec
     options: Options
-    given: dict[str, Any]
+    given: GivenOptions
     train_on: tuple[str, ...]
     vocab_size: int
     optional: bool

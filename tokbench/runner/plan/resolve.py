@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tokbench.config.grid import expand
 from tokbench.config.model import Config
 from tokbench.config.validate import validate
-from tokbench.contracts.options import Options, names_in
+from tokbench.contracts.options import GivenOptions, Options, names_in
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry
@@ -50,7 +50,7 @@ class Resolver:
             return None
         return result
 
-    def _options(self, model: type[Options], given: dict[str, Any], path: Path, own: tuple[str, ...]) -> Options | None:
+    def _options(self, model: type[Options], given: GivenOptions, path: Path, own: tuple[str, ...]) -> Options | None:
         config = self._config
         return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
 

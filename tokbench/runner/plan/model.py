@@ -1,4 +1,4 @@
-"""What a run will do."""
+"""The plan of a run."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class PlannedTokenizer:
         train_on: names of the corpora to train on; empty if it is loaded.
         vocab_size: the size to train at.
         optional: whether the run goes on without it.
-        same_as: the tokenizer whose ids it must give; ``""`` if none.
+        same_as: the tokenizer whose ids it must give; empty if there is none.
         where: its place in the configuration.
-        absent: why the backend cannot be used here; ``""`` if it can.
+        absent: the reason why the backend cannot be used here; empty if it can.
     """
 
     name: str
@@ -49,7 +49,7 @@ class PlannedTokenizer:
 
 @dataclass
 class Plan:
-    """What a run will do.
+    """All that a run will do.
 
     Attributes:
         config: the configuration file.
@@ -58,7 +58,7 @@ class Plan:
         tokenizers: in the order of the file.
         metrics: families with their options; those that a run adds by itself come last.
         reporters: report formats.
-        problems: all that is wrong; a run begins only if there is nothing.
+        problems: all that is wrong; a run begins only if the list is empty.
     """
 
     config: Config
@@ -81,7 +81,7 @@ class Plan:
 
 
 def reading_order(problems: list[Problem]) -> list[Problem]:
-    """Problems in the order of their places, each once."""
+    """Return problems in the order of their places, each once."""
 
     def key(problem: Problem) -> tuple[str, list[int], str]:
         name, places = re.fullmatch(r"(.*?)((?::\d+)*)", problem.where, re.DOTALL).groups()  # type: ignore[union-attr]

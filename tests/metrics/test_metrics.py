@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tokbench
 from tokbench.batch import encode_batch
 from tokbench.contracts.corpus import Document
-from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.contracts.metric import LossSummary, Measured, NotApplicable
 from tokbench.contracts.tokenizer import Offsets
 from tokbench.corpus.shards import Shard, shards
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
@@ -20,6 +20,7 @@ from tokbench.metrics.jackknife import jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.token_counts import renyi_entropy
 from tokbench.registry import load_registry
+from tokbench.results import LossCause, LossExample
 
 FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")
 
@@ -126,9 +127,9 @@ def test_round_trip_by_hand():
 def test_the_first_loss_is_shown():
     m = metric("roundtrip")
     state = m.merge(m.map(view(Lossy(), "fine", "so far so good, then Bad")), m.map(view(Lossy(), "fine")))
-    first = {"origin": "c:1", "position": 21, "expected": " good, then Bad", "got": " good, then bad"}
-    causes = [{"cause": "casing", "documents": 1, "taking_part": 1, **first}]
-    assert m.loss(state) == {"documents": 1, **first, "causes": causes}
+    first = LossExample(origin="c:1", position=21, expected=" good, then Bad", got=" good, then bad")
+    causes = [LossCause(cause="casing", documents=1, taking_part=1, first=first)]
+    assert m.loss(state) == LossSummary(1, first, causes)
 
 
 def test_a_text_that_comes_back_shorter():
@@ -137,8 +138,8 @@ def test_a_text_that_comes_back_shorter():
             return super().decode(ids)[:-1]
 
     m = metric("roundtrip")
-    loss = m.loss(m.map(view(Cuts(), "abc")))
-    assert (loss["position"], loss["expected"], loss["got"]) == (2, "abc", "ab")
+    first = m.loss(m.map(view(Cuts(), "abc"))).first
+    assert (first.position, first.expected, first.got) == (2, "abc", "ab")
 
 
 def test_no_unknown_token_is_not_zero():

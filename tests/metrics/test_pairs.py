@@ -1,9 +1,9 @@
 """Paired differences, ranks with ties, and length beside a reference tokenizer."""
 
 import csv
+import dataclasses
 import io
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_a_difference_by_hand():
     assert found.difference == pytest.approx(ratio - 1)
     low, high = jackknife(np.array(one), np.array(other))
     assert (found.ci_low, found.ci_high) == pytest.approx((low - 1, high - 1))
-    assert replace(whole, group="g") == found
+    assert dataclasses.replace(whole, group="g") == found
     assert found.differ
     assert sentence(found) == "A needs 6.1 % fewer tokens than B [5.3, 7.0]"
 

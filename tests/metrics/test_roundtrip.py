@@ -1,6 +1,5 @@
 """The family ``roundtrip``: a tokenizer for every cause, counts that add up, white space that comes back."""
 
-import json
 import unicodedata
 
 import pytest
@@ -9,11 +8,13 @@ from hypothesis import strategies as st
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.contracts.metric import NotApplicable
+from tokbench.contracts.metric import LossSummary, NotApplicable
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.metrics.families.roundtrip.causes import CELLS
 
 LANGUAGES = ("ar", "de", "en", "es", "fi", "ko", "ru", "th", "tr", "zh")
+
+NONE = LossSummary(0, None, [])  # nothing is lost
 
 
 class Rewrites:
@@ -103,11 +104,10 @@ def test_a_lossy_tokenizer_for_every_cause(tokenizer, text, cell, cause):
     state = m.map(view(tokenizer, "o", text))
     loss = m.loss(state)
     found = m.finish(state)
-    lossy = loss["documents"]
+    lossy = loss.documents
     assert {name: found[name].value for name in CELLS if found[name].value} == {cell: lossy}
-    [told] = loss["causes"]
-    assert (told["cause"], told["documents"], told["taking_part"]) == (cause, lossy, lossy)
-    json.dumps(loss)
+    [told] = loss.causes
+    assert (told.cause, told.documents, told.taking_part) == (cause, lossy, lossy)
 
 
 def test_exact_documents_are_not_looked_at():
@@ -142,11 +142,11 @@ def test_white_space_by_hand():
 def test_counts_add_up(documents):
     m = metric("roundtrip")
     state = m.map(view(Rewrites(lambda text: stripped(text).lower().replace("<s>", "").strip()), *documents))
-    found, loss = m.finish(state), m.loss(state) or {"documents": 0, "causes": []}
+    found, loss = m.finish(state), m.loss(state) or NONE
     lost = sum(found[name].value for name in CELLS)
-    assert lost == loss["documents"] == sum(each["documents"] for each in loss["causes"])
+    assert lost == loss.documents == sum(each.documents for each in loss.causes)
     assert lost == round(len(documents) * (1 - found["roundtrip_exact"].value))
-    assert all(each["documents"] <= each["taking_part"] <= lost for each in loss["causes"])
+    assert all(each.documents <= each.taking_part <= lost for each in loss.causes)
 
 
 @pytest.mark.parametrize("name", ["utf8_bytes", "utf16_units"])
@@ -178,11 +178,11 @@ class Bert:
 def by_cause(tokenizer, texts):
     m = metric("roundtrip")
     state = m.map(view(tokenizer, *texts))
-    loss = m.loss(state) or {"documents": 0, "causes": []}
+    loss = m.loss(state) or NONE
     exact = m.finish(state)["roundtrip_exact"].value
-    counts = {each["cause"]: each["documents"] for each in loss["causes"] if each["documents"]}
-    assert sum(counts.values()) == loss["documents"] == round(len(texts) * (1 - exact))
-    return counts, {each["cause"]: each["taking_part"] for each in loss["causes"]}
+    counts = {each.cause: each.documents for each in loss.causes if each.documents}
+    assert sum(counts.values()) == loss.documents == round(len(texts) * (1 - exact))
+    return counts, {each.cause: each.taking_part for each in loss.causes}
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 
 import tokbench
 from tokbench import results as package
+from tokbench.contracts.metric import Role
 from tokbench.errors import ResultsError
 from tokbench.results import SCHEMA, WHOLE, Cell, Results, Status, TokenizerState, json_schema
 from tokbench.results.schema import schema_text
@@ -34,6 +35,8 @@ def test_a_file_of_schema_1_is_read(old):
     assert old.tokenizers["bytes"].state is TokenizerState.READY
     assert old.metrics["compression_ratio"].formula == "Σ bytes / Σ tokens"
     assert [name for name, metric in old.metrics.items() if metric.timed] == ["encode_mb_per_s"]
+    assert old.metrics["compression_ratio"].role == Role.TEXT_PER_TOKEN
+    assert {metric.role for metric in old.metrics.values()} <= {"", *(role.value for role in Role)}
     assert old.problems == raw["troubles"]
     assert old.pairs[0].tokens == tuple(raw["pairs"][0]["tokens"])
     [loss], [was] = old.losses, raw["losses"]
@@ -203,3 +206,9 @@ def test_the_frame_has_a_row_for_each_cell():
         "ci_low": None,
         "ci_high": None,
     }
+
+
+def test_roles_given_to_old_metrics_exist():
+    from tokbench.results.older import _METRICS
+
+    assert {facts["role"] for facts in _METRICS.values() if "role" in facts} <= {role.value for role in Role}

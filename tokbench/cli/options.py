@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from tokbench.contracts.options import GivenOptions
+
 __all__ = ["Debugging", "backend_options", "common_options", "parse_options", "show_traceback"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,7 +51,7 @@ def common_options(command: F) -> F:
     return command
 
 
-def parse_options(options: Sequence[str]) -> dict[str, Any]:
+def parse_options(options: Sequence[str]) -> GivenOptions:
     """Parse options as they follow ``-O``: a plain value as in YAML, a list or mapping as JSON.
 
     Raises:
@@ -60,7 +62,7 @@ def parse_options(options: Sequence[str]) -> dict[str, Any]:
     """
     from tokbench.config.strict_yaml import plain_scalar
 
-    found: dict[str, Any] = {}
+    found: GivenOptions = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals:

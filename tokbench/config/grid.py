@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tokbench.config.model import TokenizerEntry
+from tokbench.contracts.options import GivenOptions
 
 __all__ = ["Variant", "expand"]
 
@@ -22,7 +23,7 @@ class Variant(NamedTuple):
     """
 
     name: str
-    options: dict[str, Any]
+    options: GivenOptions
     vocab_size: int | None
 
 

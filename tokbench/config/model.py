@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from tokbench.config.strict_yaml import Located
-from tokbench.contracts.options import Options
+from tokbench.contracts.options import GivenOptions, Options
 from tokbench.errors import Problem
 from tokbench.vocabulary.size.options import VocabularyStudy
 
@@ -84,7 +84,7 @@ class _Entry(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", frozen=True)
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> GivenOptions:
         """The options of the plugin."""
         return dict(self.model_extra or {})
 
@@ -125,7 +125,7 @@ class MetricEntry:
     """A metric family and its options."""
 
     name: str
-    options: dict[str, Any]
+    options: GivenOptions
     path: tuple[str | int, ...]
 
 

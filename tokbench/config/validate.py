@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tokbench.config.strict_yaml import Located
+from tokbench.contracts.options import GivenOptions
 from tokbench.errors import InputError, Problem, did_you_mean
 
 __all__ = ["validate", "validate_options"]
@@ -42,7 +43,7 @@ def validate(
         return None
 
 
-def validate_options(model: type[M], options: dict[str, Any], what: str) -> M:
+def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
     """Return validated options that do not come from a file.
 
     Args:

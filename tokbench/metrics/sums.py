@@ -66,7 +66,7 @@ class Sums:
             return ratio
         return ratio._replace(ci_high=min(1.0, ratio.ci_high))
 
-    def raw(self) -> dict[str, Any]:
+    def raw(self) -> dict[str, object]:
         """Return the sums as JSON data: integers, by jackknife group."""
         columns = {name: [int(x) for x in column] for name, column in self.columns.items()}
         return {"documents": self.documents, "sums": columns}

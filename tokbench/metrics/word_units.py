@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class UnitSums(NamedTuple):
         ratio = self.sums.share(above, "words", unit=f"share of {UNIT_NAMES[unit][1]}")
         return ratio._replace(n=aligned) if isinstance(ratio, Measured) else ratio
 
-    def raw(self) -> dict[str, Any]:
+    def raw(self) -> dict[str, object]:
         """Return the sums and their units as JSON data."""
         return {"units": sorted(self.units), **self.sums.raw()}
 

@@ -14,17 +14,19 @@ from tokbench.results.model import SCHEMA, Results
 
 __all__ = ["json_schema", "schema_text"]
 
+Json = dict[str, Any]
+
 _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
 """The names at the beginning of an entry under ``Attributes:``."""
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> Json:
     """Return the JSON schema of ``results.json``; every key has a description.
 
     >>> json_schema()["$defs"]["Cell"]["properties"]["unit"]["description"]
     'its unit. Where words are counted, the unit names the definition of a word.'
     """
-    schema: dict[str, Any] = TypeAdapter(Results).json_schema(mode="serialization")
+    schema: Json = TypeAdapter(Results).json_schema(mode="serialization")
     _describe(schema, Results)
     for name, definition in schema["$defs"].items():
         homes = (module for module in (blocks, cells, vocabulary_size) if hasattr(module, name))
@@ -39,7 +41,7 @@ def schema_text() -> str:
     return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
-def _describe(schema: dict[str, Any], cls: type) -> None:
+def _describe(schema: Json, cls: type) -> None:
     """Carry the docstring of a class and of its attributes into its schema."""
     head, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:\n")
     schema["description"] = " ".join(head.split())

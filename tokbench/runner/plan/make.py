@@ -1,4 +1,4 @@
-"""Configuration and plugins -> what will be done, or everything that is wrong with it."""
+"""From configuration and plugins to the plan of a run, or to everything that is wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tokbench.runner.plan.tokenizers import TokenizerPlanner
 __all__ = ["make_plan"]
 
 _STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
-"""What a study of vocabulary sizes rests on."""
+"""The roles that a study of vocabulary sizes rests on."""
 
 _STUDY: Final = "a study: write 'study: {vocabulary: {}}'"
 
@@ -99,8 +99,11 @@ class _Planner(Resolver):
     def _add(self, role: Role) -> None:
         """Add the first registered family that has a role, unless the plan has one."""
         if not self._plan.family(role):
-            family = next(family for family in self._registry.metrics if family.has_role(role))
-            self._plan.metrics.append((family, family.options()))
+            family = next((family for family in self._registry.metrics if family.has_role(role)), None)
+            if family is None:
+                self._problem(("metrics",), f"no plugin brings a metric with the role {role.value!r}")
+            else:
+                self._plan.metrics.append((family, family.options()))
 
     def reporters(self) -> None:
         for k, name in enumerate(self._config.formats):
@@ -115,12 +118,11 @@ class _Planner(Resolver):
         """Add the format that comes with a family of the run; refuse the format without the family."""
         name = family.companion
         known = [spec.name for spec in self._plan.reporters]
-        due = any(entry.name == family.name for entry in self._config.metrics) or family in [
-            planned for planned, _ in self._plan.metrics
-        ]
-        if due and name not in known:
-            self._plan.reporters.append(self._registry.reporters.get(name))
-        elif name in known and not due:
+        due = {entry.name for entry in self._config.metrics} | {planned.name for planned, _ in self._plan.metrics}
+        if family.name in due and name not in known:
+            spec = self._try(("metrics",), lambda: self._registry.reporters.get(name))
+            self._plan.reporters += [spec] if spec else []
+        elif name in known and family.name not in due:
             path = ("report", "formats", self._config.formats.index(name))
             lacking = _STUDY if family.has_role(Role.ID_COUNTS) else f"the metrics {family.name!r}: add them"
             self._problem(path, f"format {name!r} comes with {lacking} as well")

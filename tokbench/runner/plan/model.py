@@ -1,15 +1,14 @@
-"""What a run will do."""
+"""The plan of a run."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 from tokbench.config.model import Config
 from tokbench.contracts.backend import BackendSpec
 from tokbench.contracts.metric import Metric, MetricFamily, Role
-from tokbench.contracts.options import Options
+from tokbench.contracts.options import GivenOptions, Options
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import Problem
@@ -30,16 +29,16 @@ class PlannedTokenizer:
         train_on: names of the corpora to train on; empty if it is loaded.
         vocab_size: the size to train at.
         optional: whether the run goes on without it.
-        same_as: the tokenizer whose ids it must give; ``""`` if none.
+        same_as: the tokenizer whose ids it must give; empty if there is none.
         where: its place in the configuration.
-        absent: why the backend cannot be used here; ``""`` if it can.
+        absent: the reason why the backend cannot be used here; empty if it can.
     """
 
     name: str
     entry: str
     spec: BackendSpec
     options: Options
-    given: dict[str, Any]
+    given: GivenOptions
     train_on: tuple[str, ...]
     vocab_size: int
     optional: bool
@@ -50,7 +49,7 @@ class PlannedTokenizer:
 
 @dataclass
 class Plan:
-    """What a run will do.
+    """All that a run will do.
 
     Attributes:
         config: the configuration file.
@@ -59,7 +58,7 @@ class Plan:
         tokenizers: in the order of the file.
         metrics: families with their options; those that a run adds by itself come last.
         reporters: report formats.
-        problems: all that is wrong; a run begins only if there is nothing.
+        problems: all that is wrong; a run begins only if the list is empty.
     """
 
     config: Config
@@ -82,7 +81,7 @@ class Plan:
 
 
 def reading_order(problems: list[Problem]) -> list[Problem]:
-    """Problems in the order of their places, each once."""
+    """Return problems in the order of their places, each once."""
 
     def key(problem: Problem) -> tuple[str, list[int], str]:
         name, places = re.fullmatch(r"(.*?)((?::\d+)*)", problem.where, re.DOTALL).groups()  # type: ignore[union-attr]

@@ -1,14 +1,14 @@
-"""What every step of planning needs: names looked up, options validated, problems put in their places."""
+"""The base of all planners: it looks up names, validates options, and gives problems their places."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tokbench.config.grid import expand
 from tokbench.config.model import Config
 from tokbench.config.validate import validate
-from tokbench.contracts.options import Options, names_in
+from tokbench.contracts.options import GivenOptions, Options, names_in
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry
@@ -32,7 +32,7 @@ class Resolver:
         self._plan.problems.append(Problem(self._config.located.where(path), message))
 
     def _try(self, path: Path, step: Callable[[], T]) -> T | None:
-        """The result of a step; if it raises, a problem at a place of the file and ``None``."""
+        """Return the result of a step; if it raises, add a problem at a place of the file and return ``None``."""
 
         def told() -> T | InputError:
             try:
@@ -50,12 +50,12 @@ class Resolver:
             return None
         return result
 
-    def _options(self, model: type[Options], given: dict[str, Any], path: Path, own: tuple[str, ...]) -> Options | None:
+    def _options(self, model: type[Options], given: GivenOptions, path: Path, own: tuple[str, ...]) -> Options | None:
         config = self._config
         return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
 
     def _check_names(self, options: Options, path: Path) -> None:
-        """Tell every name in some options that the configuration does not know."""
+        """Add a problem for every name in some options that the configuration does not know."""
         for kind, name, place in names_in(options):
             check = {"corpus": self._named_corpus, "group": self._named_group, "tokenizer": self._named_tokenizer}[kind]
             check(name, (*path, *place))

@@ -1,4 +1,4 @@
-"""The entries of tokenizers -> the tokenizers that will be loaded or trained."""
+"""From the entries of tokenizers to the tokenizers that will be loaded or trained."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class TokenizerPlanner(Resolver):
         absent = missing(spec) or ""
         if absent and not entry.optional:
             self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
-        rungs = self._rungs(entry, spec)
-        if rungs:
-            train = entry.train.model_copy(update={"vocab_size": (*rungs, *entry.train.vocab_size)})  # type: ignore[union-attr]
+        smaller = self._smaller_sizes(entry, spec)
+        if smaller:
+            train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
             entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
         for variant in expand(name, entry):
-            # A rung that the text is too small for, say, is no failure: nobody asked for that very size.
-            optional = entry.optional or variant.vocab_size in rungs
+            # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
+            optional = entry.optional or variant.vocab_size in smaller
             self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
 
-    def _rungs(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
-        """For a study of sizes: what cannot be cut is also trained at each smaller size of the study."""
+    def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
+        """Return the smaller sizes at which a study also trains a vocabulary that cannot be cut."""
         study, train = self._config.study.vocabulary, entry.train
         if not study or not train or spec.nested or len(train.vocab_size) > 1:
             return ()
@@ -79,7 +79,7 @@ class TokenizerPlanner(Resolver):
         )
 
     def same_as(self) -> None:
-        """Refuse references that are not there, or that are themselves measured against another."""
+        """Refuse references that do not exist, or that are themselves compared with another."""
         entries = self._config.tokenizers
         variants = {name: [each.name for each in expand(name, entry)] for name, entry in entries.items()}
         declared = {each: entry.same_as for name, entry in entries.items() for each in variants[name]}

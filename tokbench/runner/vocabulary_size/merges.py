@@ -18,12 +18,12 @@ __all__ = ["Built", "read_merges"]
 
 
 class Built(NamedTuple):
-    """How a vocabulary is built.
+    """The way a vocabulary is built.
 
     Attributes:
         order: its merges; ``None`` if it cannot be cut.
         size: how many ids are ordinary tokens: neither special nor without bytes; all where bytes are not told.
-        reason: why it cannot be cut; ``""`` if it can.
+        reason: why it cannot be cut; empty if it can.
         spaces: the longest run of spaces that is one token, 0 if there is none.
         spaces_from: the size from which on two spaces are one token; ``None`` if they never are, or it cannot be cut.
     """
@@ -37,7 +37,7 @@ class Built(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadMerges(Job):
-    """How the vocabulary of a tokenizer is built; the answer is :class:`Built`."""
+    """Read the merges of a tokenizer; the answer is :class:`Built` or the failure."""
 
     name: str
 
@@ -63,7 +63,7 @@ def _built(tokenizer: Tokenizer) -> Built:
 
 
 def read_merges(names: Sequence[str], pool: WorkerPool, progress: Progress) -> dict[str, Built | Failure]:
-    """How the vocabulary of each tokenizer is built, or why that is not known."""
+    """Return the way each vocabulary is built, or the failure."""
     found: dict[str, Built | Failure] = {}
     jobs = (ReadMerges(name) for name in names)
     for done, (job, answer) in enumerate(pool.work(lambda: next(jobs, None)), 1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class Aligned(NamedTuple):
         columns = zip(*(documents for _, documents in self.parts), strict=True)
         return Documents(*(np.concatenate(column) for column in columns))
 
-    def raw(self) -> dict[str, Any]:
+    def raw(self) -> dict[str, object]:
         """Return sums by jackknife group as JSON data; nothing if the corpus is not parallel."""
         if not self.parts:
             return {}

@@ -51,21 +51,34 @@ def write_config(tmp_path):
     return write
 
 
-def problems(path: Path) -> list[str]:
-    """What is wrong with a configuration, without the folder's name."""
+def problems(path: Path, workers: int = 0) -> list[str]:
+    """Return what is wrong with a configuration, without the folder's name."""
     with pytest.raises(tokbench.InputError) as caught:
-        tokbench.run(path)
+        tokbench.run(path, workers=workers)
     return [str(problem).replace(str(path), path.name) for problem in caught.value.problems]
 
 
 @pytest.fixture
-def faulty(tmp_path, monkeypatch):
-    """Install ``faulty_backends`` as a plugin of a distribution of its own."""
-    info = tmp_path / "site" / "faulty-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text("[tokbench]\nfaulty = faulty_backends\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path / "site")
+def install(tmp_path, monkeypatch):
+    """Install modules of ``tests/helpers`` as plugins of a distribution of their own, here and in subprocesses."""
+
+    def install_plugins(*modules: str) -> None:
+        info = tmp_path / "site" / "own-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1.0\n", encoding="utf-8")
+        lines = "".join(f"{module} = {module}\n" for module in modules)
+        (info / "entry_points.txt").write_text(f"[tokbench]\n{lines}", encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path / "site")
+        folders = [str(tmp_path / "site"), str(Path(__file__).parent / "helpers")]
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([*folders, os.environ.get("PYTHONPATH", "")]))
+
+    return install_plugins
+
+
+@pytest.fixture
+def faulty(install):
+    """Install ``faulty_backends``."""
+    install("faulty_backends")
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 """What a process says that it does can be read when it has died."""
 
+import bdb
 import mmap
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.failures import HEARTBEAT_BYTES, Heartbeat, doing, keep_heartbeat, read_heartbeat
+from tokbench.failures import HEARTBEAT_BYTES, Heartbeat, attempt, doing, keep_heartbeat, read_heartbeat
 
 
 @pytest.fixture
@@ -61,8 +63,29 @@ def test_any_text_fits(verb, place):
         patch.setattr("tokbench.failures._Now.memory", memory)
         with doing(verb, place=place):
             found = read_heartbeat(memory)
-        if "\0" not in verb + place and len((verb[:1000] + place[:1000]).encode("utf-8", "replace")) < 4000:
+        if "\0" not in verb + place and len((verb[:2000] + place[:2000]).encode("utf-8", "replace")) < 16_000:
             assert (found.verb, found.place) == (
-                verb[:1000].encode("utf-8", "replace").decode(),
-                place[:1000].encode("utf-8", "replace").decode(),
+                verb[:2000].encode("utf-8", "replace").decode(),
+                place[:2000].encode("utf-8", "replace").decode(),
             )
+
+
+def raises(depth):
+    return raises(depth - 1) if depth else 1 / 0
+
+
+def test_a_failure_says_where_the_code_failed_and_can_be_sent():
+    failure = attempt(lambda: raises(3), "dividing")
+    assert failure.reason == "dividing: ZeroDivisionError: division by zero"
+    assert f'File "{__file__}"' in failure.traceback
+    assert failure.traceback.endswith("ZeroDivisionError: division by zero\n")
+    assert pickle.loads(pickle.dumps(failure)) == failure
+    assert len(attempt(lambda: int("x" * 50_000)).traceback) == 20_000
+
+
+def test_quitting_a_debugger_is_an_interrupt():
+    def quits():
+        raise bdb.BdbQuit
+
+    with pytest.raises(KeyboardInterrupt):
+        attempt(quits)

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tokbench.errors import InputError
+from tokbench.plugin import BackendSpec, hookimpl
+from tokbench.registry import load_registry
+
 HERE = Path(__file__).parent
 
 
@@ -16,7 +20,8 @@ def installed(tmp_path_factory):
     site = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*command, "--target", str(site), str(HERE / "sample_plugin")], check=True, timeout=120)
-    return {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "250"}
+    path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "COLUMNS": "250"}
 
 
 def tokbench(env, *args, cwd=None):
@@ -75,3 +80,89 @@ def test_a_broken_plugin_s_backend_is_unknown(installed, tmp_path):
     done = tokbench(installed, "check", "run.yaml", cwd=tmp_path)
     assert done.returncode == 2
     assert "run.yaml:4:27: unknown backend 'acme_fresh'" in done.stderr
+
+
+def check(env, folder, tokenizer):
+    (folder / "run.yaml").write_text(
+        "schema: tokbench/1\nname: x\ncorpora: {h: {source: sample}}\n"
+        f"tokenizers: {{c: {{backend: {tokenizer}}}}}\nmetrics: [compression]\n",
+        encoding="utf-8",
+    )
+    done = tokbench(env, "check", "run.yaml", cwd=folder)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["acme-missing-library", "missing_library"])
+def test_a_backend_whose_plugin_did_not_load_is_told_with_the_reason(installed, tmp_path, name):
+    code, said = check(installed, tmp_path, name)
+    assert code == 2
+    expected = (
+        f"run.yaml:4:27: backend {name!r} may come from the plugin 'acme-missing-library' "
+        "(acme_tokenizers.missing_library), which did not load: "
+        "ModuleNotFoundError: No module named 'library_that_nobody_has'"
+    )
+    assert expected in said
+
+
+def test_an_unknown_name_is_told_with_every_plugin_that_did_not_load(installed, tmp_path):
+    code, said = check(installed, tmp_path, "acme_chunk")
+    assert code == 2
+    assert "unknown backend 'acme_chunk'; did you mean 'acme_chunks'? (plugins that did not load: " in said
+    assert "'acme-import-error' (acme_tokenizers.import_error): RuntimeError: configured for the moon" in said
+
+
+class FakeDistribution:
+    def __init__(self, name):
+        self.name, self.version = name, "1"
+
+
+class Module:
+    """An entry point whose module is this object."""
+
+    def __init__(self, name, distribution, backend):
+        self.name, self.value, self.dist, self.backend = name, f"{name}.module", FakeDistribution(distribution), backend
+
+    def load(self):
+        return self
+
+    @hookimpl
+    def register_backends(self, register):
+        register(BackendSpec(name=self.backend, summary="of a test"))
+
+
+def modules():
+    return [Module("own", "tokbench", "ours"), Module("acme", "acme", "theirs"), Module("other", "acme", "more")]
+
+
+def test_the_allow_list_loads_the_plugins_that_it_names(monkeypatch):
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "acme, own")
+    registry = load_registry(modules())
+    assert sorted(registry.backends.entries) == ["ours", "theirs"]
+    assert [(each.name, each.reason) for each in registry.plugins if each.reason] == [
+        ("other", "not in TOKBENCH_PLUGINS")
+    ]
+    with pytest.raises(
+        InputError, match=r"known: ours, theirs \(plugins left out by TOKBENCH_PLUGINS or TOKBENCH_NO_THIRD_PARTY: 1\)"
+    ):
+        registry.backends.get("zzz")
+
+
+def test_an_unknown_name_in_the_allow_list_is_refused(monkeypatch):
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "acmee")
+    with pytest.raises(InputError, match=r"'acmee', which is not installed; did you mean 'acme'\?"):
+        load_registry(modules())
+
+
+def test_without_third_parties_only_tokbench_is_left(monkeypatch):
+    monkeypatch.setenv("TOKBENCH_NO_THIRD_PARTY", "1")
+    registry = load_registry(modules())
+    assert list(registry.backends.entries) == ["ours"]
+    assert {each.reason for each in registry.plugins if each.name != "own"} == {
+        "not part of tokbench, and TOKBENCH_NO_THIRD_PARTY is set"
+    }
+
+
+def test_a_backend_of_a_plugin_that_is_left_out_says_so(monkeypatch):
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "own")
+    with pytest.raises(InputError, match=r"backend 'acme' may come from the plugin 'acme' \(acme.module\), which did"):
+        load_registry(modules()).backends.get("acme")

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
+from tokbench.contracts.metric import TimedOutcome
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendUnavailable, InputError
-from tokbench.failures import Failure, attempt
+from tokbench.failures import Failure, attempt, tracebacks
 from tokbench.progress import Progress, progress_bars, silent
 from tokbench.registry import load_registry, missing
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.describe import (
+    describe_config,
     describe_corpus,
     describe_machine,
     describe_metrics,
+    describe_plugin,
     describe_tokenizer,
     identify,
 )
 from tokbench.runner.evaluate import Evaluation, evaluate
-from tokbench.runner.finish import CellMaker
+from tokbench.runner.finish import Finished, finish
 from tokbench.runner.folder import make_folder, save_artefact, write_reports
 from tokbench.runner.prepare import Checked, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
-from tokbench.runner.same_ids import SPEC
-from tokbench.runner.time import Untimed, bench
+from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.pool import WorkerPool
 
@@ -39,12 +42,12 @@ __all__ = ["load", "run", "train"]
 
 
 def load(backend: str, **options: Any) -> Tokenizer:
-    """One tokenizer, by the name of its backend and the backend's options.
+    """Load one tokenizer, by the name of its backend and the backend's options.
 
     Raises:
-        InputError: no such backend or option.
-        BackendUnavailable: it cannot be had here.
-        BackendError: it cannot be loaded.
+        InputError: there is no such backend or option.
+        BackendUnavailable: the backend cannot be used here.
+        BackendError: the tokenizer cannot be loaded.
 
     >>> load("utf16_units").encode("né")
     [110, 233]
@@ -95,7 +98,9 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
         path: the YAML file.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: processes that measure side by side, each with all tokenizers in memory. Trainings and
-            timings come one at a time all the same, and no number depends on it.
+            timings come one at a time all the same, and no number depends on it. 0 runs everything in this
+            process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
+            no progress is shown.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -106,15 +111,17 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     created, start = datetime.now(UTC), time.perf_counter()
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
-    with progress_bars() as progress, worker_pool(config, progress, workers) as pool:
+    with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
         checked = check(config, pool, progress)
         if folder:
             make_folder(folder)
-        for each in train_all(checked.plan, checked.prepared, pool, progress):
-            if folder:
-                save_artefact(folder, each, pool)
-        identify(checked.prepared, pool, progress)
-        results = _measure(checked, pool, progress)
+        trained = train_all(checked.plan, checked.prepared, pool, progress)
+        prepared = [save_artefact(folder, each, pool) if folder else each for each in trained]
+        checked = checked._replace(prepared=identify(prepared, pool, progress))
+        evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool, progress)
+        finished = finish(checked.plan, checked.prepared, evaluation)
+        further = _measure_further(checked, evaluation, finished, pool, progress)
+    results = _results(checked, evaluation, finished, further)
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
     if folder:
@@ -122,62 +129,67 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     return results
 
 
-def _measure(checked: Checked, pool: WorkerPool, progress: Progress) -> Results:
-    """Text metrics first, then probes, then, alone on the machine, what is timed; then all that describes them."""
+@dataclass
+class _Further:
+    """The results of what follows the text metrics, as far as the run came."""
+
+    sizes: VocabularySizes | None = None
+    probed: Probed = field(default_factory=lambda: Probed([], [], {}))
+    timed: TimedOutcome = field(default_factory=lambda: TimedOutcome([], []))
+    interrupted: bool = False
+
+
+def _measure_further(
+    checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool, progress: Progress
+) -> _Further:
+    """Study vocabulary sizes, put the probes, and then, alone on the machine, time. Ctrl-C ends it early."""
+    _, plan, prepared = checked
+    further = _Further(interrupted=evaluation.interrupted)
+    if further.interrupted:
+        return further
+    try:
+        if plan.config.study.vocabulary:
+            sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool, progress))
+            further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
+        ended = {name: failure for (name, _), failure in evaluation.ended.items()}
+        further.probed = probe(plan, prepared, ended, pool)
+        further.timed = time_all(plan, prepared, _untimed(evaluation), pool)
+    except KeyboardInterrupt:
+        further.interrupted = True
+    return further
+
+
+def _results(checked: Checked, evaluation: Evaluation, finished: Finished, further: _Further) -> Results:
+    """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
-    evaluation = evaluate(plan, [each.name for each in prepared if each.facts], pool, progress)
-    maker = CellMaker(plan, evaluation)
-    cells = [cell for each in prepared for cell in maker.cells(each)]
-    interrupted, notes, probed = evaluation.interrupted, [], Probed()
-    study: dict[str, Any] = {}
-    if not interrupted:
-        try:
-            if plan.config.study.vocabulary:
-                found = attempt(lambda: study_vocabulary(plan, prepared, evaluation, cells, pool, progress))
-                study["vocabulary"] = {"failures": [found.reason]} if isinstance(found, Failure) else found
-                notes += [f"the study of vocabulary sizes: {why}" for why in study["vocabulary"]["failures"]]
-            ended = {name: failure for (name, _), failure in evaluation.ended.items()}
-            probed = probe(plan, prepared, ended, pool)
-            cells += probed.cells
-            outcome = bench(plan, prepared, _untimed(evaluation), pool)
-            cells += outcome.cells
-            notes += outcome.notes
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted:
-        notes.append("the run was stopped before it was through")
-    text = plan.config.text
+    failures = further.sizes.failures if further.sizes else []
     return Results(
         name=plan.config.name,
-        config={"file": plan.config.path.name, "sha256": hashlib.sha256(text.encode()).hexdigest(), "text": text},
+        config=describe_config(plan.config),
         environment=describe_machine(),
-        plugins=[
-            {
-                "name": plugin.name,
-                "distribution": plugin.distribution,
-                "version": plugin.version,
-                "state": "broken" if plugin.reason else "usable",
-                "reason": plugin.reason,
-            }
-            for plugin in registry.plugins
-        ],
+        plugins=[describe_plugin(plugin) for plugin in registry.plugins],
         corpora={name: describe_corpus(plan, name) for name in plan.corpora},
         tokenizers={each.name: describe_tokenizer(each, registry) for each in prepared},
-        metrics=describe_metrics([spec for spec, _ in plan.metrics] + [SPEC] * bool(evaluation.same_ids.declared)),
-        cells=cells,
-        losses=maker.losses,
+        metrics=describe_metrics(family for family, _ in plan.metrics),
+        cells=finished.cells + further.probed.cells + further.timed.cells,
+        losses=finished.losses,
         differences=evaluation.same_ids.differences,
-        study=study,
-        probes=probed.shown,
-        pairs=maker.pairs,
-        notes=notes,
-        states=maker.states,
-        interrupted=interrupted,
+        vocabulary_size=further.sizes,
+        probes=further.probed.probes,
+        pairs=finished.pairs,
+        notes=[
+            *(f"the study of vocabulary sizes: {failure}" for failure in failures),
+            *further.timed.notes,
+            *(["the run was stopped before it was through"] if further.interrupted else []),
+        ],
+        states=finished.states,
+        tracebacks=finished.tracebacks | further.probed.tracebacks | tracebacks(further.timed.failures),
+        interrupted=further.interrupted,
     )
 
 
 def _untimed(evaluation: Evaluation) -> dict[str, Untimed]:
-    """Who is not timed: what ended a process, and what does not do the work that it is declared to do."""
+    """Return by tokenizer why it is not timed: it ended a process, or does not do the work it is declared to do."""
     untimed = {}
     for name, other in evaluation.same_ids.references.items():
         differing, compared = evaluation.same_ids.differing(name)

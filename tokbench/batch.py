@@ -1,4 +1,4 @@
-"""Many documents through one tokenizer, by its fastest path, with its answer checked; and helpers for backends."""
+"""Encoding and decoding of many documents by the fastest path, checks of the answers, and helpers for backends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
-    """The ids of all texts: by the tokenizer's own batch call, else one by one.
+    """Return the ids of all texts: by the tokenizer's own batch call, else one by one.
 
     Raises:
         ContractError: ids that are not integers.
@@ -42,7 +42,7 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
 
 
 def flat(documents: Sequence[Sequence[int]]) -> Encoded:
-    """Lists of ids as two flat arrays.
+    """Return lists of ids as two flat arrays.
 
     Raises:
         ContractError: something in the lists is not an integer from 0 to 2**32 - 1.
@@ -61,13 +61,13 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
         msg = f"encode must return integers, but returned {bad!r}"
         raise ContractError(msg)
     if ids.min() < 0 or ids.max() >= 1 << 32:
-        msg = f"encode returned id {ids.min() if ids.min() < 0 else ids.max()}, which is no id"
+        msg = f"encode returned id {ids.min() if ids.min() < 0 else ids.max()}, which is not an id"
         raise ContractError(msg)
     return Encoded(ids.astype(np.uint32), offsets)
 
 
 def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
-    """The texts of all documents: by the tokenizer's own batch call, else one by one."""
+    """Return the texts of all documents: by the tokenizer's own batch call, else one by one."""
     if isinstance(tokenizer, DecodesBatch):
         return tokenizer.decode_batch(encoded)
     ids = encoded.ids.tolist()
@@ -97,7 +97,7 @@ def _falls(offsets: NDArray[np.int64]) -> bool:
 
 
 def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:
-    """int64[documents + 1], where each document begins and the last one ends.
+    """Return int64[documents + 1]: where each document begins, and where the last one ends.
 
     >>> offsets_of([2, 0, 3], 3).tolist()
     [0, 2, 2, 5]
@@ -108,7 +108,7 @@ def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:
 
 
 def from_buffers(buffers: Sequence[bytes]) -> Encoded:
-    r"""One array out of an engine's own buffers, which never become lists.
+    r"""Return the ids of an engine's own buffers as one array, without making lists.
 
     Args:
         buffers: for each document its ids, 4 bytes each, little-endian.
@@ -122,7 +122,7 @@ def from_buffers(buffers: Sequence[bytes]) -> Encoded:
 
 
 def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
-    """The same out of lists.
+    """Return the ids of lists as one array.
 
     >>> ids, offsets = from_lists([[7, 8], [], [9]])
     >>> ids.tolist(), offsets.tolist()
@@ -148,13 +148,13 @@ def check_id(token_id: int, vocab_size: int) -> None:
 
 
 def check_span(lowest: int, highest: int, vocab_size: int) -> None:
-    """The same of many ids, of which the lowest and the highest are known."""
+    """Refuse many ids, of which the lowest and the highest are known, as :func:`check_id` does."""
     check_id(lowest, vocab_size)
     check_id(highest, vocab_size)
 
 
 def check_ids(ids: Sequence[int], vocab_size: int) -> None:
-    """The same of all ids of a document.
+    """Refuse the ids of a document, as :func:`check_id` does.
 
     >>> check_ids([0, 255], 256), check_ids([], 256)
     (None, None)
@@ -164,10 +164,10 @@ def check_ids(ids: Sequence[int], vocab_size: int) -> None:
 
 
 def valid_unicode(text: str) -> str:
-    r"""The text with every lone surrogate replaced by U+FFFD; all other text as it is.
+    r"""Return the text with every lone surrogate replaced by U+FFFD, and otherwise unchanged.
 
-    Half of a UTF-16 pair has no UTF-8 bytes. tiktoken replaces it likewise; decoding gives U+FFFD, and
-    the round trip is counted as lossy.
+    Half of a UTF-16 pair has no UTF-8 bytes. tiktoken replaces it, too. Decoding gives U+FFFD, and the round trip
+    counts as lossy.
 
     >>> valid_unicode("a\ud83d b") == "a\ufffd b"
     True

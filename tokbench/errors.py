@@ -1,15 +1,15 @@
-"""Everything tokbench raises on purpose.
+"""The exceptions that tokbench raises on purpose.
 
 ::
 
     TokbenchError
-    ├── InputError           what the user gave is refused, before anything is measured (exit code 2)
-    ├── BackendUnavailable   a tokenizer cannot be had here: no library, no network
+    ├── InputError           the input is refused, before anything is measured (exit code 2)
+    ├── BackendUnavailable   a tokenizer cannot be used on this machine: no library, no network
     ├── BackendError         a tokenizer did not load, train, encode or decode
     ├── ContractError        a plugin broke a sentence of the contract
     └── ResultsError         a results file cannot be read
 
-Messages say what happened, where, and what to type next.
+A message says what happened, where, and what to type next.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = [
 
 
 class TokbenchError(Exception):
-    """The root of the tree."""
+    """The base class of all exceptions of tokbench."""
 
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One thing wrong with the input.
+    """One thing that is wrong with the input.
 
     Attributes:
-        where: ``file:line:column`` or the name of a file; empty where there is no such place.
+        where: ``file:line:column`` or the name of a file; empty if there is no such place.
         message: what is wrong, and what to type instead.
 
     >>> print(Problem("run.yaml:3:5", "unknown key 'metric'; did you mean 'metrics'?"))
@@ -55,7 +55,7 @@ class Problem:
 
 
 class InputError(TokbenchError):
-    """The input is refused; ``problems`` lists all that is wrong with it, in reading order."""
+    """The input is refused; ``problems`` lists everything that is wrong with it, in reading order."""
 
     def __init__(self, problems: Sequence[Problem] | str) -> None:
         if isinstance(problems, str):
@@ -65,7 +65,7 @@ class InputError(TokbenchError):
 
 
 class BackendUnavailable(TokbenchError):  # noqa: N818 - a state of the machine, not a fault
-    """A tokenizer cannot be had on this machine; the message is the reason and the remedy."""
+    """A tokenizer cannot be used on this machine; the message gives the reason and the remedy."""
 
 
 class BackendError(TokbenchError):
@@ -81,7 +81,7 @@ class ResultsError(TokbenchError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error message about an unknown name.
+    """Return the end of an error message about an unknown name: the nearest known name, or all of them.
 
     >>> did_you_mean("tiktokn", ["tiktoken", "sentencepiece"])
     "did you mean 'tiktoken'?"
@@ -96,7 +96,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    r"""An exception as one line: its type unless it is ours, and its message without line breaks.
+    r"""Return an exception as one line: its type, unless it is one of tokbench, and its message without line breaks.
 
     >>> one_line(ValueError("bad\n  thing"))
     'ValueError: bad thing'

@@ -1,4 +1,4 @@
-"""Files of tokenizers are read with the reason in the error; every file is written whole or not at all."""
+"""Reading of files with the reason in the error, and writing of files whole or not at all."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())  # or a power cut could leave the new name with no content
         unfinished.replace(path)
     except OSError as error:
-        # Of its own, such an error names the unfinished file, or none.
+        # The error itself names the unfinished file, or none.
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         unfinished.unlink(missing_ok=True)
 
 
 def read_file(path: Path) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Raises:
         BackendError: it cannot be read; the message names the file and the reason.

@@ -1,8 +1,8 @@
 """The hooks of tokbench, all of them.
 
-A plugin is a module (or any object) named by an entry point of the group ``tokbench``. It marks its
-functions with ``tokbench.plugin.hookimpl``; each is handed a ``register`` function and calls it once for
-every thing it brings.
+A plugin is a module, or any object, that an entry point of the group ``tokbench`` names. It marks its functions with
+``tokbench.plugin.hookimpl``. tokbench calls each of them with a function ``register``, which the plugin calls once for
+everything that it adds.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 @hookspec
 def register_backends(register: Callable[[BackendSpec], None]) -> None:
-    """Bring tokenizer backends: ``register(BackendSpec(...))`` for each."""
+    """Add tokenizer backends: ``register(BackendSpec(...))`` for each."""
 
 
 @hookspec
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Bring metric families: ``register(MetricFamily(...))`` for each."""
+    """Add metric families: ``register(MetricFamily(...))`` for each."""
 
 
 @hookspec
 def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
-    """Bring corpus sources: ``register(CorpusSpec(...))`` for each."""
+    """Add corpus sources: ``register(CorpusSpec(...))`` for each."""
 
 
 @hookspec
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Bring report formats: ``register(ReporterSpec(...))`` for each."""
+    """Add report formats: ``register(ReporterSpec(...))`` for each."""

@@ -1,14 +1,13 @@
-"""What a plugin imports: everything it needs is here, and nothing else of tokbench is promised.
+"""The public interface for plugins: everything that a plugin needs is here, and nothing else of tokbench is stable.
 
-A plugin is a module with functions marked :data:`hookimpl`; ``plugins/README.md`` shows one of each kind. The
-backends, metric families, corpus sources and report formats that tokbench brings import this module, too, and nothing
-else of tokbench.
+A plugin is a module with functions marked :data:`hookimpl`; ``plugins/README.md`` shows one of each kind. The built-in
+backends, metric families, corpus sources and report formats import this module and nothing else of tokbench.
 
 >>> from tokbench.plugin import check_id, from_lists
 >>> from_lists([[7, 8], [9]]).offsets.tolist()
 [0, 2, 3]
 
-A name is imported from its home when it is first used, so that a backend does not pay for what only metrics need.
+A name is imported from its module when it is first used, so that a backend does not load what only metrics need.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from tokbench.contracts.metric import CorpusOutcome as CorpusOutcome
     from tokbench.contracts.metric import CorpusStates as CorpusStates
     from tokbench.contracts.metric import FindsLosses as FindsLosses
+    from tokbench.contracts.metric import LossSummary as LossSummary
     from tokbench.contracts.metric import Measured as Measured
     from tokbench.contracts.metric import Metric as Metric
     from tokbench.contracts.metric import MetricFamily as MetricFamily
@@ -95,10 +95,10 @@ if TYPE_CHECKING:
     from tokbench.files import read_file as read_file
     from tokbench.files import write_atomically as write_atomically
     from tokbench.hookspecs import hookimpl as hookimpl
-    from tokbench.metrics.comes_back import comes_back as comes_back
     from tokbench.metrics.encoded_shard import EncodedShard as EncodedShard
     from tokbench.metrics.encoded_shard import LoadedTokenizer as LoadedTokenizer
     from tokbench.metrics.encoded_shard import TokenEnds as TokenEnds
+    from tokbench.metrics.inequality import gini_coefficient as gini_coefficient
     from tokbench.metrics.jackknife import MIN_BUCKETS as MIN_BUCKETS
     from tokbench.metrics.jackknife import jackknife as jackknife
     from tokbench.metrics.jackknife import leave_out as leave_out
@@ -115,6 +115,9 @@ if TYPE_CHECKING:
     from tokbench.metrics.spans import tokens_within as tokens_within
     from tokbench.metrics.spans import touches as touches
     from tokbench.metrics.sums import Sums as Sums
+    from tokbench.metrics.token_counts import TokenCounts as TokenCounts
+    from tokbench.metrics.token_counts import add_counts as add_counts
+    from tokbench.metrics.token_counts import renyi_entropy as renyi_entropy
     from tokbench.metrics.word_units import NO_GOLD as NO_GOLD
     from tokbench.metrics.word_units import NOT_ALIGNED as NOT_ALIGNED
     from tokbench.metrics.word_units import UnitSums as UnitSums
@@ -125,6 +128,19 @@ if TYPE_CHECKING:
     from tokbench.metrics.word_units import words_of as words_of
     from tokbench.progress import Progress as Progress
     from tokbench.progress import silent as silent
+    from tokbench.report.cells import DisplayCell as DisplayCell
+    from tokbench.report.escaping import markdown_table as markdown_table
+    from tokbench.report.escaping import markdown_text as markdown_text
+    from tokbench.report.escaping import plain as plain
+    from tokbench.report.escaping import spreadsheet_text as spreadsheet_text
+    from tokbench.report.escaping import visible as visible
+    from tokbench.report.number_format import byte_size as byte_size
+    from tokbench.report.number_format import duration as duration
+    from tokbench.report.number_format import unit_label as unit_label
+    from tokbench.report.report import Report as Report
+    from tokbench.results.blocks import LossCause as LossCause
+    from tokbench.results.blocks import LossExample as LossExample
+    from tokbench.results.blocks import PairComparison as PairComparison
     from tokbench.results.cells import COLUMNS as COLUMNS
     from tokbench.results.cells import WHOLE as WHOLE
     from tokbench.results.cells import Cell as Cell
@@ -182,6 +198,10 @@ _HOMES: Final = {
     "CorpusOutcome": "contracts.metric",
     "CorpusStates": "contracts.metric",
     "FindsLosses": "contracts.metric",
+    "LossSummary": "contracts.metric",
+    "LossCause": "results.blocks",
+    "LossExample": "results.blocks",
+    "PairComparison": "results.blocks",
     "Role": "contracts.metric",
     "Probe": "contracts.metric",
     "Answer": "contracts.metric",
@@ -189,15 +209,15 @@ _HOMES: Final = {
     "TimedMetric": "contracts.metric",
     "TimedOutcome": "contracts.metric",
     "TimedText": "contracts.metric",
-    # what metrics are made of
+    # building blocks of metrics
     "EncodedShard": "metrics.encoded_shard",
     "LoadedTokenizer": "metrics.encoded_shard",
     "TokenEnds": "metrics.encoded_shard",
-    "comes_back": "metrics.comes_back",
     "Sums": "metrics.sums",
     "PairedSums": "metrics.paired_sums",
     "shortcoming": "metrics.paired_sums",
     "sums_of": "metrics.paired_sums",
+    "gini_coefficient": "metrics.inequality",
     "MIN_BUCKETS": "metrics.jackknife",
     "jackknife": "metrics.jackknife",
     "leave_out": "metrics.jackknife",
@@ -218,6 +238,9 @@ _HOMES: Final = {
     "unknown_tokens": "metrics.word_units",
     "words_of": "metrics.word_units",
     "count_by_document": "metrics.word_units",
+    "TokenCounts": "metrics.token_counts",
+    "add_counts": "metrics.token_counts",
+    "renyi_entropy": "metrics.token_counts",
     "BUCKETS": "corpus.shards",
     "Shard": "corpus.shards",
     "GoldWords": "corpus.words",
@@ -238,6 +261,16 @@ _HOMES: Final = {
     "Status": "results.cells",
     "TokenizerState": "results.cells",
     "Results": "results.model",
+    "Report": "report.report",
+    "DisplayCell": "report.cells",
+    "markdown_table": "report.escaping",
+    "markdown_text": "report.escaping",
+    "plain": "report.escaping",
+    "spreadsheet_text": "report.escaping",
+    "visible": "report.escaping",
+    "byte_size": "report.number_format",
+    "duration": "report.number_format",
+    "unit_label": "report.number_format",
     # many documents at a time
     "check_encoded": "batch",
     "check_id": "batch",

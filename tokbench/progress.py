@@ -15,18 +15,18 @@ __all__ = ["Progress", "progress_bars", "silent"]
 
 
 class Progress(Protocol):
-    """What a long step tells about itself."""
+    """The function that a long step calls to show how far it has come."""
 
     def __call__(self, step: str, done: float, total: float | None, /) -> None:
-        """``step`` has come from 0 to ``done`` of ``total`` (``None``: nobody knows)."""
+        """Show that ``step`` has come from 0 to ``done`` of ``total`` (``None``: not known)."""
 
 
 def silent(*_: object) -> None:
-    """Show nothing: progress of a run, or of a training, that nobody watches."""
+    """Show nothing, of a run or training that nobody watches."""
 
 
 class _Bars:
-    """One bar a step; a step that is through stays as a line with its time."""
+    """One bar for each step; a finished step stays as a line with its time."""
 
     def __init__(self, rich: RichProgress) -> None:
         self._rich = rich
@@ -39,9 +39,9 @@ class _Bars:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Progress]:
-    """Bars for the steps of a run while the block lasts."""
-    if not sys.stderr.isatty():
+def progress_bars(*, shown: bool = True) -> Iterator[Progress]:
+    """Show bars for the steps of a run while the block lasts, if they are wanted and can be seen."""
+    if not shown or not sys.stderr.isatty():
         yield silent
         return
     from rich.console import Console
@@ -49,7 +49,7 @@ def progress_bars() -> Iterator[Progress]:
     from rich.text import Text
 
     class RateColumn(ProgressColumn):
-        """How much is done in a second: of a training, merges."""
+        """The steps in a second: in a training, merges."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed

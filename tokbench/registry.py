@@ -1,18 +1,24 @@
-"""Entry points -> what is usable, what is not, and why.
+"""Finds the plugins that are installed, and keeps what they register.
 
-Each entry point of the group ``tokbench`` is loaded in a guarded step of its own: its registrations
-are staged, and taken over only if all of it worked. So a broken plugin is a line with its reason,
-and the rest runs.
+Each entry point of the group ``tokbench`` is loaded by itself. Its registrations are collected first, and added only if
+every step worked. So a broken plugin is one line with its reason, and everything else runs.
+
+Two environment variables choose among the plugins, in worker processes, too:
+
+``TOKBENCH_PLUGINS=a,b``
+    loads these entry points and no others, built-in ones included.
+``TOKBENCH_NO_THIRD_PARTY=1``
+    loads the entry points of the distribution ``tokbench`` alone.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import pluggy
 
@@ -25,42 +31,70 @@ if TYPE_CHECKING:
     from tokbench.contracts.metric import MetricFamily
     from tokbench.contracts.reporter import ReporterSpec
 
-__all__ = ["EntryPoint", "PluginStatus", "Registered", "Registry", "load_registry", "missing"]
+__all__ = ["Catalogue", "EntryPoint", "PluginStatus", "Registered", "Registry", "load_registry", "missing"]
+
+_ALLOWED: Final = "TOKBENCH_PLUGINS"
+_OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
+_OWN: Final = "tokbench"
+"""The distribution that brings the built-in plugins."""
 
 
 class EntryPoint(Protocol):
-    """What is used of :class:`importlib.metadata.EntryPoint`."""
+    """The part of :class:`importlib.metadata.EntryPoint` that is used here."""
 
     @property
     def name(self) -> str:
-        """Left of the equals sign."""
+        """The name, left of the equals sign."""
 
     @property
     def value(self) -> str:
-        """Right of it: ``module`` or ``module:attribute``."""
+        """The object, right of the equals sign: ``module`` or ``module:attribute``."""
 
     @property
     def dist(self) -> Any:
         """The distribution that declares it, with a name and a version; or ``None``."""
 
     def load(self) -> Any:
-        """Import it."""
+        """Import the object."""
 
 
 @dataclass(frozen=True)
 class PluginStatus:
-    """What became of one entry point; ``reason`` is empty if it is usable."""
+    """One entry point, and whether it can be used.
+
+    Attributes:
+        name: the name of the entry point.
+        distribution, version: the package that declares it; empty if there is none.
+        reason: why it cannot be used; empty if it can.
+        module: the object that the entry point names, such as ``acme_tokenizers.backend``.
+        excluded: whether it was left out on purpose, by an environment variable.
+    """
 
     name: str
     distribution: str
     version: str
     reason: str = ""
+    module: str = ""
+    excluded: bool = False
+
+    def may_hold(self, name: str) -> bool:
+        """Return whether the plugin, or a part of its module's path, has this name.
+
+        >>> PluginStatus("acme", "acme", "1.0", module="acme_tokenizers.word_pieces").may_hold("word-pieces")
+        True
+        """
+        parts = [self.name, *self.module.replace(":", ".").split(".")]
+        return _plain(name) in map(_plain, parts)
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "_").lower()
 
 
 class _Named(Protocol):
     @property
     def name(self) -> str:
-        """What a configuration calls it."""
+        """The word by which a configuration names it."""
 
 
 S = TypeVar("S", bound=_Named)
@@ -68,95 +102,157 @@ S = TypeVar("S", bound=_Named)
 
 @dataclass(frozen=True)
 class Registered(Generic[S]):
-    """A spec and the plugin that brought it."""
+    """A spec and the plugin that registered it."""
 
     spec: S
     plugin: PluginStatus
 
 
-class Shelf(Generic[S]):
-    """The specs of one kind, by name."""
+class Catalogue(Generic[S]):
+    """The registered specs of one kind, by name.
 
-    def __init__(self, kind: str) -> None:
+    Args:
+        kind: what messages call such a spec, as in ``unknown backend``.
+        plugins: all plugins of the registry; the list grows while they are loaded.
+        automatic: tells which specs a run adds by itself; a configuration cannot name these.
+    """
+
+    def __init__(
+        self, kind: str, plugins: Sequence[PluginStatus] = (), automatic: Callable[[S], bool] = lambda _: False
+    ) -> None:
         self.kind = kind
+        self._plugins = plugins
         self._entries: dict[str, Registered[S]] = {}
+        self._automatic = automatic
+
+    def __iter__(self) -> Iterator[S]:
+        """Yield every spec, automatic ones too."""
+        return (each.spec for each in self._entries.values())
 
     @property
     def entries(self) -> Mapping[str, Registered[S]]:
-        """All, by name."""
-        return MappingProxyType(self._entries)
+        """The specs that a configuration can name, by name."""
+        return {name: each for name, each in self._entries.items() if not self._automatic(each.spec)}
 
     def get(self, name: str) -> S:
-        """The spec of that name.
+        """Return the spec of that name.
 
         Raises:
-            InputError: there is none; the message names the nearest.
+            InputError: there is no such spec. The message names the plugin that may hold it and did not load, or else
+                the nearest name and all plugins that did not load.
         """
-        if name not in self._entries:
-            msg = f"unknown {self.kind} {name!r}; {did_you_mean(name, self._entries)}"
-            raise InputError(msg)
-        return self._entries[name].spec
+        entries = self.entries
+        if name in entries:
+            return entries[name].spec
+        unloaded = [plugin for plugin in self._plugins if plugin.reason]
+        likely = next((plugin for plugin in unloaded if plugin.may_hold(name)), None)
+        if likely:
+            msg = f"{self.kind} {name!r} may come from the plugin {likely.name!r} ({likely.module}), which did not load"
+            raise InputError(f"{msg}: {likely.reason}")
+        raise InputError(f"unknown {self.kind} {name!r}; {did_you_mean(name, entries)}{_not_loaded(unloaded)}")
 
-    def clashes(self, specs: Iterable[S]) -> str:
-        """Why these specs cannot be added; ``""`` if they can."""
+    def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
+        """Add specs for which :meth:`check` found nothing wrong."""
+        self._entries.update({spec.name: Registered(spec, plugin) for spec in specs})
+
+    def check(self, specs: Iterable[S]) -> None:
+        """Check that specs can be added.
+
+        Raises:
+            ContractError: a name is taken, or comes twice.
+        """
         seen: set[str] = set()
         for spec in specs:
             if spec.name in seen:
-                return f"registers the {self.kind} {spec.name!r} twice"
+                raise ContractError(f"registers the {self.kind} {spec.name!r} twice")
             seen.add(spec.name)
             if spec.name in self._entries:
                 holder = self._entries[spec.name].plugin
-                return f"the {self.kind} {spec.name!r} is already there, from {holder.distribution or holder.name}"
-        return ""
-
-    def add(self, specs: Iterable[S], plugin: PluginStatus) -> None:
-        """Add specs that do not clash."""
-        self._entries.update({spec.name: Registered(spec, plugin) for spec in specs})
+                origin = holder.distribution or holder.name
+                raise ContractError(f"the {self.kind} {spec.name!r} is already there, from {origin}")
 
 
-@dataclass
+def _not_loaded(plugins: Sequence[PluginStatus]) -> str:
+    """Return the end of a message about an unknown name: the plugins that did not load, and why."""
+    broken = "; ".join(f"{each.name!r} ({each.module}): {each.reason}" for each in plugins if not each.excluded)
+    excluded = len([each for each in plugins if each.excluded])
+    left_out = f" (plugins left out by {_ALLOWED} or {_OWN_ONLY}: {excluded})" if excluded else ""
+    return f" (plugins that did not load: {broken})" * bool(broken) + left_out
+
+
 class Registry:
-    """All that plugins bring.
+    """Everything that the plugins register.
 
     Attributes:
-        plugins: every entry point, usable or not.
-        backends, metrics, corpora, reporters: by name.
+        plugins: every entry point, whether it can be used or not.
+        backends, metrics, corpora, reporters: the specs, by name.
     """
 
-    plugins: list[PluginStatus] = field(default_factory=list)
-    backends: Shelf[BackendSpec] = field(default_factory=lambda: Shelf("backend"))
-    metrics: Shelf[MetricFamily] = field(default_factory=lambda: Shelf("metric"))
-    corpora: Shelf[CorpusSpec] = field(default_factory=lambda: Shelf("corpus source"))
-    reporters: Shelf[ReporterSpec] = field(default_factory=lambda: Shelf("report format"))
+    def __init__(self) -> None:
+        self.plugins: list[PluginStatus] = []
+        self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
+        self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
+        self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", self.plugins)
+        self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
 
 
 def load_registry(entry_points: Iterable[EntryPoint] | None = None) -> Registry:
-    """Load every entry point of the group, in order of distribution and name; tokbench's own come first."""
+    """Load every entry point of the group ``tokbench``, in order of distribution and name; tokbench's own come first.
+
+    Args:
+        entry_points: the entry points; ``None`` for those that are installed.
+
+    Raises:
+        InputError: ``TOKBENCH_PLUGINS`` names an entry point that does not exist.
+    """
     if entry_points is None:
         entry_points = importlib.metadata.entry_points(group=hookspecs.GROUP)
     registry = Registry()
-    ordered = sorted(entry_points, key=lambda ep: (_origin(ep)[0] != "tokbench", _origin(ep), ep.name))
+    ordered = sorted(entry_points, key=lambda ep: (_origin(ep)[0] != _OWN, _origin(ep), ep.name))
+    allowed = _allowed([entry_point.name for entry_point in ordered])
     for entry_point in ordered:
         distribution, version = _origin(entry_point)
-        try:
-            _take(registry, entry_point, PluginStatus(entry_point.name, distribution, version))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's module raises on import
-            status = PluginStatus(entry_point.name, distribution, version, one_line(error))
-            registry.plugins.append(status)
+        excluded = _excluded(entry_point.name, distribution, allowed)
+        status = PluginStatus(entry_point.name, distribution, version, excluded, entry_point.value, bool(excluded))
+        if not excluded:
+            try:
+                _register(registry, entry_point, status)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin's module raises on import
+                status = replace(status, reason=one_line(error))
+        registry.plugins.append(status)
     return registry
 
 
+def _allowed(names: Sequence[str]) -> frozenset[str] | None:
+    """Return the entry points that ``TOKBENCH_PLUGINS`` allows; ``None`` if it is empty or not set."""
+    wanted = [name.strip() for name in os.environ.get(_ALLOWED, "").split(",") if name.strip()]
+    for name in wanted:
+        if name not in names:
+            raise InputError(
+                f"{_ALLOWED} names the plugin {name!r}, which is not installed; {did_you_mean(name, names)}"
+            )
+    return frozenset(wanted) or None
+
+
+def _excluded(name: str, distribution: str, allowed: frozenset[str] | None) -> str:
+    """Return why the environment excludes an entry point; an empty string if it does not."""
+    if os.environ.get(_OWN_ONLY, "") not in {"", "0"} and distribution != _OWN:
+        return f"not part of tokbench, and {_OWN_ONLY} is set"
+    return "" if allowed is None or name in allowed else f"not in {_ALLOWED}"
+
+
 def _origin(entry_point: EntryPoint) -> tuple[str, str]:
-    return _named(entry_point.dist) if entry_point.dist else ("", "")
+    return _name_and_version(entry_point.dist) if entry_point.dist else ("", "")
 
 
 @cache
-def _named(distribution: Any) -> tuple[str, str]:
-    """Name and version, once: to ask for either is to read the whole metadata, a README among them."""
+def _name_and_version(distribution: Any) -> tuple[str, str]:
+    # Each of the two reads the whole metadata of the distribution, a README among them: once is enough.
     return distribution.name, distribution.version
 
 
-def _take(registry: Registry, entry_point: EntryPoint, status: PluginStatus) -> None:
+def _register(registry: Registry, entry_point: EntryPoint, status: PluginStatus) -> None:
+    """Load one plugin and add what it registers; nothing is added if any step fails."""
     manager = pluggy.PluginManager(hookspecs.GROUP)
     manager.add_hookspecs(hookspecs)
     plugin = entry_point.load()
@@ -165,27 +261,28 @@ def _take(registry: Registry, entry_point: EntryPoint, status: PluginStatus) -> 
     if not manager.get_hookcallers(plugin):
         msg = f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl"
         raise ContractError(msg)
-    shelves: list[tuple[Shelf[Any], Any]] = [
+    hooks: list[tuple[Catalogue[Any], Any]] = [
         (registry.backends, manager.hook.register_backends),
         (registry.metrics, manager.hook.register_metrics),
         (registry.corpora, manager.hook.register_corpora),
         (registry.reporters, manager.hook.register_reporters),
     ]
-    staged: list[tuple[Shelf[Any], list[Any]]] = []
-    for shelf, hook in shelves:
+    collected: list[tuple[Catalogue[Any], list[Any]]] = []
+    for catalogue, hook in hooks:
         specs: list[Any] = []
         hook(register=specs.append)
-        clash = shelf.clashes(specs)
-        if clash:
-            raise ContractError(clash)
-        staged.append((shelf, specs))
-    for shelf, specs in staged:
-        shelf.add(specs, status)
-    registry.plugins.append(status)
+        catalogue.check(specs)
+        collected.append((catalogue, specs))
+    for catalogue, specs in collected:
+        catalogue.add(specs, status)
 
 
-def missing(spec: BackendSpec) -> str:
-    """Why a backend cannot be used here: the distributions it lacks and how to get them; ``""`` if none."""
+def missing(spec: BackendSpec) -> str | None:
+    """Return which distributions a backend lacks here and how to install them; ``None`` if it lacks none.
+
+    >>> missing(BackendSpec(name="x", summary="", requires=("no-such-library",)))
+    'needs no-such-library: pip install no-such-library'
+    """
     absent = []
     for distribution in spec.requires:
         try:
@@ -193,6 +290,6 @@ def missing(spec: BackendSpec) -> str:
         except importlib.metadata.PackageNotFoundError:
             absent.append(distribution)
     if not absent:
-        return ""
+        return None
     install = spec.install or "pip install " + " ".join(absent)
     return f"needs {' and '.join(absent)}: {install}"

@@ -12,7 +12,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.engines import Engine
+from tokbench_plugins.bpe.engines import BulkEngine
 
 __all__ = ["LoadOptions", "register_backends"]
 
@@ -30,7 +30,7 @@ class LoadOptions(plugin.Options):
         default="gpt2",
         description="the pre-tokenization split, which the files do not say: gpt2, gpt4, o200k or a regular expression",
     )
-    engine: Engine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
+    engine: BulkEngine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
 
 
 def _load(options: LoadOptions) -> BPETokenizer:
@@ -42,7 +42,7 @@ def _load(options: LoadOptions) -> BPETokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``gpt2_files``."""
+    """Register ``gpt2_files``."""
     register(
         plugin.BackendSpec(
             name="gpt2_files",

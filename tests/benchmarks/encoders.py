@@ -13,8 +13,8 @@ from typing import Any
 import corpora
 
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
-from tokbench_plugins.bpe.gigatoken_encode import _load
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe.fast.gigatoken import _load
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
 __all__ = ["ENCODERS", "SPLITS", "megabytes", "seconds", "tiktoken_encoding", "verify"]
@@ -49,7 +49,7 @@ def _through_gigatoken(name: str) -> Encode:
 
 
 def _gigatoken(name: str) -> Encode:
-    engine = _load(Vocabulary.from_ranks(_ranks(name)), SPLITS[name])
+    engine = _load(vocabulary_of_ranks(_ranks(name)), SPLITS[name])
     return lambda texts: engine.encode_batch(texts, parallel=False)
 
 

@@ -123,4 +123,4 @@ def test_forms_are_found_whatever_white_space_there_is(parts):
 def test_a_run_refuses_what_the_source_refuses(write_config, tmp_path):
     (tmp_path / "de.conllu").write_text(GERMAN.replace("4\t,", "5\t,"), encoding="utf-8")
     with pytest.raises(tokbench.InputError, match=r"run\.yaml:4:6: .*de\.conllu:8: the id 5 is out of order"):
-        tokbench.run(write_config(corpora="  c: {source: conllu, path: de.conllu}"))
+        tokbench.run(write_config(corpora="  c: {source: conllu, path: de.conllu}"), workers=0)

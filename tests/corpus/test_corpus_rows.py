@@ -100,14 +100,16 @@ def test_parquet_that_is_wrong(tmp_path):
     message = refused(ParquetSource(ParquetOptions(path=path, text="txt")))
     assert message == f"{path}: has no column 'txt'; did you mean 'text'?"
     path.write_bytes(b"not parquet")
-    assert refused(ParquetSource(ParquetOptions(path=path))).startswith(f"{path}: is no Parquet file that can be read")
+    assert refused(ParquetSource(ParquetOptions(path=path))).startswith(
+        f"{path}: is not a Parquet file that can be read"
+    )
 
 
 @pytest.mark.parametrize(("module", "kind"), [("pyarrow", "parquet"), ("datasets", "datasets")])
 def test_a_library_that_is_not_there(write_config, tmp_path, monkeypatch, module, kind):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(tokbench.InputError, match=rf"needs .*: pip install 'tokbench\[{kind}\]'"):
-        tokbench.run(write_config(corpora=f"  c: {{source: {kind}, path: .}}"))
+        tokbench.run(write_config(corpora=f"  c: {{source: {kind}, path: .}}"), workers=0)
 
 
 @pytest.fixture

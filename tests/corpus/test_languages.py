@@ -46,7 +46,7 @@ def test_unknown_languages_are_a_slice_with_a_message(write_config, tmp_path):
     for name in ("en", "q1", "q2"):
         (tmp_path / f"{name}.txt").write_text("".join(f"{name} {k}\n" for k in range(20)), encoding="utf-8")
     corpora = "  c: {source: text, path: '??.txt', document: line, parallel: true, reference: en}"
-    results = tokbench.run(write_config(corpora, metrics="[fairness]"))
+    results = tokbench.run(write_config(corpora, metrics="[fairness]"), workers=0)
     assert cell(results, "bytes", "premium", "q1").value == 1
     for facet in FACETS:
         unknown = cell(results, "bytes", "premium", f"{facet}: unknown")

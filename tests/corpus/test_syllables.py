@@ -99,7 +99,7 @@ def test_units_are_named_and_foreign_languages_refused(write_config, tmp_path):
         corpora='  c: {source: text, path: "*.txt", group: "{stem}"}',
         metrics="[{fertility: {unit: syllable, units: {ja: mora}}}, {strr: {units: {ja: mora}}}]",
     )
-    results = tokbench.run(config)
+    results = tokbench.run(config, workers=0)
     counted = {group: cell(results, "bytes", "fertility", group) for group in ("ja", "ko", "en")}
     assert (counted["ja"].value, counted["ja"].unit) == (18 / 8, "tokens/mora")
     assert (counted["ko"].value, counted["ko"].unit) == (16 / 5, "tokens/syllable")

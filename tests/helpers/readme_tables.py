@@ -23,7 +23,7 @@ from tokbench import hookspecs
 from tokbench.config.model import CorpusEntry, Limits, Report, Shell, TokenizerEntry, Train
 from tokbench.contracts import tokenizer as protocol
 from tokbench.registry import load_registry
-from tokbench.report.sections.size_data import Sizes
+from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.vocabulary_size import by_size
 from tokbench.results.cells import WHOLE
 from tokbench.vocabulary.size.model import Model
@@ -105,10 +105,10 @@ def quickstart(results):
 
 def equal_size(results):
     """Bytes per token on the languages at some sizes, the best at 32,000 first."""
-    sizes = Sizes(results)
+    sizes = SizeLines(results)
     columns = [4_000, 16_000, 32_000, 64_000, 100_000]
     found = sorted(by_size(sizes, "languages", columns), key=lambda row: -(row.values[2] or 0))
-    own = {line["line"]: line["largest"] for line in sizes.lines}
+    own = {line.line: line.largest for line in sizes.lines}
 
     def shown(value):
         return "" if value is None else f"{value:.2f}"

@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
-from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.contracts.metric import Role
+from tokbench.results.blocks import (
+    CorpusInfo,
+    Environment,
+    LossCause,
+    LossExample,
+    LossInfo,
+    MetricInfo,
+    PairComparison,
+    PluginInfo,
+    ProbeAnswerInfo,
+    ProbeInfo,
+    ProbeText,
+    RunConfig,
+    TokenizerInfo,
+    TrainingInfo,
+)
+from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 
 SCRIPT = "<script>alert('x')</script>"
@@ -61,6 +79,33 @@ METRICS = {
     "decode_mb_per_s": ("speed", "MB/s", "higher", "bytes / median seconds / 10⁶"),
 }
 PLUGIN_METRIC = "acme_oddness"
+ROLES = {
+    "compression_ratio": Role.TEXT_PER_TOKEN,
+    "fertility": Role.TOKENS_PER_WORD,
+    "roundtrip_exact": Role.ROUND_TRIP,
+    "unk_rate": Role.UNKNOWN,
+    "encode_mb_per_s": Role.ENCODING_SPEED,
+    "premium": Role.PREMIUM,
+    "rank": Role.RANK,
+}
+HEADLINE = ("encode_mb_per_s", "roundtrip_exact", "fertility", "compression_ratio")
+LABELS = {"compression_ratio": "compression", "encode_mb_per_s": "encode"}
+
+
+def metric_info(name: str, family: str, unit: str, direction: str, formula: str = "f") -> MetricInfo:
+    """The definition of a metric, with what its family says of it."""
+    return MetricInfo(
+        family=family,
+        unit=unit,
+        direction=direction,
+        formula=formula,
+        definition=f"What {name.replace('_', ' ')} says, in a sentence or two.",
+        label=LABELS.get(name, ""),
+        headline=name in HEADLINE,
+        loss_looks_better=family in {"compression", "fertility"},
+        role=ROLES.get(name, ""),
+        timed=family == "speed",
+    )
 
 
 def build(*, hostile: bool = True) -> Results:
@@ -72,56 +117,45 @@ def build(*, hostile: bool = True) -> Results:
     results = Results(
         name="languages and code",
         created="2025-06-03T09:14:07+00:00",
-        config={"sha256": "5f" * 32, "text": "schema: tokbench/1\nname: languages and code\nmetrics: [compression]\n"},
-        environment={
-            "python": "3.11.7",
-            "machine": "x86_64",
-            "cpu": "Example CPU @ 2.4 GHz",
-            "cores": 8,
-            "tokbench": "0.1.0",
-            "packages": {"tiktoken": "0.9.0", "sentencepiece": "0.2.0"},
-        },
+        config=RunConfig(
+            sha256="5f" * 32, text="schema: tokbench/1\nname: languages and code\nmetrics: [compression]\n"
+        ),
+        environment=Environment(
+            python="3.11.7",
+            system="Linux x86_64",
+            cpu="Example CPU @ 2.4 GHz",
+            cores=8,
+            tokbench="0.1.0",
+            packages={"tiktoken": "0.9.0", "sentencepiece": "0.2.0"},
+        ),
         plugins=[
-            {"name": "tiktoken", "distribution": "tokbench", "version": "0.1.0", "state": "usable", "reason": ""},
-            {
-                "name": "acme",
-                "distribution": "acme-bpe",
-                "version": "2.0",
-                "state": "broken",
-                "reason": "ImportError: no module named 'acme'",
-            },
+            PluginInfo(name="tiktoken", distribution="tokbench", version="0.1.0"),
+            PluginInfo(
+                name="acme",
+                distribution="acme-bpe",
+                version="2.0",
+                state="broken",
+                reason="ImportError: no module named 'acme'",
+            ),
         ],
         seconds=192.4,
         notes=["speed on pud: noise floor 1.2%: so far cl100k differs from itself"],
     )
     for number, (corpus, groups) in enumerate(corpora.items()):
         documents = {group: 66 + 3 * k for k, group in enumerate(groups)}
-        results.corpora[corpus] = {
-            "source": "sample",
-            "options": {},
-            "licence": "CC0-1.0",
-            "sha256": f"{number:02x}" * 32,
-            "documents": sum(documents.values()),
-            "bytes": 300 * sum(documents.values()),
-            "holdout": 0.1,
-            "parallel": corpus == "pud",
-            "groups": documents,
-        }
+        results.corpora[corpus] = CorpusInfo(
+            source="sample",
+            licence="CC0-1.0",
+            sha256=f"{number:02x}" * 32,
+            documents=sum(documents.values()),
+            bytes=300 * sum(documents.values()),
+            holdout=0.1,
+            parallel=corpus == "pud",
+            groups=documents,
+        )
     for name, (family, unit, direction, formula) in METRICS.items():
-        results.metrics[name] = {
-            "family": family,
-            "unit": unit,
-            "direction": direction,
-            "formula": formula,
-            "definition": f"What {name.replace('_', ' ')} says, in a sentence or two.",
-        }
-    results.metrics[PLUGIN_METRIC] = {
-        "family": "acme",
-        "unit": "odds",
-        "direction": "none",
-        "formula": "Σ odd ids / Σ even ids",
-        "definition": "Told by a plugin.",
-    }
+        results.metrics[name] = metric_info(name, family, unit, direction, formula)
+    results.metrics[PLUGIN_METRIC] = metric_info(PLUGIN_METRIC, "acme", "odds", "none", "Σ odd ids / Σ even ids")
     _tokenizers(results)
     for name, (backend, _, ratio, speed) in TOKENIZERS.items():
         for corpus, groups in corpora.items():
@@ -136,31 +170,26 @@ def build(*, hostile: bool = True) -> Results:
 def _tokenizers(results: Results) -> None:
     for name, (backend, vocab_size, _, _) in TOKENIZERS.items():
         trained = name.endswith("k") and name[-2].isdigit() and backend not in {"tiktoken", "splintr"}
-        train = {"corpora": ["code"], "documents": 900, "bytes": 812_000, "vocab_size": vocab_size, "seconds": 1.9}
-        results.tokenizers[name] = {
-            "backend": backend,
-            "distribution": "tokbench 0.1.0",
-            "options": {"pattern": "gpt4"} if backend == "regex_bpe" else {},
-            "optional": False,
-            "state": "ready",
-            "reason": "",
-            "vocab_size": vocab_size,
-            "load_s": 0.02,
-            "train": train if trained else None,
-            "artefact": f"artefacts/{name}" if trained else None,
-            "sha256": {"vocabulary": "ab" * 32},
-            "notes": ["one thread"] if backend == "splintr" else [],
-        }
+        train = TrainingInfo(corpora=["code"], documents=900, bytes=812_000, vocab_size=vocab_size, seconds=1.9)
+        results.tokenizers[name] = TokenizerInfo(
+            backend=backend,
+            distribution="tokbench 0.1.0",
+            options={"pattern": "gpt4"} if backend == "regex_bpe" else {},
+            vocab_size=vocab_size,
+            load_s=0.02,
+            train=train if trained else None,
+            artefact=f"artefacts/{name}" if trained else "",
+            sha256={"vocabulary": "ab" * 32},
+            notes=["one thread"] if backend == "splintr" else [],
+        )
     for name, state, reason in (
         ("p50k", "unavailable", "the vocabulary is not on this machine and there is no network"),
         ("acme-32k", "unavailable", "no backend 'acme': its plugin is broken"),
         ("spm-broken", "failed", "RuntimeError: vocabulary size is too high (40000)"),
     ):
-        results.tokenizers[name] = {
-            "backend": "tiktoken", "distribution": "", "options": {}, "optional": True, "state": state,
-            "reason": reason, "vocab_size": None, "load_s": None, "train": None, "artefact": None,
-            "sha256": {}, "notes": [],
-        }  # fmt: skip
+        results.tokenizers[name] = TokenizerInfo(
+            backend="tiktoken", optional=True, state=TokenizerState(state), reason=reason
+        )
 
 
 def _cells(rng, name, backend, corpus, groups, ratio, speed):
@@ -213,63 +242,74 @@ def _cells(rng, name, backend, corpus, groups, ratio, speed):
 def _losses(results: Results, *, hostile: bool) -> None:
     for name in ("spm-bpe-4k", "spm-bpe-16k", "spm-unigram-16k"):
         for group in ("de", "ja"):
-            first = {
-                "origin": f"{group}.txt:12", "position": 17, "expected": "Weg  zum\u3000Ziel\n", "got": "Weg zum Ziel",
-            }  # fmt: skip
+            origin = f"{group}.txt:12"
+            first = LossExample(origin=origin, position=17, expected="Weg  zum\u3000Ziel\n", got="Weg zum Ziel")
+            unknown = LossExample(origin=origin, position=17, expected="Weg 鬱", got="Weg ⁇")
             causes = [
-                {"cause": "unknown", "documents": 1, "taking_part": 2, **first, "expected": "Weg 鬱", "got": "Weg ⁇"},
-                {"cause": "whitespace", "documents": 2, "taking_part": 3, **first},
-                {"cause": "casing", "documents": 0, "taking_part": 1},
+                LossCause(cause="unknown", documents=1, taking_part=2, first=unknown),
+                LossCause(cause="whitespace", documents=2, taking_part=3, first=first),
+                LossCause(cause="casing", documents=0, taking_part=1),
             ]
-            place = {"tokenizer": name, "corpus": "pud", "group": group}
-            results.losses.append({**place, "documents": 3, **first, "causes": causes})
+            results.losses.append(
+                LossInfo(tokenizer=name, corpus="pud", group=group, documents=3, first=first, causes=causes)
+            )
     for number, text in enumerate(HOSTILE if hostile else []):
-        results.losses.append({
-            "tokenizer": "spm-bpe-4k", "corpus": "hostile", "group": "controls", "documents": 1,
-            "origin": f"{text}:{number}", "position": number, "expected": f"x{text}", "got": f"x\ufffd{text[::-1]}",
-        })  # fmt: skip
+        first = LossExample(origin=f"{text}:{number}", position=number, expected=f"x{text}", got=f"x\ufffd{text[::-1]}")
+        # A plugin's metric may name no causes.
+        results.losses.append(
+            LossInfo(tokenizer="spm-bpe-4k", corpus="hostile", group="controls", documents=1, first=first)
+        )
 
 
 def _probes(results: Results, *, hostile: bool) -> None:
-    texts = [["hat", "hat"], ["␣HAT", " HAT"], *([text, text] for text in HOSTILE if hostile)]
-    tokens = [[[number, char] for number, char in enumerate(text)] for _, text in texts]
-    results.probes.append({
-        "probe": "case", "title": "One word", "explanation": "What it shows.", "values": ["tokens", "unheard_of"],
-        "texts": texts,
-        "answers": {
-            "cl100k": {"tokens": tokens, "own": [["hatter", "hatter", [[7, "hatter"]]]]},
-            "o200k": {"reason": "it did not load"},
-        },
-    })  # fmt: skip
+    texts = [("hat", "hat"), ("␣HAT", " HAT"), *((text, text) for text in HOSTILE if hostile)]
+    tokens = [list(enumerate(text)) for _, text in texts]
+    own = [ProbeText(label="hatter", text="hatter", tokens=[(7, "hatter")])]
+    results.probes.append(
+        ProbeInfo(
+            probe="case",
+            title="One word",
+            explanation="What it shows.",
+            metrics=["tokens", "unheard_of"],
+            texts=texts,
+            answers={
+                "cl100k": ProbeAnswerInfo(tokens=tokens, own=own),
+                "o200k": ProbeAnswerInfo(reason="it did not load"),
+            },
+        )
+    )
 
 
 def _poison(results: Results) -> None:
     """Hostile strings where a plugin, a file or an exception could have put them."""
     every = "".join(HOSTILE)
     results.name += every
-    results.config["text"] += f"# {every}\n"
-    results.environment[every] = every
+    results.config = replace(results.config, text=f"{results.config.text}# {every}\n")
+    results.environment = replace(results.environment, cpu=every, packages={every: every})
     results.notes.append(every)
-    results.plugins.append({"name": every, "distribution": every, "version": every, "state": every, "reason": every})
-    results.metrics[every] = dict.fromkeys(("family", "unit", "direction", "formula", "definition"), every)
-    results.corpora[every] = {
-        "source": every, "options": {every: every}, "licence": every, "sha256": every, "documents": 1,
-        "bytes": 1, "holdout": None, "parallel": False, "groups": {every: 1},
-    }  # fmt: skip
-    results.corpora[every]["reference"] = every
+    results.plugins.append(PluginInfo(name=every, distribution=every, version=every, state="broken", reason=every))
+    results.metrics[every] = MetricInfo(
+        family=every, unit=every, formula=every, definition=every, label=every, short_label=every, headline=True
+    )
+    results.metrics |= {name: metric_info(name, "fairness", "", "lower") for name in ("premium", "rank")}
+    results.corpora[every] = CorpusInfo(
+        source=every, options={every: every}, licence=every, sha256=every, documents=1, bytes=1, groups={every: 1},
+        reference=every,
+    )  # fmt: skip
     for number, text in enumerate(HOSTILE):
         results.cells.append(Cell(text, every, every, "premium", 1.5 + number, "", 1.2 + number, 1.9 + number, 3))
         results.cells.append(Cell(text, every, every, "rank", number, "rank", n=3))
-        results.pairs.append({
-            "corpus": every, "group": every if number % 2 else "*", "tokenizer": text, "other": HOSTILE[number - 1],
-            "tokens": [1, 2], "difference": -0.5, "ci_low": -0.6, "ci_high": 0.1, "n": 3, "p": 0.1, "p_holm": 1.0,
-            "differ": False,
-        })  # fmt: skip
-        results.tokenizers[text] = {
-            "backend": text, "distribution": text, "options": {text: text}, "optional": True,
-            "state": "failed" if number % 2 else "unavailable", "reason": text, "vocab_size": None, "load_s": None,
-            "train": None, "artefact": None, "sha256": {text: text}, "notes": [text],
-        }  # fmt: skip
+        results.pairs.append(
+            PairComparison(
+                corpus=every, group=every if number % 2 else "*", tokenizer=text, other=HOSTILE[number - 1],
+                tokens=(1, 2), difference=-0.5, ci_low=-0.6, ci_high=0.1, n=3, p=0.1,
+            )
+        )  # fmt: skip
+        results.tokenizers[text] = TokenizerInfo(
+            backend=text, distribution=text, options={text: text}, optional=True,
+            state=TokenizerState.FAILED if number % 2 else TokenizerState.UNAVAILABLE, reason=text,
+            sha256={text: text}, notes=[text],
+        )  # fmt: skip
         first = next(iter(TOKENIZERS))
         results.cells.append(Cell(first, text, text, text, status=Status.FAILED, reason=text))
         results.cells.append(Cell(first, every, every, every, 1.5, every, 1.0, 2.0, 3, in_sample=0.5))
@@ -278,8 +318,8 @@ def _poison(results: Results) -> None:
 def everything_failed() -> Results:
     """A run in which no tokenizer got ready."""
     results = build(hostile=False)
-    for entry in results.tokenizers.values():
-        entry |= {"state": "failed", "reason": "it did not load", "vocab_size": None}
+    for name, info in results.tokenizers.items():
+        results.tokenizers[name] = replace(info, state=TokenizerState.FAILED, reason="it did not load", vocab_size=None)
     results.cells = [
         Cell(cell.tokenizer, cell.corpus, cell.group, cell.metric, status=Status.FAILED, reason="it did not load")
         for cell in results.cells

@@ -1,4 +1,4 @@
-"""The counts that the study rests on: by jackknife group, merged in any order."""
+"""The counts on which the study of vocabulary sizes rests: by jackknife group, merged in any order."""
 
 from functools import reduce
 
@@ -58,12 +58,12 @@ def test_counts_by_group_in_any_order(parts, random):
 
 
 def test_ids_beyond_27_bits():
-    [run] = state_of(["abba", "b"], Huge()).runs
-    assert sorted(run.counts.tolist()) == [1, 2, 2] or sorted(run.counts.tolist()) == [2, 3]
-    assert set((run.keys >> np.uint64(5)).tolist()) == {(1 << 31) + 97, (1 << 31) + 98}
+    [table] = state_of(["abba", "b"], Huge()).tables
+    assert sorted(table.counts.tolist()) == [1, 2, 2] or sorted(table.counts.tolist()) == [2, 3]
+    assert set(table.ids().tolist()) == {(1 << 31) + 97, (1 << 31) + 98}
 
 
-def test_runs_stay_few():
-    """Twice as many keys in each run as in the next one: as many runs as the number of shards has binary digits."""
+def test_tables_stay_few():
+    """Twice as many keys in each table as in the next one: as many tables as the number of shards has binary digits."""
     states = [state_of([chr(97 + k % 26) * 3 + str(k)]) for k in range(40)]
-    assert len(reduce(SPEC.text(Options()).merge, states).runs) <= 6
+    assert len(reduce(SPEC.text(Options()).merge, states).tables) <= 6

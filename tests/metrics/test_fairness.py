@@ -19,9 +19,9 @@ from tokbench.contracts.options import Options
 from tokbench.corpus.shards import shards
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.fairness.fairness import Fairness
+from tokbench.metrics.families.fairness.fairness import FairnessMetric
 from tokbench.report.formats import html, markdown
-from tokbench.report.formats.terminal import summary
+from tokbench.report.terminal import summary
 from tokbench.results.cells import WHOLE, Status
 
 CORPUS = "  c: {{source: text, path: '??.txt', document: line, parallel: true{more}}}"
@@ -37,7 +37,7 @@ def aligned(tmp_path):
 
 
 def run(write_config, corpora=REFERENCE, tokenizers="  bytes: {backend: utf8_bytes}", metrics="[fairness]"):
-    return tokbench.run(write_config(corpora, tokenizers, metrics))
+    return tokbench.run(write_config(corpora, tokenizers, metrics), workers=0)
 
 
 def test_premiums_by_hand(write_config, aligned):
@@ -175,7 +175,7 @@ texts = st.lists(st.text(alphabet="abA ก\n", max_size=8), min_size=1, max_size
 
 @given(texts, st.randoms(use_true_random=False), st.integers(1, 30))
 def test_shards_in_any_order_give_the_same_premium_and_interval(lines, order, size):
-    metric, loaded = Fairness(Options()), LoadedTokenizer("t", utf8_bytes())
+    metric, loaded = FairnessMetric(Options()), LoadedTokenizer("t", utf8_bytes())
 
     def state(group, size):
         rows = [Document(line * (1 + (group == "de")), group, str(k), f"c:{k}") for k, line in enumerate(lines)]
@@ -193,7 +193,7 @@ def test_shards_in_any_order_give_the_same_premium_and_interval(lines, order, si
         states = {("t", group): state(group, size) for group in ("en", "de")}
         raw = {place: metric.raw(one) for place, one in states.items()}
         groups = dict.fromkeys(("en", "de"), len(lines))
-        return raw, metric.across(CorpusStates("c", True, "en", groups, ["t"], states)).values
+        return raw, metric.finish_corpus(CorpusStates("c", True, "en", groups, ["t"], states)).values
 
     assert values(size) == values(10**9)
 
@@ -207,7 +207,7 @@ def shown(tmp_path_factory):
         "tokenizers: {bytes: {backend: utf8_bytes}, units: {backend: utf16_units}}\nmetrics: [fairness]\n",
         encoding="utf-8",
     )
-    return tokbench.run(path)
+    return tokbench.run(path, workers=0)
 
 
 def test_the_page_has_bars_and_curves(shown):

@@ -16,9 +16,9 @@ from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.contracts.tokenizer import Offsets
 from tokbench.corpus.shards import Shard, shards
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.vocabulary import renyi_entropy
 from tokbench.metrics.jackknife import jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
+from tokbench.metrics.token_counts import renyi_entropy
 from tokbench.registry import load_registry
 
 FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")

@@ -15,7 +15,7 @@ import tokbench
 from tokbench.contracts.metric import NotApplicable
 from tokbench.metrics.families.code.code import SPEC
 from tokbench.metrics.families.code.identifiers import STYLES
-from tokbench.metrics.families.code.lines import lines_of
+from tokbench.metrics.families.code.indentation import lines_of
 from tokbench.metrics.families.code.operators import OPERATORS
 
 SINGLE_SPACES = r" ?\w+|[^\w\s]|\s"
@@ -215,7 +215,7 @@ def test_gpt2_itself(data):
 
 
 def test_in_a_run(write_config):
-    results = tokbench.run(write_config("  sample: {source: sample, part: code}", metrics="[code]"))
+    results = tokbench.run(write_config("  sample: {source: sample, part: code}", metrics="[code]"), workers=0)
     assert not results.failed
     assert cell(results, "bytes", "indent_tokens_per_space", "python").value == 1
     assert cell(results, "bytes", "indent_tabs_per_level", "go").value == 1

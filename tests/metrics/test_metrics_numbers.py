@@ -12,8 +12,7 @@ from test_metrics import metric, values, view
 
 import tokbench
 from tokbench.contracts.metric import NotApplicable
-from tokbench.metrics.families.numbers.numbers import SPEC
-from tokbench.metrics.families.numbers.numbers_metrics import LONGEST
+from tokbench.metrics.families.numbers import LONGEST, SPEC
 from tokbench.metrics.jackknife import jackknife
 
 PER_LENGTH = 30

@@ -265,7 +265,8 @@ def test_a_run_with_morphemes(write_config, tmp_path):
         write_config(
             corpora="  c: {source: jsonl, path: en.jsonl, segments: s}",
             metrics="[morphology, {strr: {unit: gold}}, utf8]",
-        )
+        ),
+        workers=0,
     )
     cells = {cell.metric: cell for cell in results.cells if cell.group == "en"}
     # Every byte is a token: boundaries at 9 places inside the first text's words, and 3 in the second's.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tokbench
 from tokbench.contracts.metric import CorpusStates
 from tokbench.contracts.options import Options
-from tokbench.metrics.families.pairs import Pairs, holm
+from tokbench.metrics.families.pairs import PairsMetric, holm
 from tokbench.metrics.jackknife import jackknife
 from tokbench.metrics.sums import Sums
 from tokbench.report.formats import html, markdown, pairs_csv
@@ -34,11 +34,11 @@ def results(tmp_path_factory):
         f"tokenizers:\n{THREE}\nmetrics: [compression, pairs, {{nsl: {{reference: utf-16}}}}]\n",
         encoding="utf-8",
     )
-    return tokbench.run(path)
+    return tokbench.run(path, workers=0)
 
 
 def pair(results, one, other, group):
-    [found] = [p for p in results.pairs if {p["tokenizer"], p["other"]} == {one, other} and p["group"] == group]
+    [found] = [p for p in results.pairs if {p.tokenizer, p.other} == {one, other} and p.group == group]
     return found
 
 
@@ -54,7 +54,7 @@ def states(tokens, lossy=None):
 
 def test_a_difference_by_hand():
     one, other = [90.0, 97, 95, 92, 94, 96] * 5 + [91, 93], [100.0] * 32
-    [found, whole] = Pairs(Options()).across(states({"A": one, "B": other})).pairs
+    [found, whole] = PairsMetric(Options()).finish_corpus(states({"A": one, "B": other})).pairs
     assert found["tokens"] == [int(sum(one)), 3200]
     ratio = sum(one) / 3200
     assert found["difference"] == pytest.approx(ratio - 1)
@@ -70,7 +70,7 @@ def test_pairing_sees_what_separate_intervals_do_not():
     rng = random.Random(1)
     sizes = np.array([rng.randint(1000, 9000) for _ in range(32)], dtype=float)
     ours = sizes * 0.98 + np.array([rng.randint(-5, 5) for _ in range(32)])
-    [found, _] = Pairs(Options()).across(states({"A": ours, "B": sizes})).pairs
+    [found, _] = PairsMetric(Options()).finish_corpus(states({"A": ours, "B": sizes})).pairs
     assert found["differ"]
     assert found["ci_high"] - found["ci_low"] < 0.01
     spread = 2 * 2.04 * np.std(sizes, ddof=1) / np.sqrt(32) / sizes.mean()
@@ -81,8 +81,10 @@ def test_ties_share_a_rank():
     noise = [1.0, -1, 2, -2] * 8
     base = np.full(32, 1000.0)
     values = (
-        Pairs(Options())
-        .across(states({"B": base + noise, "A": base - 100 + noise[::-1], "C": base + noise[::-1], "D": base * 2}))
+        PairsMetric(Options())
+        .finish_corpus(
+            states({"B": base + noise, "A": base - 100 + noise[::-1], "C": base + noise[::-1], "D": base * 2})
+        )
         .values
     )
     ranks = {name: found["rank"].value for (name, group), found in values.items() if group == "g"}
@@ -90,15 +92,17 @@ def test_ties_share_a_rank():
 
 
 def test_the_same_ratio_everywhere_is_certain():
-    [double, _] = Pairs(Options()).across(states({"A": [10.0] * 32, "B": [20.0] * 32})).pairs
+    [double, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [20.0] * 32})).pairs
     assert (double["p"], double["differ"], double["ci_low"]) == (0.0, True, None)
-    [equal, _] = Pairs(Options()).across(states({"A": [10.0] * 32, "B": [10.0] * 32})).pairs
+    [equal, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 32, "B": [10.0] * 32})).pairs
     assert (equal["p"], equal["differ"]) == (1.0, False)
     assert sentence(equal) == "A and B need equally many tokens"
 
 
 def test_who_loses_text_has_no_rank():
-    outcome = Pairs(Options()).across(states({"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}, lossy={"A": 3}))
+    outcome = PairsMetric(Options()).finish_corpus(
+        states({"A": [10.0] * 32, "B": [20.0] * 32, "C": [30.0] * 32}, lossy={"A": 3})
+    )
     assert outcome.values["A", "g"]["rank"].reason == (
         "A does not give 3 of 64 documents back: fewer tokens are no merit"
     )
@@ -108,7 +112,7 @@ def test_who_loses_text_has_no_rank():
 
 def test_few_documents_have_no_rank():
     few = [10.0] * 5 + [0.0] * 27
-    outcome = Pairs(Options()).across(states({"A": few, "B": few}))
+    outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
     assert outcome.pairs == []
     assert outcome.values["A", "g"]["rank"].reason == "documents fall into 5 groups; a comparison needs 6"
 
@@ -127,7 +131,7 @@ def test_holm_equals_its_definition(p_values):
 @given(st.permutations(range(32)), st.randoms(use_true_random=False))
 def test_states_merged_in_any_order_give_the_same_interval(order, rng):
     """A shard for each jackknife group, put together in any order."""
-    metric = Pairs(Options())
+    metric = PairsMetric(Options())
     columns = {name: [rng.randint(1, 10**6) for _ in range(32)] for name in "AB"}
 
     def merged(order):
@@ -141,7 +145,7 @@ def test_states_merged_in_any_order_give_the_same_interval(order, rng):
             while len(parts) > 1:
                 parts.append(metric.merge(parts.pop(0), parts.pop(len(parts) // 2)))
             known[name, "g"] = parts[0]
-        return metric.across(CorpusStates("c", False, "", {"g": 64}, ["A", "B"], known))
+        return metric.finish_corpus(CorpusStates("c", False, "", {"g": 64}, ["A", "B"], known))
 
     assert merged(order) == merged(range(32))
 
@@ -149,12 +153,12 @@ def test_states_merged_in_any_order_give_the_same_interval(order, rng):
 def test_a_run_has_all_pairs(results):
     assert len(results.pairs) == 6 * 4
     for found in results.pairs:
-        one, other = (cell(results, found[name], "tokens", found["group"]).value for name in ("tokenizer", "other"))
-        assert found["tokens"] == [one, other]
+        one, other = (cell(results, name, "tokens", found.group).value for name in (found.tokenizer, found.other))
+        assert found.tokens == (one, other)
         assert one <= other
-        assert found["difference"] == pytest.approx(one / other - 1)
-        assert found["p"] <= found["p_holm"] <= 1
-        assert found["n"] == cell(results, found["tokenizer"], "tokens", found["group"]).n
+        assert found.difference == pytest.approx(one / other - 1)
+        assert found.p <= found.p_holm <= 1
+        assert found.n == cell(results, found.tokenizer, "tokens", found.group).n
 
 
 def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
@@ -162,21 +166,21 @@ def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
     assert len(rows) == len(results.pairs)
     for row, found in zip(rows, results.pairs, strict=True):
         assert [row[name] for name in ("corpus", "group", "tokenizer", "other")] == [
-            found[name] for name in ("corpus", "group", "tokenizer", "other")
+            getattr(found, name) for name in ("corpus", "group", "tokenizer", "other")
         ]
-        assert [int(row["tokens"]), int(row["tokens_other"])] == found["tokens"]
+        assert (int(row["tokens"]), int(row["tokens_other"])) == found.tokens
         for name in ("difference", "ci_low", "ci_high", "p", "p_holm"):
-            assert (float(row[name]) if row[name] else None) == found[name]
-        assert row["differ"] == str(found["differ"]).lower()
-    tokbench.run(write_config(metrics="[pairs]"), tmp_path / "out")
+            assert (float(row[name]) if row[name] else None) == getattr(found, name)
+        assert row["differ"] == str(found.differ).lower()
+    tokbench.run(write_config(metrics="[pairs]"), tmp_path / "out", workers=0)
     assert (tmp_path / "out" / "pairs.csv").exists()
 
 
 def test_without_pairs_there_is_no_table_of_them(write_config, tmp_path):
-    tokbench.run(write_config(), tmp_path / "out")
+    tokbench.run(write_config(), tmp_path / "out", workers=0)
     assert not (tmp_path / "out" / "pairs.csv").exists()
     with pytest.raises(tokbench.InputError, match="format 'pairs' comes with the metrics 'pairs': add them as well"):
-        tokbench.run(write_config(formats="[csv, pairs]"))
+        tokbench.run(write_config(formats="[csv, pairs]"), workers=0)
 
 
 def test_ranks_of_a_run(results):
@@ -186,9 +190,9 @@ def test_ranks_of_a_run(results):
     }
     # UTF-16 has the same units twice, and in these languages one unit for each code point.
     assert ranks["th"] == ranks["fi"] == ranks["*"] == {"bytes": 4, "utf-16": 1, "again": 1, "code-points": 1}
-    assert not pair(results, "utf-16", "again", "th")["differ"]
-    assert pair(results, "bytes", "utf-16", "th")["ci_high"] < -0.5
-    assert results.metrics["rank"]["direction"] == "lower"
+    assert not pair(results, "utf-16", "again", "th").differ
+    assert pair(results, "bytes", "utf-16", "th").ci_high < -0.5
+    assert results.metrics["rank"].direction == "lower"
 
 
 def test_sequence_length_beside_a_reference(results):
@@ -214,7 +218,7 @@ def test_sequence_length_needs_a_tokenizer_of_the_run(write_config):
 
 def test_a_reference_that_loses_text_is_no_reference(write_config):
     tokenizers = "  bytes: {backend: utf8_bytes}\n  few: {backend: codepoints, train: {corpus: sample, vocab_size: 9}}"
-    results = tokbench.run(write_config(tokenizers=tokenizers, metrics="[{nsl: {reference: few}}]"))
+    results = tokbench.run(write_config(tokenizers=tokenizers, metrics="[{nsl: {reference: few}}]"), workers=0)
     assert {c.status for c in results.cells} == {Status.NOT_APPLICABLE}
     assert cell(results, "bytes", "nsl").reason.startswith("few does not give ")
 
@@ -226,7 +230,7 @@ def test_reports_say_it_in_words(results):
     assert "## Fewer tokens than whom: c" in text
     assert "Holm's correction over the 6 comparisons of a group" in text
     assert "utf-16 = again = code-points; 4. bytes" in text.replace("\\", "")
-    whole = [each for each in results.pairs if each["group"] == "*"]
+    whole = [each for each in results.pairs if each.group == "*"]
     assert len(whole) == 6
     for each in whole:
-        assert page.count(f'title="{sentence(each)}; {each["n"]} documents; p ') == 2
+        assert page.count(f'title="{sentence(each)}; {each.n} documents; p ') == 2

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.families.probes.longest import longest_words
-from tokbench.metrics.families.probes.probes import PROBES, SPEC
+from tokbench.metrics.families.probes import PROBES, SPEC
+from tokbench.metrics.families.probes.spelling import longest_words
 from tokbench.report.formats import html, markdown
 from tokbench.report.sections.probes import probes
 from tokbench.results.cells import OWN_TEXTS, Status
@@ -168,7 +168,7 @@ def own(results, tokenizer, metric):
 
 
 def test_a_run_has_cells_and_segmentations(write_config, corpus):
-    results = tokbench.run(write_config(corpus, TWO, "[probes]"))
+    results = tokbench.run(write_config(corpus, TWO, "[probes]"), workers=0)
     assert not results.failed
     assert {each.corpus for each in results.cells} == {OWN_TEXTS}
     assert own(results, "bytes", "probe_case").value == 3.5
@@ -188,14 +188,14 @@ def test_workers_change_nothing(write_config, corpus, workers):
 
 
 def test_results_come_back_from_their_file(write_config, corpus, tmp_path):
-    results = tokbench.run(write_config(corpus, TWO, "[probes]"), output=tmp_path / "out")
+    results = tokbench.run(write_config(corpus, TWO, "[probes]"), output=tmp_path / "out", workers=0)
     back = Results.read(tmp_path / "out" / "results.json")
     assert back.probes == json.loads(json.dumps(results.probes))
     assert html.render(back) == html.render(results)
 
 
 def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
-    results = tokbench.run(write_config(corpus, TWO, "[probes]"))
+    results = tokbench.run(write_config(corpus, TWO, "[probes]"), workers=0)
     text, page = markdown.render(results), html.render(results)
     for probe in PROBES:
         assert f"### {probe.title}\n" in text
@@ -211,7 +211,7 @@ def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
 
 
 def test_without_probes_there_is_no_section(write_config, corpus):
-    results = tokbench.run(write_config(corpus, TWO))
+    results = tokbench.run(write_config(corpus, TWO), workers=0)
     assert results.probes == []
     assert "## Probes" not in markdown.render(results)
     assert 'id="probes"' not in html.render(results)
@@ -235,7 +235,7 @@ def test_who_raises_fails_and_who_is_not_there_says_so(write_config, corpus, fau
         "  bytes: {backend: utf8_bytes}\n  raises: {backend: OutOfRange}\n"
         "  gone: {backend: pretokenized, path: nowhere.jsonl, optional: true}"
     )
-    results = tokbench.run(write_config(corpus, tokenizers, "[probes]"))
+    results = tokbench.run(write_config(corpus, tokenizers, "[probes]"), workers=0)
     # It raises where there is a b, as in strawberry, and goes on with the next probe.
     failed = own(results, "raises", "probe_reversal")
     assert own(results, "raises", "probe_yaml").status == Status.OK

@@ -54,7 +54,7 @@ def test_fertility_is_tokens_over_gold_words(data):
         - 1
         for language in LANGUAGES
     }
-    results = tokbench.run(CONFIG)
+    results = tokbench.run(CONFIG, workers=0)
     assert not results.failed
     cells = {(c.tokenizer, c.group): c for c in results.cells if c.metric == "fertility"}
     assert {key: cell.value for key, cell in cells.items() if key[1] != WHOLE} == {

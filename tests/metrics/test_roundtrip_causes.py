@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.metrics.families.roundtrip import align
 from tokbench.metrics.families.roundtrip.align import edits, hunks
-from tokbench.metrics.families.roundtrip.causes import CELLS, Cause, Facts
+from tokbench.metrics.families.roundtrip.causes import CELLS, Cause, LossContext
 from tokbench.metrics.families.roundtrip.compare import cause_of, compare
 
 anything = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -93,23 +93,23 @@ def test_bytes_that_are_no_utf8_are_told(text):
 
 @given(texts, texts, st.sampled_from(["<|endoftext|>", "<s>", "[CLS]", "<extra_id_0>"]))
 def test_swallowed_special_tokens_are_told(before, after, name):
-    facts = Facts(special=("<extra_id_0>",))
+    context = LossContext(special=("<extra_id_0>",))
     for each in ("<|endoftext|>", "<s>", "[CLS]"):
         before, after = before.replace(each, ""), after.replace(each, "")
     text, back = before + name + after, before + after
     assume(name not in back)
-    assert compare(text, back, facts).causes == {Cause.SPECIAL_TOKEN}
+    assert compare(text, back, context).causes == {Cause.SPECIAL_TOKEN}
 
 
 @given(texts, texts, st.sampled_from([" ⁇ ", "[UNK]", "\ufffd", "<unk>", "?"]))
 def test_unknown_tokens_are_told(before, after, unknown):
     assume(unknown.strip() not in before + after)
-    found = compare(f"{before}鬱{after}", f"{before}{unknown}{after}", Facts(unknown=unknown))
+    found = compare(f"{before}鬱{after}", f"{before}{unknown}{after}", LossContext(unknown=unknown))
     assert found.causes == {Cause.UNKNOWN}
 
 
 def test_an_unknown_token_that_leaves_no_trace():
-    assert cause_of("a鬱b", "ab", Facts(unknown="")) == Cause.UNKNOWN
+    assert cause_of("a鬱b", "ab", LossContext(unknown="")) == Cause.UNKNOWN
     assert cause_of("a鬱b", "ab") == Cause.OTHER
 
 
@@ -117,13 +117,13 @@ def test_an_unknown_token_that_leaves_no_trace():
 def test_the_bytes_of_the_ids_acquit_the_encoder(text, back, right):
     assume(back != text)
     data = text.encode() if right else text.encode() + b"!"
-    assert (cause_of(text, back, Facts(data=data)) == Cause.DECODER) == right
+    assert (cause_of(text, back, LossContext(data=data)) == Cause.DECODER) == right
 
 
 @given(with_surrogates, with_surrogates)
 def test_anything_that_differs_has_a_cause(text, back):
     assume(text != back)
-    found = compare(text, back, Facts(unknown="<unk>"))
+    found = compare(text, back, LossContext(unknown="<unk>"))
     assert found.cause in found.causes
     assert text[: found.position] == back[: found.position]
     assert text[found.position : found.position + 1] != back[found.position : found.position + 1]
@@ -166,7 +166,7 @@ def test_the_distance_of_a_real_long_text_is_exact(monkeypatch):
 
 def test_the_first_difference_decides_and_all_take_part():
     text, back = "see Élise  at 5², 東京", "see elise at 52, [UNK]"
-    found = compare(text, back, Facts(unknown="[UNK]"))
+    found = compare(text, back, LossContext(unknown="[UNK]"))
     assert (found.cause, found.position, found.lost_spaces) == (Cause.ACCENTS, 4, 1)
     assert found.causes == {Cause.ACCENTS, Cause.CASING, Cause.WHITESPACE, Cause.NFKC, Cause.UNKNOWN}
 
@@ -177,10 +177,10 @@ def test_what_changed_in_another_spelling_is_not_swallowed():
 
 def test_marks_that_were_decomposed_among_other_changes():
     # Jamo in what came back show that it was decomposed; letter by letter they would be laid beside anything.
-    found = compare("한국어 鬱 É", "한국어 [UNK] e", Facts("[UNK]"))
+    found = compare("한국어 鬱 É", "한국어 [UNK] e", LossContext("[UNK]"))
     assert found.causes == {Cause.UNKNOWN, Cause.ACCENTS, Cause.CASING}
     jamo = unicodedata.normalize("NFD", "한국어")
-    found = compare("한국어 鬱", f"{jamo} [UNK]", Facts("[UNK]"))
+    found = compare("한국어 鬱", f"{jamo} [UNK]", LossContext("[UNK]"))
     assert (found.cause, found.causes) == (Cause.NFD, {Cause.NFD, Cause.UNKNOWN})
 
 
@@ -197,5 +197,5 @@ def test_marks_that_were_decomposed_among_other_changes():
 )
 def test_a_megabyte_without_a_place_to_split(back, causes):
     text = "abcdefghijklmnopqrstuvwxyz" * 40_000
-    assert compare(text, back(text), Facts(unknown="[UNK]")).causes == causes
+    assert compare(text, back(text), LossContext(unknown="[UNK]")).causes == causes
     assert 0 < edits(text, back(text)) <= len(text)

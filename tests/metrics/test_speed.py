@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.contracts.metric import TimedText
-from tokbench.metrics.families.speed.clock import calibrate, seconds
 from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.families.speed.slices import MAX_PIECE, slices_of
-from tokbench.metrics.families.speed.stats import median_interval, spread
+from tokbench.metrics.families.speed.timing import calibrate, median_interval, median_spread, seconds
 
 
 def silent(step, done, total):
@@ -29,7 +28,7 @@ def test_order_statistics_equal_the_tables(n, ranks):
 
 @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=30))
 def test_the_median_lies_in_its_interval(values):
-    found = spread(values)
+    found = median_spread(values)
     assert found.low is None or found.low <= found.median <= found.high
     assert (found.low is None) == (len(values) < 6)
 

@@ -194,7 +194,7 @@ def test_a_run_says_that_fewer_tokens_came_out(write_config):
         corpora="  sample: {source: sample, part: languages}",
         tokenizers="  small: {backend: huggingface, train: {corpus: sample, vocab_size: 100000}}",
     )
-    results = tokbench.run(path)
+    results = tokbench.run(path, workers=0)
     told = results.tokenizers["small"]
     assert told["vocab_size"] < 100000
     assert told["notes"] == [

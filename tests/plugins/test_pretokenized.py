@@ -196,6 +196,6 @@ def test_a_run_from_utf8_bytes_elsewhere_equals_utf8_bytes(rows, write_config):
         corpora=f"  t: {{source: jsonl, path: {path.with_name('texts.jsonl')}}}",
         tokenizers=f"  ours: {{backend: utf8_bytes}}\n  theirs: {{backend: pretokenized, path: {path}, vocab_size: 256}}",
     )
-    results = tokbench.run(config)
+    results = tokbench.run(config, workers=0)
     values = {(c.tokenizer, c.metric): c.value for c in results.cells if c.group == "*"}
     assert values["theirs", "tokens"] == values["ours", "tokens"] == 13 + 5 + 9

@@ -12,7 +12,7 @@ from tokbench.report.number_format import Style, style_for
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-@pytest.mark.parametrize("clean", [escaping.visible, escaping.markdown, escaping.spreadsheet])
+@pytest.mark.parametrize("clean", [escaping.visible, escaping.markdown_text, escaping.spreadsheet_text])
 def test_nothing_invisible_is_left(hostile, clean):
     shown = clean(hostile)
     assert not [char for char in shown if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}]
@@ -37,7 +37,7 @@ def test_spaces_only_where_asked():
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", " =", "＝"])
 def test_no_formula_in_a_spreadsheet(start):
-    assert escaping.spreadsheet(f"{start}1+1")[0] in "'\\"
+    assert escaping.spreadsheet_text(f"{start}1+1")[0] in "'\\"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_no_formula_in_a_spreadsheet(start):
     ],
 )
 def test_markdown_is_read_as_it_is(raw, escaped):
-    assert escaping.markdown(raw) == escaped
+    assert escaping.markdown_text(raw) == escaped
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tokbench.report.formats import csv, markdown
 from tokbench.report.formats.plugin import register_reporters
-from tokbench.report.formats.terminal import summary
+from tokbench.report.terminal import summary
 from tokbench.results.cells import COLUMNS, Cell
 from tokbench.results.model import Results
 
@@ -50,7 +50,7 @@ def test_the_formats_register_themselves():
 
 
 def test_registering_imports_nothing_heavy():
-    code = "import sys, tokbench.report.formats.plugin, tokbench.report.formats.terminal; print({'jinja2', 'pandas', 'rich'} & {*sys.modules})"
+    code = "import sys, tokbench.report.formats.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'rich'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

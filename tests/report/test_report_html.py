@@ -11,6 +11,7 @@ import pytest
 from report_data import HOSTILE, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed
 
 from tokbench.report.formats import html
+from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import Cell
 from tokbench.results.model import Results
 
@@ -157,7 +158,7 @@ def test_a_run_in_which_everything_failed():
 
 def test_without_speed_among_the_metrics_nothing_is_said_of_it():
     results = build(hostile=False)
-    for name in [name for name, described in results.metrics.items() if described["family"] == "speed"]:
+    for name in [name for name, described in results.metrics.items() if described.timed]:
         del results.metrics[name]
     results.cells = [cell for cell in results.cells if cell.metric in results.metrics]
     results.notes = []
@@ -171,7 +172,7 @@ def test_families_of_many_metrics_have_a_table_each():
     ids = [f"extra_{number}" for number in range(9)]
     corpus = next(iter(results.corpora))
     for number, metric in enumerate(ids):
-        results.metrics[metric] = dict(next(iter(results.metrics.values())), family="abundance")
+        results.metrics[metric] = MetricInfo(family="abundance", unit="u", direction="higher")
         results.cells += [
             Cell(name, corpus, "*", metric, float(k + number)) for k, name in enumerate(results.tokenizers)
         ]

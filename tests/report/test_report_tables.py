@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from report_data import PLUGIN_METRIC, build, everything_failed
+import re
+
+import pytest
+from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import scatter
-from tokbench.report.sections.losses import loss_counts, losses, no_losses
-from tokbench.report.sections.overview import in_detail, verdict
-from tokbench.report.sections.problems import cells_without_value, missing_tokenizers
+from tokbench.report.charts.svg import Axis, Drawing
+from tokbench.report.report import Report
 from tokbench.report.sections.speed import speed_table
-from tokbench.report.tables import Tables
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import Results
 
 RESULTS = build(hostile=False)
-TABLES = Tables(RESULTS)
+REPORT = Report(RESULTS)
+TABLES = REPORT.tables
 
 
-def run(*cells: Cell, direction="higher", family="compression", metric="m") -> Tables:
-    metrics = {metric: {"family": family, "unit": "u", "direction": direction, "formula": "f", "definition": "d"}}
-    return Tables(Results(name="r", metrics=metrics, cells=list(cells)))
+KNOWN = {
+    name: metric_info(name, family, unit, "higher")
+    for name, family, unit in (
+        ("compression_ratio", "compression", "bytes/token"),
+        ("roundtrip_exact", "roundtrip", "share of documents"),
+        ("unk_rate", "roundtrip", "share of tokens"),
+        ("encode_mb_per_s", "speed", "MB/s"),
+    )
+}
 
 
-def best(tables: Tables) -> set[str]:
+def run(*cells: Cell, direction="higher", family="compression", metric="m") -> CellTables:
+    metrics = KNOWN | {metric: metric_info(metric, family, "u", direction)}
+    return CellTables(Results(name="r", metrics=metrics, cells=list(cells)))
+
+
+def best(tables: CellTables) -> set[str]:
     return {name for name, cell in tables.series("m", "c").cells.items() if cell.best}
 
 
@@ -96,15 +110,15 @@ def test_the_title_of_a_share_is_in_percent_throughout():
     )
 
 
-def test_the_verdict_leaves_out_what_has_no_number():
-    columns = [(column.metric, column.corpus) for column in verdict(TABLES).columns]
+def test_the_overview_leaves_out_what_has_no_number():
+    columns = [(column.metric, column.corpus) for column in REPORT.overview.columns]
     assert ("fertility", "code") in columns
     assert ("fertility", "pud") not in columns
-    assert len(verdict(TABLES).rows) == len(RESULTS.tokenizers)
+    assert len(REPORT.overview.rows) == len(RESULTS.tokenizers)
 
 
 def test_a_metric_of_a_plugin_is_everywhere():
-    assert PLUGIN_METRIC in [column.metric for column in in_detail(TABLES, "pud")[0].columns]
+    assert PLUGIN_METRIC in [column.metric for column in REPORT.overviews[0][0].columns]
     assert PLUGIN_METRIC in [found.metric for found in heat_maps(TABLES, "pud")]
 
 
@@ -133,37 +147,37 @@ def test_lower_is_better_has_the_strong_colour_at_the_low_end():
 
 
 def test_cells_of_one_reason_stand_together():
-    problems = cells_without_value(RESULTS)
-    assert [trouble.status for trouble in problems] == ["failed", "timeout", "not applicable", "not applicable"]
-    assert sum(trouble.cells for trouble in problems) == sum(cell.status != Status.OK for cell in RESULTS.cells)
-    assert missing_tokenizers(RESULTS)[0][:2] == ("spm-broken", "failed")
+    problems = REPORT.problems.cells
+    assert [each.status for each in problems] == ["failed", "timeout", "not applicable", "not applicable"]
+    assert sum(each.cells for each in problems) == sum(cell.status != Status.OK for cell in RESULTS.cells)
+    assert REPORT.problems.tokenizers[0][:2] == ("spm-broken", "failed")
 
 
 def test_a_loss_is_cut_where_the_sides_part():
-    loss = next(loss for loss in losses(RESULTS) if loss.cause == "white space")
+    loss = next(loss for loss in REPORT.losses.examples if loss.cause == "white space")
     assert (loss.context, loss.expected, loss.got) == ("Weg␣", "␣zum\\u{3000}Ziel⏎", "zum␣Ziel")
     assert loss.change == "U+0020 → U+007A"
 
 
 def test_losses_are_counted_by_cause_over_all_groups():
-    counts = loss_counts(RESULTS)
+    counts = REPORT.losses
     assert counts.causes[:3] == ["unknown token", "white space", "casing"]
     row = next(row for row in counts.rows if (row.tokenizer, row.corpus) == ("spm-bpe-16k", "pud"))
     assert (row.documents, row.tested, list(row.counts[:3])) == (6, 66, [(2, 4), (4, 6), (0, 2)])
     for each in counts.rows:
         assert sum(first for first, _ in each.counts) == each.documents
     # One that only takes part has no text to show.
-    assert {loss.cause for loss in losses(RESULTS) if loss.tokenizer == "spm-bpe-16k"} == {
+    assert {loss.cause for loss in REPORT.losses.examples if loss.tokenizer == "spm-bpe-16k"} == {
         "unknown token",
         "white space",
     }
 
 
 def test_no_loss_is_claimed_only_if_it_was_tested():
-    assert no_losses(everything_failed()) == "No round trip was made."
-    cell = Cell("a", "c", WHOLE, "roundtrip_exact", 1.0)
-    assert no_losses(Results(name="r", cells=[cell])).startswith("Every text")
-    assert no_losses(Results(name="r", cells=[Cell("a", "c", WHOLE, "roundtrip_exact", 0.9)])).startswith("Some")
+    assert Report(everything_failed()).losses.without_loss == "No round trip was made."
+    for value, sentence in ((1.0, "Every text"), (0.9, "Some")):
+        cells = [Cell("a", "c", WHOLE, "roundtrip_exact", value)]
+        assert Report(Results(name="r", metrics=KNOWN, cells=cells)).losses.without_loss.startswith(sentence)
 
 
 def test_speed_is_sorted_and_rests_on_rounds():
@@ -175,11 +189,15 @@ def test_speed_is_sorted_and_rests_on_rounds():
 
 
 def test_scatter_stays_in_its_frame():
-    picture = scatter(TABLES, "pud")
-    assert picture is not None
-    left, top, right, bottom = picture.frame
-    assert all(left <= point.x <= right and top <= point.y <= bottom for point in picture.points)
-    assert "naive-4k" not in [point.name for point in picture.points]
+    chart = scatter(TABLES, "pud")
+    assert chart is not None
+    svg = chart.drawing.__html__()
+    marks = re.findall(r'<circle cx="(.+?)" cy="(.+?)"|translate\((\S+) (\S+)\)" d=', svg)
+    points = [tuple(float(number) for number in found if number) for found in marks]
+    assert len(points) == svg.count("<g class=") - 1 == 21  # one group is the grid
+    assert all(56 <= x <= 944 and 14 <= y <= 470 for x, y in points)
+    assert "<title>gpt4-4k (regex_bpe): " in svg
+    assert "naive-4k" not in svg
     assert scatter(TABLES, "hostile") is None
 
 
@@ -188,10 +206,10 @@ def test_scatter_of_a_single_point():
         Cell("a", "c", WHOLE, "compression_ratio", 3.0, "bytes/token"),
         Cell("a", "c", WHOLE, "encode_mb_per_s", 3.0, "MB/s"),
     ]
-    picture = scatter(Tables(Results(name="r", cells=cells)), "c")
-    assert picture is not None
-    assert picture.x_ticks
-    assert picture.y_ticks
+    chart = scatter(run(*cells), "c")
+    assert chart is not None
+    ticks = re.findall(r'<text x="\S+" y="\S+" text-anchor="(\w+)">[\d.]+</text>', chart.drawing.__html__())
+    assert {"middle", "end"} == set(ticks)
 
 
 def test_labels_do_not_cover_one_another():
@@ -202,3 +220,30 @@ def test_labels_do_not_cover_one_another():
         shift = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * 6 * len(label.text)
         boxes.append(Box(label.x - shift, label.y - 9, label.x - shift + 6 * len(label.text), label.y + 2))
     assert not [1 for k, box in enumerate(boxes) for other in boxes[:k] if box.overlap(other)]
+
+
+def test_a_drawing_escapes_all_its_text():
+    drawing = Drawing(10, 10, "<title> & \u202e")
+    with drawing.group(title="<b>"):
+        drawing.text(1, 2, "<i>")
+        drawing.draw("path", d='"><script>')
+    markup = drawing.__html__()
+    assert set(re.findall(r"<(\w+)", markup)) == {"svg", "g", "title", "text", "path"}
+    assert "\u202e" not in markup
+    assert 'aria-label="&lt;title&gt; &amp; \\u{202e}"' in markup
+    assert "<g><title>&lt;b&gt;</title>" in markup
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "log"), [(0.2, 900.0, True), (3.0, 5.0, True), (0.0, 7.3, False), (-2.0, 0.01, False)]
+)
+def test_ticks_lie_on_the_axis(low, high, log):
+    ticks = Axis(low, high, 10, 200, log).ticks()
+    places = [tick.at for tick in ticks]
+    assert len(places) >= 2
+    assert places == sorted(places)
+    assert 10 <= places[0] <= places[-1] <= 200
+
+
+def test_headline_columns_keep_their_order():
+    assert TABLES.headline == ["compression_ratio", "fertility", "roundtrip_exact", "encode_mb_per_s"]

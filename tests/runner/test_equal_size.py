@@ -8,7 +8,7 @@ import pytest
 
 import tokbench
 from tokbench.batch import encode_batch
-from tokbench.report.sections.size_data import Sizes
+from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.merges import merge_order
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.slow
 def sizes(data):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
-    return Sizes(tokbench.run(ROOT / "configs" / "equal_size-pud.yaml"))
+    return SizeLines(tokbench.run(ROOT / "configs" / "equal_size-pud.yaml", workers=0))
 
 
 def test_every_vocabulary_has_a_curve_that_never_rises(sizes):
     for line in sizes.lines:
-        assert (line["kind"], line["reason"]) == ("curve", "")
+        assert (line.kind, line.reason) == ("curve", "")
         for group in [*sizes.groups("pud"), WHOLE]:
             assert (np.diff(sizes.trace(line, "pud", group).tokens) <= 0).all()
 
@@ -41,7 +41,7 @@ def test_the_ends_are_the_published_counts(sizes, data):
         row[2].strip(): [int(cell) for cell in row[-4:-1]] for row in rows if len(row) > 4 and row[1].strip() == "open"
     }
     assert len(table) == 10
-    lines = {line["line"]: line for line in sizes.lines}
+    lines = {line.line: line for line in sizes.lines}
     for language, counts in table.items():
         found = [int(sizes.trace(lines[name], "pud", language).tokens[-1]) for name in ENCODINGS]
         assert found == counts
@@ -49,7 +49,7 @@ def test_the_ends_are_the_published_counts(sizes, data):
 
 def test_at_32000_tokens(sizes):
     """Figures found apart from this code, with the ids below 32,000 of vocabularies that begin with no special ids."""
-    at = {line["line"]: sizes.trace(line, "pud", WHOLE) for line in sizes.lines}
+    at = {line.line: sizes.trace(line, "pud", WHOLE) for line in sizes.lines}
     tokens = {
         name: int(trace.tokens[trace.sizes == 32_000][0]) for name, trace in at.items() if trace.sizes[-1] >= 32_000
     }

@@ -9,9 +9,8 @@ from rich.console import Console
 
 import tokbench
 from tokbench.report.formats import html, markdown
-from tokbench.report.formats.terminal import summary
-from tokbench.results.cells import Status
-from tokbench.results.model import Results
+from tokbench.report.terminal import summary
+from tokbench.results import Difference, IdDifference, Results, Status
 
 SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"
 
@@ -35,13 +34,13 @@ OTHER = "  first: {backend: utf8_bytes}\n  second: {backend: OtherIds, same_as: 
 
 def test_equal_ids_are_verified_and_timed(write_config, lines, faulty):
     tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: Bytes, same_as: first}"
-    results = tokbench.run(write_config(lines, tokenizers, SPEED))
+    results = tokbench.run(write_config(lines, tokenizers, SPEED), workers=0)
     assert of(results, "second", "same_ids").value == 1
     assert of(results, "second", "same_ids", "q").n == 30
     assert of(results, "first", "same_ids").status == Status.NOT_APPLICABLE
     assert of(results, "second", "encode_mb_per_s").value > 0
     assert results.differences == []
-    assert results.metrics["same_ids"]["unit"] == "share of documents"
+    assert results.metrics["same_ids"].unit == "share of documents"
     assert "- second: the ids of first in all 60 documents that were compared\n" in markdown.render(results)
 
 
@@ -52,19 +51,22 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty,
     assert of(results, "second", "same_ids", "q").value == 25 / 30
     assert of(results, "second", "same_ids").value == 55 / 60
     [found] = results.differences
-    assert found == {
-        "tokenizer": "second",
-        "same_as": "first",
-        "corpus": "c",
-        "group": "q",
-        "compared": 30,
-        "documents": 5,
-        "origin": "q.txt:6",
-        "position": 5,
-        "text": "x5 b ca",
-        "expected": [[98, "b"], [32, " "], [99, "c"], [97, "a"]],
-        "got": [[98, "b"], [32, " "], [97, "a"], [99, "c"]],
-    }
+    first = IdDifference(
+        position=5,
+        text="x5 b ca",
+        expected=[(98, "b"), (32, " "), (99, "c"), (97, "a")],
+        got=[(98, "b"), (32, " "), (97, "a"), (99, "c")],
+    )
+    assert found == Difference(
+        tokenizer="second",
+        same_as="first",
+        corpus="c",
+        group="q",
+        compared=30,
+        documents=5,
+        origin="q.txt:6",
+        first=first,
+    )
     for metric in ("encode_mb_per_s", "decode_mb_per_s"):
         speed = of(results, "second", metric)
         assert speed.status == Status.NOT_APPLICABLE
@@ -74,13 +76,13 @@ def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty,
 
 
 def test_it_is_compared_without_any_text_metric(write_config, lines, faulty):
-    results = tokbench.run(write_config(lines, OTHER, "[{speed: {rounds: 3, min_time: 0.0001}}]"))
+    results = tokbench.run(write_config(lines, OTHER, "[{speed: {rounds: 3, min_time: 0.0001}}]"), workers=0)
     assert of(results, "second", "same_ids").value == 55 / 60
     assert of(results, "second", "encode_mb_per_s").status == Status.NOT_APPLICABLE
 
 
 def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path):
-    results = tokbench.run(write_config(lines, OTHER, formats="[html, md]"), tmp_path / "out")
+    results = tokbench.run(write_config(lines, OTHER, formats="[html, md]"), tmp_path / "out", workers=0)
     assert Results.read(tmp_path / "out" / "results.json") == results
     text = markdown.render(results)
     assert "- second: other ids than first in 5 of 60 documents; not ranked on speed\n" in text
@@ -97,7 +99,7 @@ def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path
 
 
 def test_nothing_is_said_where_nothing_is_declared(write_config):
-    results = tokbench.run(write_config())
+    results = tokbench.run(write_config(), workers=0)
     assert {found.metric for found in results.cells}.isdisjoint({"same_ids"})
     assert "same-ids" not in html.render(results)
     assert "Same ids" not in markdown.render(results)
@@ -105,7 +107,7 @@ def test_nothing_is_said_where_nothing_is_declared(write_config):
 
 def test_one_that_fails_is_not_verified(write_config, lines, faulty):
     tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: Panics, same_as: first}"
-    results = tokbench.run(write_config(lines, tokenizers))
+    results = tokbench.run(write_config(lines, tokenizers), workers=0)
     assert of(results, "second", "same_ids", "p").value == 1
     found = of(results, "second", "same_ids")
     assert found.status == Status.NOT_APPLICABLE
@@ -124,7 +126,7 @@ def test_one_that_crashes_is_not_verified(write_config, lines, faulty):
 
 def test_a_reference_that_is_not_there(write_config, lines, faulty):
     tokenizers = "  first: {backend: NeedsMore, optional: true}\n  second: {backend: utf8_bytes, same_as: first}"
-    results = tokbench.run(write_config(lines, tokenizers, SPEED))
+    results = tokbench.run(write_config(lines, tokenizers, SPEED), workers=0)
     found = of(results, "second", "same_ids")
     assert (found.status, found.reason) == (Status.NOT_APPLICABLE, "first is not there to be compared with")
     assert of(results, "second", "encode_mb_per_s").value > 0
@@ -162,6 +164,6 @@ def test_real_engines_of_one_vocabulary(write_config, data, monkeypatch):
         "  splintr: {backend: splintr, vocabulary: cl100k_base, same_as: tiktoken}\n"
         "  o200k: {backend: splintr, vocabulary: o200k_base, same_as: tiktoken}"
     )
-    results = tokbench.run(write_config("  sample: {source: sample}", tokenizers))
+    results = tokbench.run(write_config("  sample: {source: sample}", tokenizers), workers=0)
     assert of(results, "splintr", "same_ids").value == 1
     assert of(results, "o200k", "same_ids").value < 0.1

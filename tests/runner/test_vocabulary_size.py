@@ -1,9 +1,9 @@
 """A study of vocabulary sizes from its YAML to its report: exact at every size, refused where it makes no sense."""
 
 import csv
+import dataclasses
 import io
 import itertools
-import json
 import re
 
 import pytest
@@ -11,9 +11,9 @@ from conftest import problems
 
 import tokbench
 from tokbench.report.formats import curve_csv, html, markdown
-from tokbench.report.sections.size_data import Sizes
-from tokbench.results.cells import WHOLE, Status, TokenizerState
-from tokbench.results.model import Results
+from tokbench.report.sections.size_lines import SizeLines
+from tokbench.results import WHOLE, Results, Status, TokenizerState
+from tokbench.results.vocabulary_size import SizeInSample, SizeLoss
 from tokbench_plugins.bpe import BPETokenizer
 
 CORPORA = (
@@ -42,7 +42,7 @@ def ran(tmp_path_factory):
         f"schema: tokbench/1\nname: test\ncorpora:\n{CORPORA}\ntokenizers:\n{TOKENIZERS}\nmetrics: [compression]\n{STUDY}",
         encoding="utf-8",
     )
-    return tokbench.run(path, folder / "out"), folder / "out"
+    return tokbench.run(path, folder / "out", workers=0), folder / "out"
 
 
 def held_out(results, group):
@@ -61,8 +61,8 @@ def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
     results, folder = ran
     texts = held_out(results, group)
     largest = tokbench.load("regex_bpe", path=folder / "artefacts" / f"{name}.bpe.json")
-    sizes = Sizes(results)
-    [line] = [line for line in sizes.lines if line["line"] == name]
+    sizes = SizeLines(results)
+    [line] = [line for line in sizes.lines if line.line == name]
     trace = sizes.trace(line, "talk", group)
     assert (trace.sizes[0], trace.sizes[-1]) == (256, largest.vocab_size)
     for size in [256, 257, 300, 311, 400, 523, 600, largest.vocab_size]:
@@ -77,90 +77,90 @@ def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
 def test_two_workers_train_and_measure_the_same(ran):
     results, folder = ran
     again = tokbench.run(folder.parent / "run.yaml", workers=2)
-    assert again.study == results.study
+    assert again.vocabulary_size == results.vocabulary_size
     assert list(again.tokenizers) == list(results.tokenizers)
-    assert {t["state"] for t in again.tokenizers.values()} == {t["state"] for t in results.tokenizers.values()}
+    assert {t.state for t in again.tokenizers.values()} == {t.state for t in results.tokenizers.values()}
 
 
 def test_rows_agree_with_the_cells_at_the_own_size(ran):
     results, _ = ran
     cells = {(c.tokenizer, c.group, c.metric): c for c in results.cells}
-    for row in results.study["vocabulary"]["rows"]:
+    for row in results.vocabulary_size.rows:
         names = {"english": 700, "both": 900, "bytes": 256}
-        if row["vocab_size"] == names.get(row["line"]):
-            ratio = cells[row["line"], row["group"], "compression_ratio"]
-            assert (row["compression_ratio"], row["ci_low"], row["ci_high"]) == (
+        if row.vocab_size == names.get(row.line):
+            ratio = cells[row.line, row.group, "compression_ratio"]
+            assert (row.compression_ratio, row.ci_low, row.ci_high) == (
                 ratio.value,
                 ratio.ci_low,
                 ratio.ci_high,
             )
-            fertility = cells[row["line"], row["group"], "fertility"]
-            assert row["fertility"] == fertility.value
-            assert row["unit"] == (fertility.unit.removeprefix("tokens/") if fertility.value else "")
+            fertility = cells[row.line, row.group, "fertility"]
+            assert row.fertility == fertility.value
+            assert row.unit == (fertility.unit.removeprefix("tokens/") if fertility.value else "")
 
 
 def test_english_merges_leave_thai_in_bytes(ran):
     """What the mixture decides: English and code alone give Thai nothing, whatever the size."""
     results, _ = ran
-    last = {(r["line"], r["group"]): r["compression_ratio"] for r in results.study["vocabulary"]["rows"]}
+    last = {(r.line, r.group): r.compression_ratio for r in results.vocabulary_size.rows}
     assert last["english", "th"] < 1.02
     assert last["both", "th"] > 2.5
 
 
 def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
     results, _ = ran
-    lines = {line["line"]: line for line in results.study["vocabulary"]["lines"]}
-    assert lines["bytes"]["kind"] == "point"
-    assert lines["both"]["kind"] == "curve"
-    assert lines["pieces"]["kind"] == "ladder"
-    assert lines["pieces"]["tokenizers"] == ["pieces-300", "pieces-400", "pieces-420"]
-    assert "not built by merges in order of rank" in lines["pieces"]["reason"]
-    assert results.tokenizers["pieces-100"]["state"] == TokenizerState.UNAVAILABLE, "too small for the alphabet"
+    lines = {line.line: line for line in results.vocabulary_size.lines}
+    assert lines["bytes"].kind == "point"
+    assert lines["both"].kind == "curve"
+    assert lines["pieces"].kind == "ladder"
+    assert lines["pieces"].tokenizers == ["pieces-300", "pieces-400", "pieces-420"]
+    assert "not built by merges in order of rank" in lines["pieces"].reason
+    assert results.tokenizers["pieces-100"].state == TokenizerState.UNAVAILABLE, "too small for the alphabet"
     assert not results.failed
-    rows = [r for r in results.study["vocabulary"]["rows"] if r["line"] == "pieces" and r["group"] == "en"]
+    rows = [r for r in results.vocabulary_size.rows if r.line == "pieces" and r.group == "en"]
     cells = {c.tokenizer: c.value for c in results.cells if (c.group, c.metric) == ("en", "tokens")}
-    assert [row["tokens"] for row in rows] == [cells[f"pieces-{size}"] for size in (300, 400, 420)]
+    assert [row.tokens for row in rows] == [cells[f"pieces-{size}"] for size in (300, 400, 420)]
 
 
 def test_costs_and_advice(ran):
-    study = ran[0].study["vocabulary"]
-    row = next(r for r in study["costs"] if (r["line"], r["vocab_size"]) == ("both", 600))
-    assert row["parameters"] == 600 * 64
-    assert sum(row[name] for name in ("unseen", "never", "few", "some", "enough")) == 600
-    assert row["training_tokens"] == pytest.approx(1e7 / row["compression_ratio"])
-    assert study["advice"]["talk"]["sentence"].startswith("Take ")
-    assert list(study["advice"]["talk"]["take"]) in study["advice"]["talk"]["front"]
-    worst = {r["group"]: r["tokens"] for r in study["rows"] if (r["line"], r["vocab_size"]) == ("english", 700)}
+    study = ran[0].vocabulary_size
+    row = next(r for r in study.costs if (r.line, r.vocab_size) == ("both", 600))
+    assert row.parameters == 600 * 64
+    assert sum(getattr(row, name) for name in ("unseen", "never", "few", "some", "enough")) == 600
+    assert row.training_tokens == pytest.approx(1e7 / row.compression_ratio)
+    assert study.advice["talk"].sentence.startswith("Take ")
+    assert study.advice["talk"].take in study.advice["talk"].front
+    worst = {r.group: r.tokens for r in study.rows if (r.line, r.vocab_size) == ("english", 700)}
     assert worst["th"] > worst["en"]
-    assert [each["approach"] for each in study["law"]["optima"]] == ["isoflops", "derivative", "loss"]
+    assert [each.approach for each in study.law.optima] == ["isoflops", "derivative", "loss"]
 
 
 def test_what_loses_text_is_neither_recommended_nor_drawn(ran):
     """Words that were met in training are long tokens; those that were not are one unknown token each."""
     results, _ = ran
-    study = results.study["vocabulary"]
-    last = {r["line"]: r["compression_ratio"] for r in study["rows"] if r["group"] == WHOLE}
+    study = results.vocabulary_size
+    last = {r.line: r.compression_ratio for r in study.rows if r.group == WHOLE}
     assert last["words"] > last["both"]
-    assert "words" not in {name for name, _ in study["advice"]["talk"]["front"]}
-    [lost] = [each for each in study["losses"] if each["line"] == "words"]
-    assert lost["exact"] < 0.1
-    [line] = [line for line in study["lines"] if line["line"] == "words"]
-    assert line["tokenizers"] == ["words-100", "words-300", "words-400", "words-600"], "the text gives no 900 words"
-    assert lost["unknown"] > 0.05
-    assert "words" not in {trace.line for trace in Sizes(results).traces("talk", WHOLE)}
+    assert "words" not in {name for name, _ in study.advice["talk"].front}
+    [lost] = [each for each in study.losses if each.line == "words"]
+    assert lost.exact < 0.1
+    [line] = [line for line in study.lines if line.line == "words"]
+    assert line.tokenizers == ["words-100", "words-300", "words-400", "words-600"], "the text gives no 900 words"
+    assert lost.unknown > 0.05
+    assert "words" not in {trace.line for trace in SizeLines(results).traces("talk", WHOLE)}
     assert "‡ loses text here" in html.render(results)
     assert re.search(r"never recommended: .*words", markdown.render(results))
 
 
 def test_gain_and_knee(ran):
-    study = ran[0].study["vocabulary"]
-    rows = [r for r in study["rows"] if (r["line"], r["group"]) == ("both", WHOLE)]
-    assert rows[0]["gain"] is None
+    study = ran[0].vocabulary_size
+    rows = [r for r in study.rows if (r.line, r.group) == ("both", WHOLE)]
+    assert rows[0].gain is None
     for before, row in itertools.pairwise(rows):
-        gained = row["compression_ratio"] - before["compression_ratio"]
-        assert row["gain"] == pytest.approx(1000 * gained / (row["vocab_size"] - before["vocab_size"]))
-    [knee] = [k for k in study["knees"] if (k["line"], k["group"]) == ("both", WHOLE)]
-    assert 256 < knee["low"] <= knee["size"] <= knee["high"] < 900
+        gained = row.compression_ratio - before.compression_ratio
+        assert row.gain == pytest.approx(1000 * gained / (row.vocab_size - before.vocab_size))
+    [knee] = [k for k in study.knees if (k.line, k.group) == ("both", WHOLE)]
+    assert 256 < knee.low <= knee.size <= knee.high < 900
 
 
 def test_curve_csv_has_every_size(ran):
@@ -173,7 +173,7 @@ def test_curve_csv_has_every_size(ran):
     assert {r["vocab_size"] for r in both if r["ci_low"]} == {"300", "400", "600", "900"}
     assert {r["in_sample"] for r in both} == {"0.0"}
     chosen = Results.read(folder / "results.json")
-    chosen.study["vocabulary"]["points"] = "sizes"
+    chosen.vocabulary_size = dataclasses.replace(chosen.vocabulary_size, points="sizes")
     few = list(csv.DictReader(io.StringIO(curve_csv.render(chosen))))
     assert [r["vocab_size"] for r in few if (r["tokenizer"], r["group"]) == ("both", "th")] == [
         "300",
@@ -187,7 +187,7 @@ def test_reports_are_a_function_of_the_file(ran):
     results, folder = ran
     again = Results.read(folder / "results.json")
     assert html.render(again) == (folder / "report.html").read_text(encoding="utf-8")
-    assert again.study == json.loads(json.dumps(results.study))
+    assert again.vocabulary_size == results.vocabulary_size
     page = html.render(again)
     assert page.count('class="line') > 10
     assert "3 sizes, each trained by itself" in page
@@ -199,8 +199,8 @@ def test_reports_are_a_function_of_the_file(ran):
 
 def test_without_a_study_there_is_none(write_config, tmp_path):
     results = tokbench.run(write_config(), tmp_path / "out")
-    assert results.study == {}
-    assert 'id="study"' not in html.render(results)
+    assert results.vocabulary_size is None
+    assert 'id="vocabulary-size"' not in html.render(results)
     assert "Vocabulary size" not in markdown.render(results)
     assert not (tmp_path / "out" / "curve.csv").exists()
     assert {cell.status for cell in results.cells} == {Status.OK}
@@ -236,10 +236,11 @@ def test_sizes_that_no_vocabulary_has(write_config):
             "  talk: {source: sample, part: languages, groups: [en], parallel: true}",
             "  b: {backend: naive_bpe, train: {corpus: talk, vocab_size: 300}}",
             extra="study: {vocabulary: {sizes: [5, 100000], model: {width: 8, layers: 1, context: 8}}}\n",
-        )
+        ),
+        workers=0,
     )
     assert not results.failed
-    assert {(row["vocab_size"], row["group"]) for row in results.study["vocabulary"]["rows"]} == {
+    assert {(row.vocab_size, row.group) for row in results.vocabulary_size.rows} == {
         (300, "en"),
         (300, WHOLE),
     }
@@ -247,7 +248,7 @@ def test_sizes_that_no_vocabulary_has(write_config):
 
 @pytest.mark.slow
 def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkeypatch):
-    from tokbench.runner.vocabulary_size import vocabulary
+    from tokbench.runner.vocabulary_size import measure
 
     def broken(*_):
         raise ValueError("no curve today")
@@ -258,7 +259,7 @@ def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkey
         ("read_merges", ["the study of vocabulary sizes: ValueError: no curve today"]),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(vocabulary, place, broken)
+            patch.setattr(measure, place, broken)
             results = tokbench.run(write_config(tokenizers=tokenizers, extra="study: {vocabulary: {}}\n"))
         assert results.failed
         assert results.notes == notes
@@ -270,10 +271,11 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     results = tokbench.run(
         write_config(
             corpus, "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}", extra="study: {vocabulary: {}}\n"
-        )
+        ),
+        workers=0,
     )
-    rows = results.study["vocabulary"]["rows"]
-    assert {(row["line"], row["group"]) for row in rows} == {
+    rows = results.vocabulary_size.rows
+    assert {(row.line, row.group) for row in rows} == {
         ("bad", "x"),
         ("good", "x"),
         ("good", "y"),
@@ -288,22 +290,23 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
     tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 400}}"
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
     alone = tokbench.run(write_config(tokenizers=tokenizers, extra=extra))
-    advice = alone.study["vocabulary"]["advice"]["sample"]
-    assert advice["take"][0] == "b"
-    assert advice["sentence"].endswith("It was trained on some of this text: expect less on other text.")
-    assert "<sup>†</sup>" in html.render(alone).partition('id="study"')[2]
+    advice = alone.vocabulary_size.advice["sample"]
+    assert advice.take[0] == "b"
+    assert advice.sentence.endswith("It was trained on some of this text: expect less on other text.")
+    assert "<sup>†</sup>" in html.render(alone).partition('id="vocabulary-size"')[2]
     assert "† trained on some of this text" in markdown.render(alone)
     both = tokbench.run(write_config(tokenizers=f"{tokenizers}\n  u: {{backend: utf8_bytes}}", extra=extra))
-    assert both.study["vocabulary"]["in_sample"] == [{"line": "b", "corpus": "sample", "share": 1.0}]
-    assert both.study["vocabulary"]["advice"]["sample"]["take"] == ["u", 256]
+    assert both.vocabulary_size.in_sample == [SizeInSample(line="b", corpus="sample", share=1.0)]
+    assert both.vocabulary_size.advice["sample"].take == ("u", 256)
 
 
 def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
     results = tokbench.run(
-        write_config(corpus, "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}", extra=extra)
+        write_config(corpus, "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}", extra=extra),
+        workers=0,
     )
-    study = results.study["vocabulary"]
-    assert study["losses"] == [{"line": "bad", "corpus": "c", "exact": None, "unknown": 0.0}]
-    assert study["advice"]["c"]["take"] == ["good", 256]
+    study = results.vocabulary_size
+    assert study.losses == [SizeLoss(line="bad", corpus="c", exact=None, unknown=0.0)]
+    assert study.advice["c"].take == ("good", 256)
     assert "bad (it is not known how many of the texts come back)" in html.render(results)

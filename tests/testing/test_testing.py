@@ -100,7 +100,7 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
         (lives.NotHere, tokbench.BackendUnavailable, "no network here"),
         (lives.Damaged, tokbench.BackendError, "the file is damaged"),
         (lives.LoadPanics, tokbench.BackendError, "raised Panic: out of memory"),
-        (lives.LoadCrashes, tokbench.BackendError, "does not load: the process was killed by SIGSEGV"),
+        (lives.LoadCrashes, tokbench.BackendError, "does not load: the process died with SIGSEGV"),
         (lives.NoTokenizer, tokbench.BackendError, "made NoTokenizer, which lacks encode, decode or vocab_size"),
     ],
 )

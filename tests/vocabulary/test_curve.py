@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tokbench
@@ -34,8 +34,10 @@ def test_every_size_of_any_text(pattern, texts, others):
     assert np.all(np.diff(curve.tokens) <= 0)
 
 
-@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30).map("".join), st.integers(0, 4))
-def test_tokens_that_are_looked_up_whole(text, size):
+@pytest.mark.parametrize("size", range(5))
+@example("abca")
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=30).map("".join))
+def test_tokens_that_are_looked_up_whole(size, text):
     """A token of three parts is there from its rank on, if it is the whole text; it is never built inside another."""
     ranks = {b"a": 0, b"b": 1, b"c": 2, b"ab": 3, b"abca": 4, b"ca": 5, b"bc": 6}
     order = MergeOrder(7, [(0, 1, 3), (3, 2, 0, 4), (2, 0, 5), (1, 2, 6)])

@@ -13,8 +13,8 @@ from tokbench.cli.main import tokbench as command
 from tokbench.vocabulary.inspect.examine import Severity, examine
 from tokbench.vocabulary.inspect.fragments import can_be_text, completions, is_text
 from tokbench.vocabulary.inspect.reach import CONTEXTS
-from tokbench.vocabulary.inspect.tokens import Kind, list_tokens, script_of
-from tokbench_plugins.bpe.encode import merge_ids
+from tokbench.vocabulary.inspect.tokens import TokenKind, list_tokens, script_of
+from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
@@ -159,9 +159,9 @@ def test_halves_of_characters_are_not_called_unreachable():
 
 
 def test_kinds_and_scripts():
-    assert [Kind(k) for k in ("special", "gap")] == [Kind.SPECIAL, Kind.GAP]
+    assert [TokenKind(k) for k in ("special", "gap")] == [TokenKind.SPECIAL, TokenKind.GAP]
     listing = list_tokens(BPETokenizer([(226, 130), (256, 172)]))
-    assert listing.kinds[256:] == [Kind.FRAGMENT, Kind.PUNCTUATION]
+    assert listing.kinds[256:] == [TokenKind.FRAGMENT, TokenKind.PUNCTUATION]
     assert [script_of(text) for text in ("नमस्ते", "ไทย", " привет", "ꦗ")] == ["Devanagari", "Thai", "Cyrillic", "other"]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tokbench.errors import InputError
-from tokbench.vocabulary.size.front import Candidate, pareto_front, recommend
+from tokbench.vocabulary.size.front import SizeCandidate, pareto_front, recommend
 from tokbench.vocabulary.size.knee import knee, marginal_gain, marginal_saving
 from tokbench.vocabulary.size.trainable import trainable
 
@@ -160,7 +160,7 @@ def test_points_that_are_none_are_refused():
 
 
 def candidate(name, size, cost, mean, worst):
-    return Candidate(name, size, cost, mean, worst, "th")
+    return SizeCandidate(name, size, cost, mean, worst, "th")
 
 
 def test_the_rule_step_by_step():

@@ -1,4 +1,4 @@
-"""The command ``tokbench check``: of a configuration, or of a backend against the contract."""
+"""The command ``tokbench check``: it checks a configuration, or a backend against the contract."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tokbench.cli.options import parse_options
+from tokbench.cli.options import backend_options, common_options, parse_options, show_traceback
 
 __all__ = ["check"]
 
@@ -16,13 +16,12 @@ __all__ = ["check"]
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path), required=False)
 @click.option("--backend", metavar="NAME", help="Without CONFIG: check this backend against the contract.")
-@click.option(
-    "-O", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the backend; a list is JSON."
-)
+@backend_options
 @click.option("--train", type=int, default=0, metavar="SIZE", help="Train it to this vocabulary size on shipped text.")
-@click.option("--examples", type=int, help="Texts for hypothesis to think of, if it is installed [default: 200].")
+@click.option("--examples", type=int, help="Texts that hypothesis generates, if it is installed [default: 200].")
 @click.option("--time-limit", type=float, help="Seconds for loading or training, and for each rule [default: 120].")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of every rule as JSON.")
+@common_options
 def check(
     config: Path | None,
     backend: str | None,
@@ -33,9 +32,9 @@ def check(
     *,
     as_json: bool,
 ) -> None:
-    """Say everything that is wrong with CONFIG, or with a backend; nothing is measured.
+    """Report everything that is wrong with CONFIG, or with a backend; nothing is measured.
 
-    Of CONFIG: what is wrong, or what it would do. Of a backend: every rule of the contract, rule by rule.
+    With CONFIG, print what is wrong, or what a run would do. With --backend, check every rule of the contract.
     """
     if backend is None:
         if config is None:
@@ -52,12 +51,15 @@ def check(
 def _check_config(config: Path) -> None:
     from tokbench.config.read import read_config
     from tokbench.progress import progress_bars
-    from tokbench.runner.prepare import check as look
+    from tokbench.runner.prepare import check as check_config
     from tokbench.runner.prepare import worker_pool
 
     read = read_config(config)
     with progress_bars() as progress, worker_pool(read, progress) as pool:
-        checked = look(read, pool, progress)
+        checked = check_config(read, pool, progress)
+    for each in checked.prepared:
+        if each.failure:
+            show_traceback(each.reason, each.failure.traceback)
     for name, survey in checked.plan.surveys.items():
         click.echo(f"corpus {name}: {survey.documents} documents, {survey.bytes:,} bytes, {len(survey.groups)} groups")
     for each in checked.prepared:
@@ -73,17 +75,17 @@ def _check_backend(
     backend: str, options: Sequence[str], train: int, examples: int | None, time_limit: float | None, *, as_json: bool
 ) -> None:
     from tokbench.report.escaping import visible
-    from tokbench.testing.job import EXAMPLES, Job
-    from tokbench.testing.report import Report
+    from tokbench.testing.report import ConformanceReport
+    from tokbench.testing.request import EXAMPLES, CheckRequest
     from tokbench.testing.run import TIME_LIMIT, Session
 
-    job = Job(backend, parse_options(options), train, EXAMPLES if examples is None else examples)
+    request = CheckRequest(backend, parse_options(options), train, EXAMPLES if examples is None else examples)
     outcomes = []
-    with Session(job, TIME_LIMIT if time_limit is None else time_limit) as session:
+    with Session(request, TIME_LIMIT if time_limit is None else time_limit) as session:
         for outcome in session.outcomes():
             outcomes.append(outcome)
             if not as_json:
                 click.echo(visible(str(outcome), keep="\n"))
-    report = Report(backend, job.options, train, tuple(outcomes))
+    report = ConformanceReport(backend, request.options, train, tuple(outcomes))
     click.echo(report.to_json() if as_json else report.summary)
     sys.exit(int(not report.ok))

@@ -1,4 +1,4 @@
-"""The command ``tokbench inspect``: the health of one vocabulary."""
+"""The command ``tokbench inspect``: it shows what one vocabulary holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import parse_options
+from tokbench.cli.options import backend_options, common_options, parse_options
 
 if TYPE_CHECKING:
     from tokbench.vocabulary.inspect.corpus import CorpusUse
@@ -24,13 +24,12 @@ _WIDEST = 24
 
 @click.command()
 @click.option("--backend", required=True, metavar="NAME", help="The backend, see 'tokbench list backends'.")
-@click.option(
-    "-O", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the backend; a list is JSON."
-)
-@click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: also say what they make of it.")
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@backend_options
+@click.option("--text", metavar="PATH", help="Text files, a path or a glob pattern: show how they use the vocabulary.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@common_options
 def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: bool) -> None:
-    """Say what a vocabulary holds, and which of its ids no text can give.
+    """Show what a vocabulary holds, and which of its ids no text can give.
 
     Exit codes: 0 nothing found that is an error, 1 errors found (ids that no text gives, special tokens that ordinary
     text gives), 2 bad input.
@@ -79,7 +78,9 @@ def _show_use(use: CorpusUse, vocab_size: int) -> None:
     shares = {name: f"{count:,} ({count / vocab_size:.1%})" for name, count in use.classes.items()}
     click.echo("  by use: " + ", ".join(f"{name} {share}" for name, share in shares.items()))
     if "scaffold" not in use.classes:
-        click.echo("  this tokenizer does not tell its merges: what is only built on the way counts as unseen")
+        click.echo(
+            "  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen"
+        )
     if use.candidates:
         click.echo(f"  candidates for under-trained tokens: {_some(use.candidates)}")
 
@@ -89,7 +90,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def _some(tokens: Sequence[Token]) -> str:
-    """The first few, with what cannot be seen made visible."""
+    """Return the first few tokens as text, with invisible characters made visible."""
     from tokbench.report.escaping import cut, visible
 
     def shown(token: Token) -> str:

@@ -1,18 +1,56 @@
-"""Options of a backend on the command line."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 
-__all__ = ["parse_options"]
+__all__ = ["Debugging", "backend_options", "common_options", "parse_options", "show_traceback"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+backend_options = click.option(
+    "-O", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the backend; a list is JSON."
+)
+
+
+class Debugging:
+    """Remembers whether the command was given ``--debug``."""
+
+    on = False
+
+
+def show_traceback(reason: str, traceback: str) -> None:
+    """Print a failure and where the code failed on standard error, if the command was given ``--debug``."""
+    if Debugging.on and traceback:
+        click.echo(f"\n{reason}\n{traceback.rstrip()}", err=True)
+
+
+def _debug(_context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it
+    Debugging.on = value
+
+
+def _no_third_party(_context: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001
+    if value:  # in the environment, so that worker processes inherit it
+        os.environ["TOKBENCH_NO_THIRD_PARTY"] = "1"
+
+
+def common_options(command: F) -> F:
+    """Add the options that every command has: ``--debug`` and ``--no-third-party``."""
+    for name, remember, text in (
+        ("--no-third-party", _no_third_party, "Load only the plugins that come with tokbench."),
+        ("--debug", _debug, "Show tracebacks of errors and of failed cells."),
+    ):
+        command = click.option(name, is_flag=True, expose_value=False, callback=remember, help=text)(command)
+    return command
 
 
 def parse_options(options: Sequence[str]) -> dict[str, Any]:
-    """Options as they follow ``-O``: a plain value as YAML has it, a list or mapping as JSON.
+    """Parse options as they follow ``-O``: a plain value as in YAML, a list or mapping as JSON.
 
     Raises:
         click.UsageError: one has no equals sign.

@@ -1,4 +1,4 @@
-"""The command ``tokbench train``: from a configuration, or from options that make one."""
+"""The command ``tokbench train``: it trains the tokenizers of a configuration, or one from options."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import parse_options
+from tokbench.cli.options import backend_options, common_options, parse_options, show_traceback
 from tokbench.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config
-    from tokbench.runner.train import Trained
+    from tokbench.runner.train import TrainedTokenizer
 
 __all__ = ["train"]
 
@@ -27,15 +27,20 @@ __all__ = ["train"]
 @click.option("--text", metavar="PATH", help="Without CONFIG: text files to train on, a path or a glob pattern.")
 @click.option("--document", type=click.Choice(["file", "line", "paragraph"]), default="line", show_default=True)
 @click.option("--vocab-size", type=int, help="Without CONFIG: size of the vocabulary.")
+@backend_options
 @click.option(
-    "-O", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the backend; a list is JSON."
+    "--holdout",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Share of documents that is not trained on, for the summary.",
 )
-@click.option("--holdout", type=float, default=0.05, show_default=True, help="Share of documents kept for the summary.")
-@click.option("--name", default="trained", show_default=True, help="Without CONFIG: what to call the tokenizer.")
+@click.option("--name", default="trained", show_default=True, help="Without CONFIG: the name of the tokenizer.")
 @click.option(
     "--format", "formats", multiple=True, metavar="FORMAT", help="What to write; may be repeated [default: tokbench]."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
+@common_options
 def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], output: Path, **given: Any) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
     from tokbench.config.read import read_config
@@ -46,7 +51,7 @@ def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], 
         parsed = _from_options(**given)
     elif given["backend"] or given["text"] or given["vocab_size"] or given["options"]:
         raise click.UsageError(
-            "CONFIG says what to train; --backend, --text, --vocab-size and -O are for doing without it"
+            "CONFIG says what to train; --backend, --text, --vocab-size and -O are for training without it"
         )
     else:
         parsed = read_config(config)
@@ -54,11 +59,11 @@ def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], 
         with progress_bars() as progress:
             trained = execute(parsed, output, progress, only=only, formats=formats)
     except InputError as error:
-        if config is None:  # nobody has seen the configuration that options stand for
+        if config is None:  # the user has not seen the configuration that the options stand for
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
     _summary(trained)
-    sys.exit(int(any(each.failure for each in trained)))
+    sys.exit(int(any(each.failure is not None for each in trained)))
 
 
 def _from_options(
@@ -71,7 +76,7 @@ def _from_options(
     holdout: float,
     name: str,
 ) -> Config:
-    """The configuration that the options stand for."""
+    """Return the configuration that the options stand for."""
     from tokbench.config.read import parse_config
 
     if not backend or not text or not vocab_size:
@@ -88,7 +93,7 @@ def _from_options(
     return parse_config(json.dumps(whole, indent=1), Path("options"))
 
 
-def _summary(trained: Sequence[Trained]) -> None:
+def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -115,4 +120,5 @@ def _summary(trained: Sequence[Trained]) -> None:
         for path in each.files:
             click.echo(f"written: {path}")
         if each.failure:
-            click.echo(f"error: {each.name}: {each.failure}", err=True)
+            show_traceback(f"{each.name}: {each.failure.reason}", each.failure.traceback)
+            click.echo(f"error: {each.name}: {each.failure.reason}", err=True)

@@ -1,1 +1,1 @@
-"""Configuration: strict YAML -> a typed run, every problem with file:line:column."""
+"""The configuration of a run: strict YAML, checked and typed, with file:line:column for every problem."""

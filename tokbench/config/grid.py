@@ -1,4 +1,4 @@
-"""One entry with lists of values -> several tokenizers."""
+"""Expands an entry with lists of values into several tokenizers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Variant(NamedTuple):
     """One tokenizer of an entry.
 
     Attributes:
-        name: the entry's name, and a suffix for every value that varies.
+        name: the name of the entry, with a suffix for every value that varies.
         options: the backend's options, those of the grid included.
         vocab_size: the size to train at; ``None`` if it is not trained.
     """
@@ -27,7 +27,7 @@ class Variant(NamedTuple):
 
 
 def expand(name: str, entry: TokenizerEntry) -> Iterator[Variant]:
-    """All combinations of the sizes and of the options under ``grid``, in the order they are written.
+    """Yield all combinations of the sizes and of the options under ``grid``, in the order of the file.
 
     >>> entry = TokenizerEntry.model_validate(
     ...     {

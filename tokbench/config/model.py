@@ -1,4 +1,4 @@
-"""The shape of a configuration file, before any plugin is asked."""
+"""The entries of a configuration file, as far as they are the same for all plugins."""
 
 from __future__ import annotations
 
@@ -11,9 +11,20 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import Options
 from tokbench.errors import Problem
-from tokbench.vocabulary.size.options import Study
+from tokbench.vocabulary.size.options import VocabularyStudy
 
-__all__ = ["Config", "CorpusEntry", "Limits", "MetricEntry", "Name", "Report", "Shell", "TokenizerEntry", "Train"]
+__all__ = [
+    "Config",
+    "CorpusEntry",
+    "Limits",
+    "MetricEntry",
+    "Name",
+    "ReportEntry",
+    "StudyEntry",
+    "TokenizerEntry",
+    "TopLevel",
+    "TrainEntry",
+]
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""
@@ -30,14 +41,14 @@ def _one_or_more(value: Any) -> tuple[Any, ...]:
 _ONE_OR_MORE = BeforeValidator(_one_or_more)
 
 
-class Report(Options):
-    """What is written besides ``results.json``."""
+class ReportEntry(Options):
+    """The reports that are written besides ``results.json``."""
 
     formats: tuple[str, ...] = Field(default=("html", "md", "csv"), description="report formats, by name")
 
 
 class Limits(Options):
-    """How long to wait for the code of a tokenizer before its process is ended."""
+    """The time limits: a process in which the code of a tokenizer takes longer is ended."""
 
     step: float = Field(
         default=600,
@@ -48,8 +59,14 @@ class Limits(Options):
     train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
 
 
-class Shell(Options):
-    """The top level of the file; its entries are looked at one by one."""
+class StudyEntry(Options):
+    """Studies: results beyond the cells."""
+
+    vocabulary: VocabularyStudy | None = Field(default=None, description="what each vocabulary size gives")
+
+
+class TopLevel(Options):
+    """The top level of the file; its entries are checked one by one later."""
 
     schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of this file's shape")
     name: Name = Field(description="name of the run, and of its folder")
@@ -62,13 +79,13 @@ class Shell(Options):
 
 
 class _Entry(BaseModel):
-    """An entry whose further keys belong to a plugin."""
+    """An entry whose further keys are options of a plugin."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow", frozen=True)
 
     @property
     def options(self) -> dict[str, Any]:
-        """The plugin's keys."""
+        """The options of the plugin."""
         return dict(self.model_extra or {})
 
 
@@ -82,8 +99,8 @@ class CorpusEntry(_Entry):
     reference: str = Field(default="", description="group of a parallel corpus that the others are compared with")
 
 
-class Train(Options):
-    """How a tokenizer is trained."""
+class TrainEntry(Options):
+    """The training of a tokenizer."""
 
     corpus: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(description="the corpus to train on, or a list of them")
     vocab_size: Annotated[tuple[Annotated[int, Field(ge=1)], ...], _ONE_OR_MORE] = Field(
@@ -97,7 +114,7 @@ class TokenizerEntry(_Entry):
     backend: str = Field(description="name of the backend")
     optional: bool = Field(default=False, description="where it cannot be had, the run goes on without it")
     same_as: str = Field(default="", description="tokenizer whose ids it must give: checked on every document")
-    train: Train | None = Field(default=None, description="train it instead of loading it")
+    train: TrainEntry | None = Field(default=None, description="train it instead of loading it")
     grid: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="options with a list of values; makes one tokenizer of each combination"
     )
@@ -117,17 +134,17 @@ class Config:
     """A configuration file, as far as it can be read without plugins.
 
     Attributes:
-        text: the file's text.
-        located: the file's data and the places in it.
-        path: the file.
-        base: the folder from which relative paths start.
-        name: the run's name.
-        corpora, tokenizers, metrics: the entries that are well formed.
-        named: all names of corpora, those of malformed entries included.
-        formats: report formats.
-        limits: how long a tokenizer may take.
-        study: studies that go beyond cells.
-        problems: what is wrong so far.
+        text: the text of the file.
+        located: the data of the file, with the place of each value.
+        path: the path of the file.
+        base: the folder in which relative paths start.
+        name: the name of the run.
+        corpora, tokenizers, metrics: the well-formed entries.
+        named: the names of all corpora, those of malformed entries included.
+        formats: the names of the report formats.
+        limits: the time limits.
+        study: the studies.
+        problems: everything that is wrong so far.
     """
 
     text: str
@@ -141,5 +158,5 @@ class Config:
     named: frozenset[str] = frozenset()
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
-    study: Study = field(default_factory=Study)
+    study: StudyEntry = field(default_factory=StudyEntry)
     problems: list[Problem] = field(default_factory=list)

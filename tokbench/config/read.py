@@ -1,4 +1,4 @@
-"""A file -> :class:`tokbench.config.model.Config`: all that can be said without plugins."""
+"""Reads a file into :class:`tokbench.config.model.Config`, as far as this is possible without plugins."""
 
 from __future__ import annotations
 
@@ -7,11 +7,19 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from tokbench.config.model import Config, CorpusEntry, Limits, MetricEntry, Report, Shell, TokenizerEntry
+from tokbench.config.model import (
+    Config,
+    CorpusEntry,
+    Limits,
+    MetricEntry,
+    ReportEntry,
+    StudyEntry,
+    TokenizerEntry,
+    TopLevel,
+)
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
-from tokbench.vocabulary.size.options import Study
 
 __all__ = ["parse_config", "read_config"]
 
@@ -19,10 +27,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read_config(path: Path) -> Config:
-    """Read a configuration file; what is wrong with its entries is in ``problems``.
+    """Read a configuration file; the result lists in ``problems`` what is wrong with its entries.
 
     Raises:
-        InputError: no such file, not UTF-8, not YAML, not a mapping.
+        InputError: there is no such file, or it is not UTF-8, not YAML, or not a mapping.
     """
     return parse_config(_read(path), path)
 
@@ -37,26 +45,32 @@ def _read(path: Path) -> str:
 
 
 def parse_config(text: str, path: Path) -> Config:
-    """Read a configuration from its text; ``path`` is for messages, and relative paths start at its folder.
+    """Read a configuration from its text.
+
+    Args:
+        text: the YAML text.
+        path: the path of the file, for messages. Relative paths in the text start at its folder.
 
     Raises:
-        InputError: not YAML, not a mapping.
+        InputError: the text is not YAML, or not a mapping.
     """
     located = read_yaml(text, str(path))
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
     config = Config(text, located, path, path.parent.absolute(), problems=located.problems)
-    shell = validate(Shell, located.data, located, (), config.base, config.problems)
-    if shell:
-        config.name = shell.name
-    # Entries are read even if the top level is wrong elsewhere, so that all problems are told at once.
+    top = validate(TopLevel, located.data, located, (), config.base, config.problems)
+    if top:
+        config.name = top.name
+    # Entries are read even if the top level is wrong elsewhere, so that all problems are reported at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
     config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
-    report = validate(Report, _section(located, "report", dict), located, ("report",), config.base, config.problems)
+    report = validate(
+        ReportEntry, _section(located, "report", dict), located, ("report",), config.base, config.problems
+    )
     config.formats = report.formats if report else ()
     limits = validate(Limits, _section(located, "limits", dict), located, ("limits",), config.base, config.problems)
     config.limits = limits or config.limits
-    study = validate(Study, _section(located, "study", dict), located, ("study",), config.base, config.problems)
+    study = validate(StudyEntry, _section(located, "study", dict), located, ("study",), config.base, config.problems)
     config.study = study or config.study
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = _metrics(located, config.problems)

@@ -1,7 +1,7 @@
-"""YAML without its traps, and where each value stands.
+"""Reads YAML strictly, and keeps the place of each value.
 
-Refused: keys given twice, anchors and aliases (so no alias bomb), tags, several documents, more than
-a megabyte or a hundred levels. Plain scalars follow the core schema of YAML 1.2: ``no`` is a string.
+It refuses keys that are given twice, anchors and aliases (so there are no alias bombs), tags, several documents, and
+more than a megabyte or a hundred levels. Plain scalars follow the core schema of YAML 1.2: ``no`` is a string.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Located:
     """A YAML document as plain data, with the place of every key and value.
 
     Attributes:
-        name: the file's name, for messages.
+        name: the name of the file, for messages.
         data: dicts, lists, strings, numbers, booleans, ``None``.
-        keys: by path, the place (line, column) of a mapping's key.
+        keys: by path, the place (line, column) of the key of a mapping.
         values: by path, the place of a value.
-        problems: what was refused while reading.
+        problems: everything that was refused while reading.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Located:
     problems: list[Problem] = field(default_factory=list)
 
     def where(self, path: Path, *, key: bool = False) -> str:
-        """``file:line:column`` of a value, or of its key; of the nearest thing around it if there is no such."""
+        """Return ``file:line:column`` of a value, or of its key; if there is none, of the nearest value around it."""
         if key and path in self.keys:
             line, column = self.keys[path]
             return f"{self.name}:{line}:{column}"
@@ -63,7 +63,7 @@ def read_yaml(text: str, name: str) -> Located:
     r"""Read one YAML document.
 
     Raises:
-        InputError: too large, or not YAML. What else is refused is in ``problems``.
+        InputError: the text is too large, or not YAML. Everything else that is refused is in ``problems``.
 
     >>> located = read_yaml("a: 1\nb: [yes, true]\na: 2\n", "run.yaml")
     >>> located.data
@@ -86,7 +86,7 @@ def read_yaml(text: str, name: str) -> Located:
 
 
 class _Reader:
-    """Builds the data from parser events, so that an alias is refused before anything is multiplied."""
+    """Builds the data from parser events, so that an alias is refused before it is expanded."""
 
     def __init__(self, located: Located, events: Iterator[yaml.Event]) -> None:
         self._located = located
@@ -153,13 +153,13 @@ class _Reader:
 
 
 def _place(event: yaml.Event) -> tuple[int, int]:
-    """Line and column as a person counts them."""
+    """Return line and column, counted from 1."""
     mark: Any = event.start_mark
     return mark.line + 1, mark.column + 1
 
 
 def plain_scalar(text: str) -> Any:
-    """A plain scalar of the core schema.
+    """Return the value of a plain scalar by the core schema.
 
     >>> [plain_scalar(text) for text in ("12", "true", "no", "[a")]
     [12, True, 'no', '[a']

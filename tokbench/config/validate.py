@@ -1,4 +1,4 @@
-"""Plain data -> a pydantic model, with every problem in words and in place."""
+"""Validates plain data with a pydantic model, and reports every problem in words with its place."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def validate(
     problems: list[Problem],
     also: tuple[str, ...] = (),
 ) -> M | None:
-    """The model, or ``None`` after adding to ``problems`` all that is wrong.
+    """Return the model, or ``None`` after adding everything that is wrong to ``problems``.
 
-    Validation is strict as of JSON: a list may become a tuple and a string a path, but ``no`` does not
-    become false, nor ``"12"`` twelve. ``also`` names the keys that stand beside those of the model.
+    Validation is strict in the way of JSON: a list may become a tuple, and a string a path; but ``no`` does not become
+    false, and ``"12"`` does not become 12. ``also`` names further keys that are allowed beside those of the model.
     """
     try:
         return model.model_validate_json(json.dumps(data), strict=True, context={"base": base})
@@ -43,10 +43,15 @@ def validate(
 
 
 def validate_options(model: type[M], options: dict[str, Any], what: str) -> M:
-    """Options that do not come out of a file.
+    """Return validated options that do not come from a file.
+
+    Args:
+        model: the options class.
+        options: the options.
+        what: the owner of the options, for messages.
 
     Raises:
-        InputError: with all problems; ``what`` says whose options they are.
+        InputError: an option is wrong; the error lists all problems.
     """
     problems: list[Problem] = []
     data = json.loads(json.dumps(options, default=str))
@@ -75,7 +80,7 @@ def _message(model: type[BaseModel], detail: ErrorDetails, also: tuple[str, ...]
 
 
 def _known_keys(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
-    """The keys that may stand where an unknown one was found."""
+    """Return the keys that are allowed where an unknown one was found."""
     inside: Any = model
     for part in loc[:-1]:
         fields = getattr(inside, "model_fields", {})

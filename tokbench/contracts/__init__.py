@@ -1,1 +1,1 @@
-"""What a plugin promises: tokenizer, backend, corpus, metric, reporter, options."""
+"""The contracts of plugins: tokenizers, backends, corpora, metrics, report formats and their options."""

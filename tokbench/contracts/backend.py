@@ -1,4 +1,4 @@
-"""What a plugin registers for one backend."""
+"""The contract of a backend: how it loads or trains tokenizers, and what a plugin registers for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BackendSpec", "TrainProgress"]
 
 
 TrainProgress = Callable[[int, int], None]
-"""Called by a trainer with (steps done, steps in all), as often as it likes."""
+"""A trainer calls it with the number of steps done and of steps in all, as often as it likes."""
 
 Load = Callable[[Any], Tokenizer]
 Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
@@ -26,20 +26,35 @@ class BackendSpec:
     Attributes:
         name: the word after ``backend:`` in a configuration.
         summary: one line for ``tokbench list``.
-        load: ``load(options) -> Tokenizer``, or ``None`` where there is nothing to load.
+        load: ``load(options) -> Tokenizer``; ``None`` if the backend cannot load.
         load_options: the options class of ``load``.
-        train: ``train(documents, vocab_size, options, progress) -> Tokenizer``, or ``None``. The
-            documents can be gone through once.
+        train: ``train(documents, vocab_size, options, progress) -> Tokenizer``; ``None`` if the backend cannot train.
+            The documents can be iterated once.
         train_options: the options class of ``train``.
         min_vocab_size: the smallest ``vocab_size`` that training accepts.
-        nested: whether training to a smaller size gives the first merges of a larger one, so that a study of
-            sizes cuts one vocabulary instead of training many.
-        requires: distributions that must be installed; the backend is listed as unavailable without them.
-        install: what to type to get them.
+        nested: ``True`` if training to a smaller size gives the first merges of training to a larger one. A study of
+            sizes then cuts one vocabulary instead of training many.
+        requires: the distributions that must be installed; without them the backend is listed as unavailable.
+        install: the command that installs them; empty for ``pip install`` and their names.
 
     Raises (by ``load`` and ``train``):
-        BackendUnavailable: not to be had on this machine, for example with no network.
-        BackendError: the file is damaged, the text does not suffice, …
+        BackendUnavailable: the tokenizer cannot be used on this machine, for example without network.
+        BackendError: loading or training failed: the file is damaged, the text is too short, …
+
+    >>> from tokbench.plugin import Options
+    >>> class Letters:
+    ...     vocab_size = 128
+    ...
+    ...     def __init__(self, options: Options) -> None: ...
+    ...
+    ...     def encode(self, text: str, /) -> list[int]:
+    ...         return list(text.encode("ascii"))
+    ...
+    ...     def decode(self, ids, /) -> str:
+    ...         return bytes(ids).decode("ascii")
+    >>> spec = BackendSpec(name="letters", summary="ASCII alone", load=Letters)
+    >>> spec.load(Options()).encode("hat")
+    [104, 97, 116]
     """
 
     name: str

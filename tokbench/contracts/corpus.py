@@ -1,4 +1,4 @@
-"""What a corpus source gives, and what a plugin registers for one."""
+"""The contract of a corpus source: the documents that it reads, and what a plugin registers for it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ __all__ = ["CorpusSpec", "Document", "Gold", "Source"]
 
 
 class Gold(NamedTuple):
-    """What people marked in one text; positions are in code points.
+    """The words that people marked in one text; positions are in code points.
 
     Attributes:
         words: ``(start, end)`` of each word, in order and without overlap.
-        punctuation: for each word, whether it is punctuation.
-        morphemes: where inside words a morpheme ends and another begins, rising; ``None`` where nobody
-            marked them.
+        punctuation: for each word, ``True`` if it is punctuation.
+        morphemes: the positions inside words where one morpheme ends and the next begins, rising; ``None`` if nobody
+            marked morphemes.
+
+    >>> Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))  # "cats!"
+    Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))
     """
 
     words: tuple[tuple[int, int], ...]
@@ -30,11 +33,11 @@ class Document(NamedTuple):
     """One text.
 
     Attributes:
-        text: the text; valid Unicode (no lone surrogates).
-        group: the language, programming language or other slice it belongs to.
-        key: what it is called inside its group; translations of one another share their key.
-        origin: where a person finds it, such as ``en.txt:12``.
-        gold: the words that people marked in it; all documents of a corpus have them, or none.
+        text: the text, which is valid Unicode: it has no lone surrogates.
+        group: the language, programming language or other part of the corpus to which it belongs.
+        key: its name inside its group; translations of one another have the same key.
+        origin: the place where a person finds it, such as ``en.txt:12``.
+        gold: the words that people marked in it; either all documents of a corpus have them, or none.
     """
 
     text: str
@@ -45,28 +48,28 @@ class Document(NamedTuple):
 
 
 class Source(Protocol):
-    """An opened corpus; it can be gone through any number of times and is the same each time."""
+    """An opened corpus. It can be read any number of times, and gives the same documents each time."""
 
     @property
     def licence(self) -> str:
-        """The licence of the texts, or ``""`` if nobody said."""
+        """The licence of the texts; empty if it is not known."""
 
     def documents(self) -> Iterator[Document]:
-        """All documents, in a fixed order.
+        """Yield all documents in a fixed order.
 
         Raises:
-            InputError: a file is missing or is not UTF-8, with the place.
+            InputError: a file is missing or is not UTF-8; the message gives the place.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSpec:
-    """What a plugin registers for one source.
+    """What a plugin registers for one corpus source.
 
     Attributes:
         name: the word after ``source:`` in a configuration.
         summary: one line for ``tokbench list``.
-        open: ``open(options) -> Source``; raises :class:`~tokbench.errors.InputError`.
+        open: ``open(options) -> Source``; raises :class:`~tokbench.errors.InputError` if there is no such corpus.
         options: the options class.
     """
 

@@ -1,15 +1,32 @@
-"""What a metric is, and what a plugin registers for one family of them.
+"""The contract of a metric: how it computes its numbers, and what a plugin registers for a family of metrics.
 
-A text metric looks at each shard by itself (``map``), its states are put together in any order
-(``merge``), and values come out at the end (``finish``): so shards can be worked on anywhere, and
-memory does not grow with the corpus. The text has been encoded already; no metric encodes it again.
+There are four kinds:
 
-A probe asks one tokenizer at a time about texts of its own, whatever the corpora are.
+* A :class:`TextMetric` computes a state from each shard of encoded text (``map``), adds states up in any order
+  (``merge``), and makes values of the sum at the end (``finish``). So shards can be measured on any machine, and memory
+  does not grow with the corpus. The text is already encoded; no metric encodes it again.
+* A :class:`CorpusMetric` is a text metric that compares groups or tokenizers with one another. Its ``finish_corpus``
+  sees the states of all groups and tokenizers of a corpus.
+* A :class:`Probe` asks one tokenizer about texts of its own, whatever the corpora are.
+* A :class:`TimedMetric` measures all tokenizers together, after everything else and alone on the machine: speed.
 
-An across metric is a text metric whose values are about groups or tokenizers beside one another: once a
-corpus is through, it sees the states of all of them.
+A text metric in a few lines:
 
-A bench metric sees all tokenizers at once, alone on the machine, after all else: speed.
+>>> from tokbench.plugin import EncodedShard, Measured, Options
+>>> class LongestDocument:
+...     def __init__(self, options: Options) -> None: ...
+...
+...     def map(self, encoded: EncodedShard) -> int:
+...         return int(encoded.tokens.max())
+...
+...     def merge(self, one: int, other: int) -> int:
+...         return max(one, other)
+...
+...     def finish(self, state: int) -> dict[str, Measured]:
+...         return {"longest_document": Measured(state, n=1)}
+...
+...     def raw(self, state: int) -> int:
+...         return state
 """
 
 from __future__ import annotations
@@ -23,8 +40,10 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from tokbench.failures import Failure
     from tokbench.metrics.encoded_shard import EncodedShard
     from tokbench.progress import Progress
+    from tokbench.results.blocks import LossCause, LossExample, PairComparison
     from tokbench.results.cells import Cell
 
 __all__ = [
@@ -33,6 +52,7 @@ __all__ = [
     "CorpusOutcome",
     "CorpusStates",
     "FindsLosses",
+    "LossSummary",
     "Measured",
     "Metric",
     "MetricFamily",
@@ -48,13 +68,13 @@ __all__ = [
 
 
 class Measured(NamedTuple):
-    """A value that was measured.
+    """A measured value.
 
     Attributes:
-        value: the number, finite.
-        n: how many documents it rests on.
-        ci_low, ci_high: its 95 % interval, if there is one.
-        unit: its unit, where it differs from group to group; else that of the :class:`Metric`.
+        value: a finite number.
+        n: the number of documents on which the value rests.
+        ci_low, ci_high: the 95 % interval of the value; ``None`` if there is none.
+        unit: the unit, if it differs from group to group; empty for the unit of the :class:`Metric`.
     """
 
     value: float
@@ -65,15 +85,18 @@ class Measured(NamedTuple):
 
 
 class NotApplicable(NamedTuple):
-    """A value that does not exist here, and why."""
+    """The reason why a value does not exist here."""
 
     reason: str
 
 
 class Role(StrEnum):
-    """What a metric means to the rest of tokbench, which asks for a role and never for an id.
+    """The meaning of a metric to the rest of tokbench, which asks for a role and never for an id.
 
-    A plugin's metric may have a role, too: a run uses the first metric that has it.
+    A plugin's metric may have a role, too: a run uses the first metric that has it. A study of vocabulary sizes reads
+    the states of families by role: that of ``TEXT_PER_TOKEN`` keeps :class:`~tokbench.metrics.sums.Sums` with a column
+    ``bytes``, that of ``TOKENS_PER_WORD`` :class:`~tokbench.metrics.word_units.UnitSums` with a column ``words``, and
+    that of ``ID_COUNTS`` :class:`~tokbench.metrics.token_counts.TokenCounts`.
     """
 
     TEXT_PER_TOKEN = "text per token"  # noqa: S105 - not a password
@@ -81,31 +104,32 @@ class Role(StrEnum):
     ROUND_TRIP = "share of documents that come back"
     UNKNOWN = "share of unknown tokens"
     ENCODING_SPEED = "encoding speed"
-    PREMIUM = "premium"
+    PREMIUM = "premium over the reference language"
     RELATIVE_CONTEXT = "relative context"
     INEQUALITY = "inequality of premiums"
     PREMIUM_RANGE = "dearest over cheapest language"
-    RANK = "rank"
+    RANK = "rank among the tokenizers"
     SAME_IDS = "same ids as the reference"
+    ID_COUNTS = "counts of ids"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One number of a family: a column, with its definition.
+    """One number of a family, with its definition: a column of ``results.csv``.
 
     Attributes:
-        id: its name in ``results.csv``.
-        unit: its unit.
-        direction: which way is better.
-        formula: how it is computed, aggregation included.
-        definition: what it says, in a sentence or two.
-        needs: capabilities of which a tokenizer must have at least one.
-        whole: whether no group has it, but only the whole corpus and the slices of a corpus metric.
-        label: its name in reports; empty for its id with spaces.
-        short_label: its name in narrow columns; empty for the label.
-        headline: whether it is one of the few by which tokenizers are told apart at first sight.
-        loss_looks_better: whether a tokenizer that loses text looks better in it than it is, so that it must not win.
-        role: what it means to the rest of tokbench; ``None`` if nothing.
+        id: the name in ``results.csv``.
+        unit: the unit.
+        direction: the direction in which values are better.
+        formula: how the value is computed, aggregation included.
+        definition: what the value says, in a sentence or two.
+        needs: capabilities; a tokenizer must have at least one of them. Empty if none is needed.
+        whole: ``True`` if only the whole corpus and the slices of a corpus metric have a value, but no single group.
+        label: the name in reports; empty for the id with spaces.
+        short_label: the name in narrow columns; empty for the label.
+        headline: ``True`` for the few metrics that a summary of tokenizers begins with.
+        loss_looks_better: ``True`` if losing text improves the value; tokenizers that lose text then cannot be best.
+        role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
     """
 
     id: str
@@ -123,31 +147,31 @@ class Metric:
 
 
 class TextMetric(Protocol):
-    """Map, merge, finish. A state is whatever the metric likes, as long as it can be pickled."""
+    """A metric of text: ``map``, ``merge``, ``finish``. A state may be any object that can be pickled."""
 
-    def map(self, view: EncodedShard, /) -> Any:
-        """The state of one shard."""
+    def map(self, encoded: EncodedShard, /) -> Any:
+        """Return the state of one shard."""
 
     def merge(self, one: Any, other: Any, /) -> Any:
-        """Two states as one; associative and commutative. Neither argument is changed."""
+        """Return the state of both together. It is associative and commutative, and changes neither argument."""
 
     def finish(self, state: Any, /) -> Mapping[str, Measured | NotApplicable]:
-        """The values, by id. One whose ``needs`` the tokenizer does not meet may be left out."""
+        """Return the values by id. A metric whose ``needs`` the tokenizer does not meet may be left out."""
 
     def raw(self, state: Any, /) -> Any:
-        """The state as plain JSON data, for ``results.json``."""
+        """Return the state as plain JSON data, for ``results.json``."""
 
 
 class CorpusStates(NamedTuple):
-    """What is known of one corpus when all its shards have been looked at.
+    """The states of a corpus metric on one corpus, after all shards.
 
     Attributes:
-        corpus: its name.
-        parallel: whether its groups are translations of one another.
-        reference: the group that the others are compared with; ``""`` if none is named.
-        groups: how many documents each group has, in the order of the corpus.
-        tokenizers: those that were measured, in the order of the run.
-        states: by tokenizer and group; what failed is not there, and its cells say why without your help.
+        corpus: the name of the corpus.
+        parallel: ``True`` if its groups are translations of one another.
+        reference: the group with which the others are compared; empty if the configuration names none.
+        groups: the number of documents of each group, in the order of the corpus.
+        tokenizers: the tokenizers that were measured, in the order of the run.
+        states: the states by tokenizer and group. One that failed is missing; the run gives its cells the reason.
     """
 
     corpus: str
@@ -159,55 +183,64 @@ class CorpusStates(NamedTuple):
 
 
 class CorpusOutcome(NamedTuple):
-    """What an across metric found.
+    """The result of a corpus metric on one corpus.
 
     Attributes:
-        values: by tokenizer and group (``*`` is the whole corpus) the values by id. A group that the corpus
-            does not have is a slice of several, such as ``script: Latin``: it gets the cells that are there.
-        pairs: what is to stand in ``Results.pairs``.
+        values: by tokenizer and group (``*`` is the whole corpus), the values by id. A name that is not a group of the
+            corpus is a slice of several groups, such as ``script: Latin``.
+        pairs: comparisons of two tokenizers each, for ``Results.pairs``.
     """
 
     values: Mapping[tuple[str, str], Mapping[str, Measured | NotApplicable]]
-    pairs: Sequence[Mapping[str, Any]] = ()
+    pairs: Sequence[PairComparison] = ()
 
 
 @runtime_checkable
 class CorpusMetric(Protocol):
-    """Map and merge as a text metric does; then look at the states of all groups and tokenizers of a corpus."""
+    """A metric that compares groups or tokenizers: ``map`` and ``merge`` as a text metric, then ``finish_corpus``."""
 
-    def map(self, view: EncodedShard, /) -> Any:
-        """The state of one shard."""
+    def map(self, encoded: EncodedShard, /) -> Any:
+        """Return the state of one shard."""
 
     def merge(self, one: Any, other: Any, /) -> Any:
-        """Two states of one group as one; associative and commutative. Neither argument is changed."""
+        """Return the state of both together. It is associative and commutative, and changes neither argument."""
 
-    def across(self, states: CorpusStates, /) -> CorpusOutcome:
-        """The values of every tokenizer and group."""
+    def finish_corpus(self, states: CorpusStates, /) -> CorpusOutcome:
+        """Return the values of every tokenizer and group of one corpus."""
 
     def raw(self, state: Any, /) -> Any:
-        """The state of a group as plain JSON data, for ``results.json``."""
+        """Return the state of one group as plain JSON data, for ``results.json``."""
+
+
+class LossSummary(NamedTuple):
+    """The documents of one group that did not come back.
+
+    Attributes:
+        documents: their number.
+        first: the first of them.
+        causes: the causes that take part.
+    """
+
+    documents: int
+    first: LossExample
+    causes: list[LossCause]
 
 
 @runtime_checkable
 class FindsLosses(Protocol):
-    """A text metric that can show a text that did not come back."""
+    """A text metric that can show texts that did not come back."""
 
-    def loss(self, state: Any, /) -> Mapping[str, Any] | None:
-        """What a report shows of a group, ``None`` where all came back.
-
-        ``documents`` (how many are lossy), of the first ``origin, position, expected, got``, and ``causes``:
-        for each ``cause``, ``documents`` (whose first difference it explains; these add up), ``taking_part``
-        (in which it takes part) and, where ``documents`` is not 0, the same four of the first.
-        """
+    def loss(self, state: Any, /) -> LossSummary | None:
+        """Return what a report shows of a group, or ``None`` where all documents came back."""
 
 
 class Segmented(NamedTuple):
     """A text and its tokens.
 
     Attributes:
-        label: what a table calls it.
+        label: the name of the text in tables.
         text: the text.
-        tokens: ids, each with the text that it stands for by itself.
+        tokens: the ids, each with the text that it alone decodes to.
     """
 
     label: str
@@ -216,12 +249,12 @@ class Segmented(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a tokenizer makes of a probe.
+    """The answer of one tokenizer to a probe.
 
     Attributes:
-        values: by id.
-        segmented: the texts of the probe, the same for all tokenizers.
-        own: further texts, which are not those of another tokenizer.
+        values: the values by id.
+        segmented: the texts of the probe, which are the same for all tokenizers.
+        own: further texts, chosen for this tokenizer.
     """
 
     values: Mapping[str, Measured | NotApplicable]
@@ -234,39 +267,46 @@ class Probe(Protocol):
 
     @property
     def name(self) -> str:
-        """One word."""
+        """The name: one word."""
 
     @property
     def title(self) -> str:
-        """A few words, for a heading."""
+        """The heading in reports: a few words."""
 
     @property
     def explanation(self) -> str:
-        """What it shows and why one would care, in a few sentences."""
+        """What the probe shows and why that matters, in a few sentences."""
 
     @property
     def values(self) -> tuple[Metric, ...]:
-        """The numbers it yields."""
+        """The metrics of the probe."""
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:
-        """Ask one tokenizer. A value whose ``needs`` it does not meet may be left out."""
+        """Ask one tokenizer. A metric whose ``needs`` it does not meet may be left out."""
 
 
 class TimedOutcome(NamedTuple):
-    """What a bench metric found: cells, and what a reader of them must know."""
+    """The cells of a timed metric, and what a reader of them must know.
+
+    Attributes:
+        cells: the numbers.
+        notes: sentences for the reader.
+        failures: the failures behind failed cells; their tracebacks go to ``Results.tracebacks``.
+    """
 
     cells: list[Cell]
     notes: list[str]
+    failures: Sequence[Failure] = ()
 
 
 class TimedText(NamedTuple):
-    """A corpus, or its held-out part.
+    """The text of a corpus, or of its held-out part.
 
     Attributes:
-        corpus: its name.
-        n_bytes: its size, UTF-8.
-        evaluated: whether the text metrics are measured on it; if not, it is there because somebody names it.
-        documents: the texts of all groups; can be gone through once.
+        corpus: the name of the corpus.
+        evaluated: ``True`` if the text metrics are measured on it, too; ``False`` if an option names it.
+        n_bytes: the size in UTF-8 bytes.
+        documents: the texts of all groups; they can be iterated once.
     """
 
     corpus: str
@@ -276,7 +316,7 @@ class TimedText(NamedTuple):
 
 
 class TimedMetric(Protocol):
-    """Measures all tokenizers against one another."""
+    """A metric that measures all tokenizers together, alone on the machine."""
 
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
@@ -289,21 +329,21 @@ class TimedMetric(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
-    """What a plugin registers for one family; exactly one of ``text``, ``probes`` and ``bench`` is given.
+    """What a plugin registers for one family; at most one of ``text``, ``probes`` and ``timed`` is given.
 
     Attributes:
         name: the word under ``metrics:`` in a configuration.
         summary: one line for ``tokbench list``.
-        values: the numbers it yields.
-        text: makes the text metric, or the across metric, from its options.
-        probes: makes the probes from its options.
-        bench: makes the bench metric from its options.
-        options: the options class. A field called ``corpora`` names corpora of the run, and the keys of one
-            called ``units`` name groups; one called ``reference`` names a tokenizer: such names are checked with the
-            rest of the configuration.
-        by_script: whether a text metric also has cells for the groups of each script put together, where groups are
+        values: the metrics of the family.
+        text: makes the text metric, or the corpus metric, from the options.
+        probes: makes the probes from the options.
+        timed: makes the timed metric from the options.
+        options: the options class. A field that names a tokenizer, corpus or group says so by its type
+            (:data:`tokbench.plugin.TokenizerName` and so on): a name that does not exist is refused with its place.
+        by_script: ``True`` if a text metric also gets cells for all groups of one script together, where groups are
             languages.
         companion: the report format that comes by itself with the family, and not without it; empty for none.
+        role: what its states mean to the rest of tokbench; ``None`` if nothing. Its metrics have roles of their own.
     """
 
     name: str
@@ -315,3 +355,13 @@ class MetricFamily:
     options: type[Options] = Options
     by_script: bool = False
     companion: str = ""
+    role: Role | None = None
+
+    def has_role(self, role: Role) -> bool:
+        """Tell whether the family or one of its metrics has a role."""
+        return role == self.role or any(metric.role == role for metric in self.values)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the runner measures the family by itself where its role applies; a configuration cannot name it."""
+        return not (self.text or self.probes or self.timed) and any(metric.role for metric in self.values)

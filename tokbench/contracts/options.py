@@ -1,4 +1,4 @@
-"""The base of all options, and the types by which an option says what it names."""
+"""The base class of all options, and types for options that name a file, a tokenizer, a corpus or a group."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["CorpusName", "GroupName", "LocalPath", "Options", "TokenizerName", "
 
 
 class Options(BaseModel):
-    """Base of every options class: unknown keys are refused, values are checked, nothing changes later.
+    """Base of every options class: it refuses unknown keys and checks values, and it cannot be changed later.
 
-    A field is one key in the configuration file; its type, default and description are what the
-    user is told. Paths typed :data:`tokbench.plugin.LocalPath` are relative to the configuration file.
+    Each field is one key in the configuration file. Messages and lists show its type, default and description. A path
+    of the type :data:`tokbench.plugin.LocalPath` is relative to the folder of the configuration file.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
@@ -44,18 +44,18 @@ def _resolve(value: Any, info: ValidationInfo) -> Any:
 
 
 LocalPath = Annotated[Path, BeforeValidator(_resolve)]
-"""A path relative to the configuration file's folder; ``${NAME}`` is an environment variable."""
+"""A path relative to the folder of the configuration file; ``${NAME}`` stands for an environment variable."""
 
 
 @dataclass(frozen=True)
 class _NameOf:
-    """Says that a string is the name of something in the configuration."""
+    """Marks a string as the name of something in the configuration."""
 
     kind: Literal["tokenizer", "corpus", "group"]
 
 
 TokenizerName = Annotated[str, _NameOf("tokenizer")]
-"""The name of a tokenizer of the configuration; a name that is not there is refused with its place."""
+"""The name of a tokenizer of the configuration. A name that does not exist is refused with its place."""
 
 CorpusName = Annotated[str, _NameOf("corpus")]
 """The name of a corpus of the configuration."""
@@ -65,7 +65,7 @@ GroupName = Annotated[str, _NameOf("group")]
 
 
 def names_in(options: Options) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield every name that some options refer to: its kind, the name, and where it stands in the options.
+    """Yield every name to which some options refer: its kind, the name, and the path of the option.
 
     >>> class Example(Options):
     ...     reference: TokenizerName

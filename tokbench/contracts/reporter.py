@@ -1,4 +1,4 @@
-"""What a plugin registers for one report format."""
+"""The contract of a report format: what a plugin registers for it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["ReporterSpec"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReporterSpec:
-    """One format.
+    """What a plugin registers for one report format.
 
     Attributes:
         name: the word under ``report: formats:`` in a configuration.
         summary: one line for ``tokbench list``.
-        filename: what the file is called in the run's folder.
-        render: ``render(results) -> text of the file``, a pure function; it measures nothing.
+        filename: the name of the file in the folder of the run.
+        render: ``render(results)`` returns the text of the file. It is a pure function and measures nothing.
     """
 
     name: str

@@ -1,34 +1,35 @@
-"""What a tokenizer is to tokbench: the file a plugin author reads.
+"""The contract of a tokenizer: start here to write a backend.
 
 A backend plugin registers a :class:`~tokbench.contracts.backend.BackendSpec`. Its ``load`` or ``train`` returns a
-:class:`Tokenizer`: three members are enough. Everything else is a *capability*, a small protocol
-of its own; a metric names those it needs, and says so in a cell where one is missing.
+:class:`Tokenizer`. A tokenizer needs three members: ``vocab_size``, ``encode`` and ``decode``. Everything else is a
+*capability*: a small protocol of its own, which a tokenizer has as soon as it has the members. A metric names the
+capabilities that it needs; where one is missing, the cell says so.
 
-The contract, in sentences:
+The contract, in numbered sentences:
 
 1. ``encode`` returns the ids of ordinary text: it adds no special token and recognises none; empty text has no ids.
 2. ``vocab_size`` is a positive integer, and every id, ``unk_id`` too, is an integer in ``range(vocab_size)``.
-3. ``encode`` is deterministic, also in another process and after ``warm_up``, and a batch gives the ids of its
+3. ``encode`` is deterministic, also in another process and after ``warm_up``, and a batch gives the same ids as its
    documents one by one.
-4. ``decode`` returns text for all ids in any order; what cannot be text becomes U+FFFD; a batch gives the texts of
-   its documents one by one.
-5. ``b"".join(map(token_bytes, ids))`` are the bytes of ``decode(ids)``, but for ``dummy_prefix``
-   at the very start.
-6. ``encode_with_offsets`` gives the ids of ``encode``, and counts UTF-8 bytes of the text that was given, not of a
-   normalized one.
-7. ``encode`` takes every Unicode text; a lone surrogate, which is none, is read as U+FFFD or refused with ValueError.
+4. ``decode`` returns text for any ids in any order; what is not text becomes U+FFFD; a batch gives the same
+   texts as its documents one by one.
+5. ``b"".join(map(token_bytes, ids))`` equals the bytes of ``decode(ids)``; only ``dummy_prefix`` may come before them.
+6. ``encode_with_offsets`` returns the ids of ``encode``, and its offsets count UTF-8 bytes of the given text, not of
+   a normalized one.
+7. ``encode`` accepts every Unicode text; a lone surrogate is not Unicode text, and is read as U+FFFD or refused with
+   ValueError.
 8. ``special_ids`` are in ``range(vocab_size)``, and ordinary text never gives them, not even text that spells their
    names.
-9. ``lossless`` is true only if every Unicode text comes back exactly from ``decode(encode(text))``.
-10. ``thread_safe`` is true only if several threads may call ``encode`` and ``decode`` at a time.
-11. An id outside ``range(vocab_size)`` is refused with ValueError or BackendError, and what is no text or no ids with
-    TypeError, ValueError or AttributeError: never with an answer, a panic or a crash.
-12. A pickled copy, and what ``load`` makes of a saved file given as ``path``, give the same ids.
-13. A text of a megabyte with no place to split it is encoded in seconds, not in hours.
-14. The bytes of the parts of each of ``merges``, joined, are those of an id that is not special, and every part is a
-    unit that no merge makes, or was made before.
+9. ``lossless`` is true only if ``decode(encode(text))`` equals ``text`` for every Unicode text.
+10. ``thread_safe`` is true only if several threads may call ``encode`` and ``decode`` at the same time.
+11. An id outside ``range(vocab_size)`` is refused with ValueError or BackendError; an argument that is not text, or
+    not ids, is refused with TypeError, ValueError or AttributeError; neither gets an answer, a panic or a crash.
+12. A pickled copy gives the same ids, and so does the tokenizer that ``load`` makes of a saved file given as ``path``.
+13. A text of a megabyte that cannot be split anywhere is encoded in seconds, not in hours.
+14. The bytes of the parts of each of ``merges``, joined, are the bytes of an id that is not special; every part is
+    either a unit, which no merge makes, or made by an earlier merge.
 
-:mod:`tokbench.testing` checks every sentence for any backend.
+``tokbench check BACKEND`` tests every sentence for any backend, and so does :mod:`tokbench.testing`.
 """
 
 from __future__ import annotations
@@ -84,18 +85,33 @@ class Tokenizer(Protocol):
         """Number of ids; every id is in ``range(vocab_size)``."""
 
     def encode(self, text: str, /) -> Sequence[int]:
-        """The ids of ordinary text."""
+        """Return the ids of ordinary text.
+
+        Raises:
+            ValueError: the text has a lone surrogate, and the tokenizer does not read it as U+FFFD.
+        """
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, with U+FFFD for what is not text."""
+        """Return the text of ids, with U+FFFD where their bytes are not UTF-8.
+
+        Raises:
+            ValueError: an id is not in ``range(vocab_size)``; it may also be a ``BackendError``.
+        """
 
 
 class Encoded(NamedTuple):
-    """The ids of several documents in two flat arrays: the hot path of everything that is measured.
+    """The ids of several documents in two flat arrays.
+
+    All measurements work on these arrays, never on lists of ids.
 
     Attributes:
         ids: uint32[n], the ids of all documents, one after the other.
-        offsets: int64[d + 1]; document ``k`` has ``ids[offsets[k]:offsets[k + 1]]``.
+        offsets: int64[d + 1]; the ids of document ``k`` are ``ids[offsets[k]:offsets[k + 1]]``.
+
+    >>> import numpy as np
+    >>> two = Encoded(np.array([7, 8, 9], dtype=np.uint32), np.array([0, 2, 3]))
+    >>> two.ids[two.offsets[1] : two.offsets[2]].tolist()
+    [9]
     """
 
     ids: NDArray[np.uint32]
@@ -107,7 +123,7 @@ class Offsets(NamedTuple):
 
     Attributes:
         ids: the ids, as ``encode`` gives them.
-        ends: for each id, how many UTF-8 bytes of the text lie before the token's end; never falling.
+        ends: for each id, the number of UTF-8 bytes of the text before the end of its token; they never fall.
     """
 
     ids: Sequence[int]
@@ -116,26 +132,39 @@ class Offsets(NamedTuple):
 
 @runtime_checkable
 class EncodesBatch(Protocol):
-    """Capability: encodes many documents straight into arrays, on one thread."""
+    """Capability: encodes many documents straight into arrays, on one thread.
+
+    Without it, tokbench calls ``encode`` for each document.
+    """
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, equal to those of ``encode`` one by one."""
+        """Return the ids of all texts: the same as ``encode`` gives for each."""
 
 
 @runtime_checkable
 class DecodesBatch(Protocol):
-    """Capability: decodes many documents from arrays, on one thread."""
+    """Capability: decodes many documents from arrays, on one thread.
+
+    Without it, tokbench calls ``decode`` for each document.
+    """
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents, equal to those of ``decode`` one by one."""
+        """Return the texts of all documents: the same as ``decode`` gives for each."""
 
 
 @runtime_checkable
 class HasTokenBytes(Protocol):
-    """Capability: says which bytes an id stands for."""
+    """Capability: says which bytes an id stands for.
+
+    >>> class Letters:
+    ...     def token_bytes(self, token_id: int, /) -> bytes:
+    ...         return bytes([token_id])
+    >>> isinstance(Letters(), HasTokenBytes)
+    True
+    """
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id, as ``decode`` gives them; empty for an id that stands for no text.
+        """Return the bytes of one id, as ``decode`` gives them; no bytes for an id that stands for no text.
 
         Raises:
             ValueError: the id is not in ``range(vocab_size)``.
@@ -144,28 +173,28 @@ class HasTokenBytes(Protocol):
 
 @runtime_checkable
 class HasDummyPrefix(Protocol):
-    """Capability: some bytes stand before every text inside the model and are dropped by ``decode``."""
+    """Capability: the model puts some bytes before every text, and ``decode`` takes them away again."""
 
     @property
     def dummy_prefix(self) -> bytes:
-        """SentencePiece's ``b" "``, or ``b""``."""
+        """The bytes: ``b" "`` for most SentencePiece models, or ``b""``."""
 
 
 @runtime_checkable
 class EncodesWithOffsets(Protocol):
-    """Capability: says where in the text each token ends, even where the text is normalized."""
+    """Capability: says where in the text each token ends, even if the model normalizes the text."""
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """The ids of one text and the byte positions at which they end."""
+        """Return the ids of one text, and the byte positions at which their tokens end."""
 
 
 @runtime_checkable
 class HasUnknown(Protocol):
-    """Capability: has an id for what it does not know."""
+    """Capability: has an id for text that it does not know."""
 
     @property
     def unk_id(self) -> int | None:
-        """That id; ``None`` where this vocabulary has none."""
+        """The id of the unknown token; ``None`` if this vocabulary has no such token."""
 
 
 @runtime_checkable
@@ -180,16 +209,17 @@ class HasSpecialTokens(Protocol):
 
     @property
     def special_ids(self) -> Mapping[str, int]:
-        """Names and ids; ordinary text gives none of them, so an unknown token that text may give is not there."""
+        """The ids by name. Ordinary text never gives them, so leave out an unknown token that text may give."""
 
 
 @runtime_checkable
 class HasMerges(Protocol):
-    """Capability: tells its merges, in order of rank, as BPE has them.
+    """Capability: lists the merges of its BPE vocabulary in order of rank.
 
-    What a text becomes with the first ``k`` of them is what the same tokenizer with no others makes of it: from the
-    ids of the whole vocabulary follow those of every smaller one. Whether merges are in such an order may take
-    seconds to find out; of a vocabulary in which they are not, ``merges`` raises an error that is an AttributeError.
+    The order must be such that encoding with the first ``k`` merges gives the ids of a tokenizer that has only these
+    ``k`` merges. So the ids of every smaller vocabulary follow from the ids of the whole one. Finding out whether the
+    merges are in such an order may take seconds. If they are not, ``merges`` raises an error that is an
+    AttributeError.
 
     >>> class Letters:
     ...     merges = ((104, 105), (128, 33))  # hi, hi!
@@ -199,16 +229,16 @@ class HasMerges(Protocol):
 
     @property
     def merges(self) -> Sequence[tuple[int, ...]]:
-        """The ids of the parts of each merge: two, or more for a token that a chunk is looked up in whole.
+        """The ids of the parts of each merge: two, or more for a token that is only found by looking up a whole chunk.
 
-        The merge makes the lowest id with the bytes of all parts, special ids left out. The parts of a token that no
-        merge builds are what the merges before it leave of its bytes.
+        The merge makes the lowest id with the bytes of all parts, special ids aside. A token that is looked up whole
+        has as its parts the tokens into which the merges before it encode its bytes.
         """
 
 
 @runtime_checkable
 class ClaimsLossless(Protocol):
-    """Capability: says whether every Unicode text comes back exactly."""
+    """Capability: says whether every Unicode text comes back exactly from encoding and decoding."""
 
     @property
     def lossless(self) -> bool:
@@ -217,49 +247,49 @@ class ClaimsLossless(Protocol):
 
 @runtime_checkable
 class ThreadSafe(Protocol):
-    """Capability: says whether several threads may use it at a time."""
+    """Capability: says whether several threads may use the tokenizer at the same time."""
 
     @property
     def thread_safe(self) -> bool:
-        """``True`` only if ``encode`` and ``decode`` may be called from several threads at a time."""
+        """``True`` only if several threads may call ``encode`` and ``decode`` at the same time."""
 
 
 @runtime_checkable
 class HasNotes(Protocol):
-    """Capability: has something to say that a reader of the report must know."""
+    """Capability: has notes that a reader of the report must know."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """Sentences, such as how much of the training text the trainer left out."""
+        """The notes, in sentences: for example, how much of the training text the trainer left out."""
 
 
 @runtime_checkable
 class Saves(Protocol):
-    """Capability: can be written to one file, from which the backend's ``load`` gets it back."""
+    """Capability: can be saved to one file, from which ``load`` of the same backend reads it back."""
 
     @property
     def file_suffix(self) -> str:
-        """What the file's name ends in, such as ``.tiktoken``."""
+        """The end of the file's name, such as ``.tiktoken``."""
 
     def save(self, path: Path, /) -> None:
-        """Write the artefact to ``path``."""
+        """Write the tokenizer to the file ``path``."""
 
 
 @runtime_checkable
 class Exports(Protocol):
-    """Capability: can be written in the formats of other libraries."""
+    """Capability: can be written in the file formats of other libraries."""
 
     @property
     def exports(self) -> Mapping[str, str]:
-        """By format name, what the file's name ends in; ``{"tiktoken": ".tiktoken"}``."""
+        """By the name of the format, the end of the file's name: ``{"tiktoken": ".tiktoken"}``."""
 
     def export(self, name: str, path: Path, /) -> None:
-        """Write the tokenizer in a format to ``path``, which for some formats becomes a folder."""
+        """Write the tokenizer in the format ``name`` to ``path``; some formats make ``path`` a folder."""
 
 
 @runtime_checkable
 class WarmsUp(Protocol):
-    """Capability: gets ready for much text, by compiling or loading what would slow the first calls down."""
+    """Capability: prepares for much text, by compiling or loading what would slow the first calls down."""
 
     def warm_up(self) -> None:
-        """Called before anything is timed."""
+        """Prepare; tokbench calls this before it times anything."""

@@ -1,1 +1,1 @@
-"""Corpora: sources, shards, words."""
+"""Corpora: their sources, their shards, and the words in them."""

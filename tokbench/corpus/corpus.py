@@ -1,4 +1,4 @@
-"""A corpus of a run: a source, what it holds, and its parts for training and for evaluation."""
+"""A corpus of a run: its source, its summary, and its parts for training and for evaluation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Corpus", "Survey", "fingerprint"]
 
 
 def fingerprint(text: str) -> int:
-    """64 bits of a text: what tells one document from another.
+    """Return 64 bits of a hash of a text, by which documents are told apart.
 
     >>> fingerprint("a")
     4681665781835383343
@@ -33,14 +33,14 @@ def _mark(data: bytes) -> bytes:
 
 @dataclass
 class Survey:
-    """What one pass over a corpus finds.
+    """The summary of a corpus, from one pass over it.
 
     Attributes:
-        sha256: digest over group, key and text of all documents, in order.
-        documents, bytes: totals of the whole corpus, both parts.
-        evaluated_bytes: size of the evaluated part.
-        groups: documents in the evaluated part, by group, in order of appearance.
-        evaluated: by group, the fingerprints (uint64) of the documents in the evaluated part.
+        sha256: the hash of group, key and text of all documents, in order.
+        documents, bytes: the totals of the whole corpus.
+        evaluated_bytes: the size of the part that is evaluated.
+        groups: the number of evaluated documents of each group, in order of appearance.
+        evaluated: the fingerprints (uint64) of the evaluated documents, by group.
         trained: the fingerprints of the documents that training may see.
     """
 
@@ -60,10 +60,10 @@ def _numbers(marks: bytearray) -> NDArray[np.uint64]:
 class Corpus:
     """A source under its name in a run.
 
-    With ``holdout`` a share of the documents is kept from training, and only that share is evaluated;
-    without, all are used for both. Which side a document falls on is decided by a hash of its text (of
-    its key in a parallel corpus, so that translations stay together), so it never changes, and copies
-    of one text never fall on both sides.
+    With ``holdout``, a share of the documents is kept from training, and only that share is evaluated. Without it, all
+    documents are used for both. A hash of the text decides for each document, so the decision never changes, and copies
+    of one text are always in the same part. In a parallel corpus the hash is that of the key, so that translations stay
+    together.
     """
 
     def __init__(self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False) -> None:
@@ -73,23 +73,23 @@ class Corpus:
         self.parallel = parallel
 
     def evaluation(self) -> Iterator[Document]:
-        """The documents that are measured."""
+        """Return the documents that are evaluated."""
         return (document for document in self.source.documents() if not self.holdout or self._held_out(document))
 
     def training(self) -> Iterator[Document]:
-        """The documents that training sees."""
+        """Return the documents for training."""
         return (document for document in self.source.documents() if not self.holdout or not self._held_out(document))
 
     def shards(self) -> Iterator[Shard]:
-        """The evaluated part in shards."""
+        """Return the evaluated documents in shards."""
         return shards(self.name, self.evaluation(), by_key=self.parallel)
 
     def survey(self) -> Survey:
-        """Read everything once.
+        """Read all documents once.
 
         Raises:
-            InputError: unreadable, empty, an empty part, parallel groups of different length, or gold words in
-                some documents only.
+            InputError: a file cannot be read, the corpus or one of its parts is empty, groups of a parallel corpus
+                have different keys, or only some documents have gold words.
         """
         found = Survey()
         digest = hashlib.sha256()
@@ -147,7 +147,7 @@ class Corpus:
             raise InputError([Problem("", self._not_parallel(first, group, keys)) for group in different])
 
     def _not_parallel(self, first: str, group: str, keys: Mapping[str, list[str]]) -> str:
-        """Where a group is no longer the translation of the first, line by line."""
+        """Return a message that names the first documents of two groups that are not translations of one another."""
         pairs = zip_longest(keys[first], keys[group])
         at = next(k for k, (one, other) in enumerate(pairs) if one != other)
         one, other = self._origin(first, at), self._origin(group, at)
@@ -159,7 +159,7 @@ class Corpus:
         )
 
     def _origin(self, group: str, at: int) -> str:
-        """Where the document of a group with that number stands, and its key."""
+        """Return the place and the key of the document of a group with this number."""
         mine = (document for document in self.source.documents() if document.group == group)
         document = next(islice(mine, at, None), None)
         return f"{document.origin} (key {document.key!r})" if document else "no more documents"

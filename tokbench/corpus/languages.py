@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 __all__ = ["FACETS", "Language", "Slice", "find_language", "slices"]
 
 FACETS: Final = ("script", "family", "resource class")
-"""By what languages are put together."""
+"""The properties by which languages are grouped into slices."""
 
 _SCRIPTS: Final = {
     "arab": "Arabic", "beng": "Bengali", "cyrl": "Cyrillic", "deva": "Devanagari", "guru": "Gurmukhi", "hans": "Han",
@@ -22,13 +22,13 @@ _FOUR = 4
 
 
 class Language(NamedTuple):
-    """What is known of a language; ``""`` where nothing is.
+    """The properties of a language; each is empty if it is not known.
 
     Attributes:
-        name: in English.
-        script: its usual script.
-        family: the widest family that is accepted.
-        resource_class: ``0`` to ``5``, Joshi et al. 2020.
+        name: the English name.
+        script: the usual script.
+        family: the widest language family that is accepted.
+        resource_class: ``0`` to ``5``, by Joshi et al. 2020.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Language(NamedTuple):
     resource_class: str
 
     def facet(self, name: str) -> str:
-        """One of :data:`FACETS`."""
+        """Return the value of one of :data:`FACETS`."""
         return {"script": self.script, "family": self.family, "resource class": self.resource_class}[name]
 
 
 class Slice(NamedTuple):
-    """Groups whose languages share a facet; ``value`` is ``""`` for those of which it is not known."""
+    """The groups whose languages have the same value of a facet; ``value`` is empty if it is not known."""
 
     facet: str
     value: str
@@ -51,7 +51,7 @@ class Slice(NamedTuple):
 
 @cache
 def _table() -> dict[str, Language]:
-    """The languages by each of their codes."""
+    """Return the languages by each of their codes."""
     table = {}
     for line in Path(__file__).with_name("languages.tsv").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -62,7 +62,9 @@ def _table() -> dict[str, Language]:
 
 
 def find_language(group: str) -> Language | None:
-    """The language of a group that is called by its code, ISO 639-1 or 639-3; what follows the code may name a script.
+    """Return the language of a group that is named by its ISO 639-1 or 639-3 code; ``None`` if it is not known.
+
+    A subtag after the code may name a script.
 
     >>> find_language("hi").name, find_language("zho-CN").script, find_language("srp_Latn").script
     ('Hindi', 'Han', 'Latin')
@@ -76,7 +78,7 @@ def find_language(group: str) -> Language | None:
 
 
 def slices(groups: Iterable[str]) -> list[Slice]:
-    """The groups put together by each facet; those of which it is unknown come last, and are not dropped.
+    """Return slices of the groups by each facet. Groups whose value is not known form the last slice of a facet.
 
     >>> [tuple(each) for each in slices(["en", "tlh"]) if each.facet == "script"]
     [('script', 'Latin', ('en',)), ('script', '', ('tlh',))]

@@ -1,4 +1,4 @@
-"""Shards: batches of documents of one group, with what is counted on the text once for all tokenizers."""
+"""Shards: batches of documents of one group, with counts of their text that all tokenizers share."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["BUCKETS", "SHARD_CHARS", "Shard", "shards"]
 T = TypeVar("T")
 
 SHARD_CHARS: Final = 1 << 20
-"""A shard is closed when it has this many characters, so that memory does not grow with the corpus."""
+"""A shard is complete when it has this many characters, so memory does not grow with the corpus."""
 
 BUCKETS: Final = 32
-"""Documents fall by hash into this many groups, over which the jackknife goes."""
+"""The number of jackknife groups into which documents are divided by hash."""
 
 
 _LAST_SPACE: Final = 0x3000
@@ -31,7 +31,7 @@ _LAST_SPACE: Final = 0x3000
 
 @cache
 def _white_space() -> NDArray[np.bool_]:
-    """bool[code points up to one beyond the last space], which of them are white space."""
+    """Return bool[0x3002], ``True`` for white space; the last entry stands for all further code points."""
     import regex
 
     table = np.zeros(_LAST_SPACE + 2, dtype=np.bool_)
@@ -43,14 +43,14 @@ class Shard:
     """Documents of one group.
 
     Attributes:
-        corpus, group: where they come from.
-        parallel: whether the groups are translations: document ``first + k`` is the same one in each.
-        first: how many documents of the group came before.
-        texts, keys, origins: one entry a document.
+        corpus, group: the corpus and the group of the documents.
+        parallel: ``True`` if the groups are translations: document ``first + k`` is then the same text in each group.
+        first: the number of documents of the group in earlier shards.
+        texts, keys, origins: a list with an entry for each document.
         n_chars, n_bytes: int64[d], code points and UTF-8 bytes of each document.
         buckets: int64[d], the jackknife group of each document, from its key where keys are shared by
             translations, else from its text.
-        gold: the words that people marked; ``None`` if the corpus has none.
+        gold: the words that people marked; ``None`` if the corpus has no gold words.
     """
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
@@ -75,17 +75,17 @@ class Shard:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells it from all other shards of a run."""
+        """The identity of the shard among all shards of a run."""
         return self.corpus, self.group, self.first
 
     @cached_property
     def byte_offsets(self) -> NDArray[np.int64]:
-        """int64[d + 1], where each document begins when their bytes are laid end to end."""
+        """int64[d + 1], the byte at which each document begins when all are joined; the last entry is the end."""
         return np.concatenate([[0], np.cumsum(self.n_bytes)])
 
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
-        """int64[d], code points of each document with the Unicode property White_Space."""
+        """int64[d], the number of code points of each document that have the Unicode property White_Space."""
         text = "".join(self.texts)
         if text.isascii():
             white = _white_space()[np.frombuffer(text.encode(), dtype=np.uint8)]
@@ -97,13 +97,13 @@ class Shard:
 
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:
-        """int64[bytes + 1], bytes before each position, documents laid end to end, that are not white space."""
+        """int64[bytes + 1], the number of bytes before each position that are not white space, all documents joined."""
         codes = np.frombuffer("".join(self.texts).encode("utf-32-le"), dtype="<u4")
         white = _white_space()[np.minimum(codes, _LAST_SPACE + 1)]
         return np.concatenate([[0], np.cumsum(np.repeat(~white, byte_widths(codes)), dtype=np.int64)])
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` finds in the texts, found once for all tokenizers; ``key`` tells it from all else.
+        """Return the result of ``make``, computed once for all tokenizers and kept under ``key``.
 
         >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
         >>> shard.cached("blanks", lambda: shard.texts[0].count(" ")), shard.cached("blanks", lambda: 1 / 0)
@@ -115,10 +115,10 @@ class Shard:
         return found
 
     def words(self, unit: Unit) -> Words:
-        """The words of the shard, found once.
+        """Return the words of the shard in a unit, found once.
 
         Raises:
-            InputError: a unit of gold words, and the corpus has none.
+            InputError: the unit needs gold words, and the corpus has none.
         """
         return self.cached(("words", unit), lambda: self._find_words(unit))
 
@@ -130,12 +130,12 @@ class Shard:
         return self.gold.unit(unit)
 
     def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:
-        """float64[BUCKETS], the sums over each jackknife group of one value a document."""
+        """Return float64[BUCKETS], for each jackknife group the sum of the values of its documents."""
         return np.bincount(self.buckets, weights=values, minlength=BUCKETS).astype(np.float64)
 
 
 def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS) -> Iterator[Shard]:
-    """Cut a stream of documents into shards, group by group, in the order in which they fill."""
+    """Yield shards of a stream of documents, each of one group, in the order in which they are complete."""
     open_: dict[str, list[Document]] = {}
     chars: dict[str, int] = {}
     first: dict[str, int] = {}

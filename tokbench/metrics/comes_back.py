@@ -12,6 +12,6 @@ __all__ = ["comes_back"]
 
 
 def comes_back(encoded: EncodedShard) -> NDArray[np.bool_]:
-    """bool[d], the documents that come back exactly and have no unknown token."""
+    """Return bool[d], the documents that come back exactly and have no unknown token."""
     unk_id = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
     return encoded.exact if unk_id is None else encoded.exact & (encoded.count_ids(unk_id) == 0)

@@ -1,4 +1,4 @@
-"""One shard as one tokenizer sees it: encoded once, looked at by every metric."""
+"""One shard encoded by one tokenizer, from which every metric computes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.batch import decode_batch
-from tokbench.contracts.tokenizer import Encoded, EncodesWithOffsets, HasDummyPrefix, HasTokenBytes, Tokenizer
+from tokbench.contracts.tokenizer import (
+    Encoded,
+    EncodesWithOffsets,
+    HasDummyPrefix,
+    HasTokenBytes,
+    HasUnknown,
+    Tokenizer,
+)
 from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
 from tokbench.failures import doing
@@ -17,15 +24,15 @@ from tokbench.failures import doing
 __all__ = ["DECODING", "EncodedShard", "LoadedTokenizer", "TokenEnds"]
 
 DECODING: Final = "decoding"
-"""What a worker says that it does meanwhile."""
+"""The activity that a worker reports while it decodes."""
 
 
 class TokenEnds(NamedTuple):
-    """Where tokens end in a shard whose documents' bytes are laid end to end.
+    """The places where tokens end in a shard, in bytes of its documents joined end to end.
 
     Attributes:
-        ends: int64[m], rising, of the documents in ``aligned`` only.
-        aligned: bool[d], the documents whose tokens could be laid onto their bytes.
+        ends: int64[m], rising; only of the documents in ``aligned``.
+        aligned: bool[d], ``True`` for documents whose tokens could be aligned with their bytes.
     """
 
     ends: NDArray[np.int64]
@@ -33,7 +40,7 @@ class TokenEnds(NamedTuple):
 
 
 class LoadedTokenizer:
-    """A tokenizer under comparison, with what is computed about it once.
+    """A tokenizer under comparison, with the lengths of its tokens.
 
     Attributes:
         name: its name in the run.
@@ -46,7 +53,7 @@ class LoadedTokenizer:
         self._lengths = np.empty(0, dtype=np.int32)
 
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
-        """int32[n], how many bytes each id stands for; each id is asked for once in a run."""
+        """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a run."""
         tokenizer = self.tokenizer
         if not isinstance(tokenizer, HasTokenBytes):
             msg = "byte_lengths needs the capability HasTokenBytes"
@@ -63,11 +70,11 @@ class LoadedTokenizer:
 
 
 class EncodedShard:
-    """What the metrics look at.
+    """One shard, encoded by one tokenizer: the input of all text metrics.
 
     Attributes:
-        loaded: the tokenizer.
-        shard: the documents, with their text-side counts.
+        loaded: the tokenizer under its name.
+        shard: the documents, with counts of their text.
         arrays: the ids of all documents, with their offsets.
     """
 
@@ -88,17 +95,17 @@ class EncodedShard:
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """int64[d + 1]; document ``k`` has ``ids[offsets[k]:offsets[k + 1]]``."""
+        """int64[d + 1]; the ids of document ``k`` are ``ids[offsets[k]:offsets[k + 1]]``."""
         return self.arrays.offsets
 
     @cached_property
     def tokens(self) -> NDArray[np.int64]:
-        """int64[d], tokens of each document."""
+        """int64[d], the number of tokens of each document."""
         return np.diff(self.offsets)
 
     @cached_property
     def decoded(self) -> list[str]:
-        """The documents as they come back."""
+        """The documents as they come back: decoded from their ids, once for all metrics."""
         with doing(DECODING):
             decoded = decode_batch(self.tokenizer, self.arrays)
         if len(decoded) != len(self.shard):
@@ -108,22 +115,28 @@ class EncodedShard:
 
     @cached_property
     def exact(self) -> NDArray[np.bool_]:
-        """bool[d], the documents that come back unchanged."""
+        """bool[d], ``True`` for documents that come back unchanged."""
         same = (back == text for back, text in zip(self.decoded, self.shard.texts, strict=True))
         return np.fromiter(same, dtype=np.bool_, count=len(self.shard))
 
+    @cached_property
+    def comes_back(self) -> NDArray[np.bool_]:
+        """bool[d], ``True`` for documents that come back unchanged and have no unknown token."""
+        unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
+        return self.exact if unk_id is None else self.exact & (self.count_ids(unk_id) == 0)
+
     def count_ids(self, token_id: int) -> NDArray[np.int64]:
-        """int64[d], how often an id occurs in each document."""
+        """Return int64[d], how often an id occurs in each document."""
         at = np.flatnonzero(self.ids == token_id)
         documents = np.searchsorted(self.offsets, at, side="right") - 1
         return np.bincount(documents, minlength=len(self.shard))
 
     @cached_property
     def token_ends(self) -> TokenEnds:
-        """Where tokens end, from the bytes of the ids, else from the tokenizer's own offsets.
+        """The places where tokens end: from the bytes of the ids, or else from the offsets of the tokenizer.
 
-        A document is aligned by bytes only if it comes back exactly: then the bytes of its ids are its
-        own bytes, and their lengths say where each token ends.
+        Bytes are used only for documents that come back exactly: the bytes of their ids are then the bytes of the
+        document, and the lengths of the tokens say where each token ends.
         """
         documents = len(self.shard)
         ends = np.empty(0, dtype=np.int64)
@@ -141,7 +154,7 @@ class EncodedShard:
 
     @cached_property
     def boundaries(self) -> NDArray[np.int64]:
-        """int64[b], rising, each once: where tokens begin or end in the documents that could be laid out."""
+        """int64[b], rising, each once: the places where tokens begin or end in the aligned documents."""
         ends, aligned = self.token_ends
         return np.union1d(ends, self.shard.byte_offsets[:-1][aligned])
 

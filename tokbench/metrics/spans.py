@@ -1,6 +1,7 @@
-"""Stretches of text in a shard, found once for all tokenizers, and how tokens lie in them.
+"""Spans of text in a shard, found once for all tokenizers, and the tokens in them.
 
-Everything is in UTF-8 bytes of a shard whose documents are laid end to end, as :attr:`EncodedShard.token_ends` has it.
+All positions count UTF-8 bytes of the shard, whose documents are joined end to end, as in
+:attr:`EncodedShard.token_ends`.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ __all__ = ["Spans", "cuts", "find_spans", "shard_bytes", "sum_by_document", "tok
 
 
 class Spans(NamedTuple):
-    """Stretches of text; none crosses the end of its document.
+    """Spans of text; no span crosses the end of its document.
 
     Attributes:
         starts, ends: int64[s], byte positions; span ``k`` is ``[starts[k], ends[k])``.
-        documents: int64[s], the document of each.
+        documents: int64[s], the document of each span.
     """
 
     starts: NDArray[np.int64]
@@ -30,17 +31,17 @@ class Spans(NamedTuple):
     documents: NDArray[np.int64]
 
     def where(self, chosen: NDArray[Any]) -> Spans:
-        """Those of a mask or of indices."""
+        """Return the spans that a mask or an array of indices chooses."""
         return Spans(self.starts[chosen], self.ends[chosen], self.documents[chosen])
 
 
 def shard_bytes(shard: Shard) -> NDArray[np.uint8]:
-    """uint8[n], the documents end to end."""
+    """Return uint8[n], the UTF-8 bytes of all documents, joined."""
     return shard.cached("bytes", lambda: np.frombuffer("".join(shard.texts).encode(), dtype=np.uint8))
 
 
 def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
-    r"""What a pattern matches in the UTF-8 bytes of a shard; it must not match across a line feed.
+    r"""Find the matches of a pattern in the UTF-8 bytes of a shard. The pattern must not match a line feed.
 
     >>> from tokbench.contracts.corpus import Document
     >>> shard = Shard("c", "en", 0, [Document(text, "en", text, text) for text in ("né 1", "22")], by_key=False)
@@ -56,25 +57,31 @@ def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
 
 
 def cuts(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:
-    """int64[s], token boundaries strictly inside each span; one more is the number of tokens that it touches."""
+    """Return int64[s], the number of token boundaries strictly inside each span.
+
+    A span with k boundaries inside is touched by k + 1 tokens.
+    """
     up_to_start = np.searchsorted(encoded.boundaries, spans.starts, side="right").astype(np.int64)
     return (np.searchsorted(encoded.boundaries, spans.ends, side="left") - up_to_start).clip(min=0)
 
 
 def tokens_within(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:
-    """int64[s], tokens that lie in a span from their first byte to their last."""
+    """Return int64[s], the number of tokens that lie entirely inside each span."""
     before_start = np.searchsorted(encoded.boundaries, spans.starts, side="left").astype(np.int64)
     return (np.searchsorted(encoded.boundaries, spans.ends, side="right") - before_start - 1).clip(min=0)
 
 
 def touches(encoded: EncodedShard, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """bool[s], whether there is a token boundary from ``starts`` to ``ends``, both included."""
+    """Return bool[s], ``True`` where a token boundary lies from ``starts`` to ``ends``, both included."""
     return np.searchsorted(encoded.boundaries, starts, side="left") < np.searchsorted(
         encoded.boundaries, ends, side="right"
     )
 
 
 def sum_by_document(encoded: EncodedShard, spans: Spans, values: NDArray[Any] | None = None) -> NDArray[np.float64]:
-    """float64[d], the sum of a value of each span (or how many there are) over the documents that could be laid out."""
+    """Return float64[d], for each document the sum of a value of its spans, or the number of its spans.
+
+    A document whose tokens could not be aligned with its bytes counts 0.
+    """
     counted = np.bincount(spans.documents, weights=values, minlength=len(encoded.shard))
     return np.where(encoded.token_ends.aligned, counted, 0.0)

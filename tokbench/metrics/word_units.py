@@ -1,4 +1,4 @@
-"""What the families that count words have in common: their options, and sums that know their unit."""
+"""The common part of the families that count words: their options, and sums that know their unit."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class UnitSums(NamedTuple):
     """Sums over words, and the units in which the words were counted.
 
     Attributes:
-        units: of all shards in the sums.
+        units: the units of all shards in the sums.
         sums: the sums.
-        lacking: why there is nothing to count; ``""`` if there is.
+        lacking: the reason why there are no words to count; empty if there are.
     """
 
     units: frozenset[Unit]
@@ -59,18 +59,21 @@ class UnitSums(NamedTuple):
     lacking: str = ""
 
     def merged(self, other: UnitSums) -> UnitSums:
-        """The sums of both."""
+        """Return the sums of both."""
         return UnitSums(self.units | other.units, self.sums + other.sums, self.lacking or other.lacking)
 
     def refusal(self) -> NotApplicable | None:
-        """Why there is no value: groups in different units have none in common, and some have no words."""
+        """Return the reason why there is no value; ``None`` if there is one.
+
+        There is none for groups that are counted in different units, and for text without words.
+        """
         if len(self.units) > 1:
             names = ", ".join(UNIT_NAMES[unit][1] for unit in sorted(self.units))
             return NotApplicable(f"groups are counted in different units: {names}")
         return NotApplicable(self.lacking) if self.lacking else None
 
     def aligned_share(self, above: str) -> Measured | NotApplicable:
-        """A share of the words in documents that were aligned, with its unit; ``n`` is how many these are."""
+        """Return a share of the words in aligned documents, with its unit; ``n`` is the number of these documents."""
         refusal = self.refusal()
         if refusal:
             return refusal
@@ -82,19 +85,19 @@ class UnitSums(NamedTuple):
         return ratio._replace(n=aligned) if isinstance(ratio, Measured) else ratio
 
     def raw(self) -> dict[str, Any]:
-        """The sums and their units as JSON data."""
+        """Return the sums and their units as JSON data."""
         return {"units": sorted(self.units), **self.sums.raw()}
 
 
 def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Words, str]:
-    """The unit of a shard, its words in it, and why there are none, if the unit is not to be had there.
+    """Return the unit of a shard, its words, and the reason why there are none (empty if there are).
 
-    The unit is as the options say, else as the group's language wants.
+    The options name the unit; if they do not, the language of the group decides.
 
     Args:
-        options: of the family.
+        options: the options of the family.
         shard: the documents.
-        placed: whether it matters where the words lie, so that a unit which is only counted will not do.
+        placed: ``True`` if the places of the words are needed, so that a unit that can only be counted is refused.
     """
     group = shard.group
     wanted = options.units.get(group) or options.unit or default_unit(group)
@@ -111,19 +114,19 @@ def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit,
 
 
 def token_ends(encoded: EncodedShard) -> TokenEnds:
-    """Where tokens end; no document is aligned where the tokenizer tells neither bytes nor offsets."""
+    """Return where tokens end. If the tokenizer has neither bytes nor offsets, no document is aligned."""
     if isinstance(encoded.tokenizer, HasTokenBytes | EncodesWithOffsets):
         return encoded.token_ends
     return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(encoded.shard), dtype=np.bool_))
 
 
 def unknown_tokens(encoded: EncodedShard) -> NDArray[np.bool_]:
-    """bool[n], the tokens of a shard that stand for what the tokenizer does not know."""
+    """Return bool[n], ``True`` for the unknown tokens of a shard."""
     unknown = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
     ids = encoded.ids
     return np.zeros(len(ids), dtype=np.bool_) if unknown is None else ids == unknown
 
 
 def count_by_document(shard: Shard, documents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64[d], how often each document of a shard is named."""
+    """Return int64[d], how often each document of a shard is in a list of documents."""
     return np.bincount(documents, minlength=len(shard))

@@ -1,6 +1,6 @@
-"""A cell as a reader sees it: the number or a word, its marks, and the whole story behind it.
+"""Cells as reports show them: a number or a word, its marks, and a tooltip with everything behind it.
 
-A cell without a value is a word with a reason, never a blank and never a zero.
+A cell without a value shows a word and has a reason. It is never blank and never zero.
 """
 
 from __future__ import annotations
@@ -11,62 +11,36 @@ from dataclasses import dataclass
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status
 
-__all__ = ["BEST_LEGEND", "IN_SAMPLE", "LEGENDS", "LOSSY", "DisplayCell", "Series", "display_cell", "label", "legends"]
+__all__ = ["BEST_LEGEND", "IN_SAMPLE", "LEGENDS", "LOSSY", "DisplayCell", "Series", "display_cell", "legends"]
 
 IN_SAMPLE, LOSSY = "†", "‡"
 LEGENDS: Mapping[str, str] = {
     IN_SAMPLE: "† evaluated on text it was trained on",
     LOSSY: "‡ loses text here, so that fewer tokens are no merit",
 }
-"""What the marks beside a number say."""
+"""The meaning of each mark beside a number."""
 
 BEST_LEGEND = (
     "bold: the best of a column, unless most are equal; what bears a mark does not compete, "
     "and speeds whose intervals overlap are equal"
 )
 
-_LABELS: Mapping[str, str] = {
-    "chars_per_token": "chars/token",
-    "cer": "CER",
-    "compression_ratio": "compression",
-    "continued_word_rate": "continued words",
-    "decode_mb_per_s": "decode",
-    "encode_mb_per_s": "encode",
-    "gini": "Gini",
-    "left_out": "left out of premiums",
-    "load_s": "load",
-    "max_min": "max/min premium",
-    "nsl": "sequence length",
-    "relative_context": "context",
-    "roundtrip_exact": "round trip",
-    "train_s": "training",
-    "unk_rate": "unknown tokens",
-    "vocab_utilization": "vocabulary used",
-    "whitespace_fidelity": "white space kept",
-}
-# A metric of a plugin goes by its id; the table of definitions has both.
-
 _WORDS = {Status.NOT_APPLICABLE: "n/a"}
-
-
-def label(metric: str) -> str:
-    """A metric's short name."""
-    return _LABELS.get(metric) or metric.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplayCell:
-    """One cell.
+    """One cell of a table.
 
     Attributes:
         text: the number, or one short word.
-        value: what it is sorted by; ``None`` sorts last.
-        interval: ``low–high`` in the same digits, or ``""``.
-        title: the whole story: number, unit, interval, what it rests on; or the reason.
+        value: the number that the cell is sorted by; ``None`` sorts last.
+        interval: ``low–high`` in the same digits, or an empty string.
+        title: the tooltip: number, unit, interval and what the number rests on; or the reason.
         best: whether it is the best of its column.
-        in_sample: the share of the text that the tokenizer was trained on, if that is known and not 0.
-        lossy: whether text was lost that fewer tokens could hide.
-        unknown: whether so many tokens are unknown that the number compares with no other.
+        in_sample: the share of the text that the tokenizer was trained on; ``None`` if that is unknown or 0.
+        lossy: whether the tokenizer lost text here, which makes this number look better.
+        unknown: whether so many tokens are unknown that the number cannot be compared with others.
     """
 
     text: str
@@ -80,7 +54,7 @@ class DisplayCell:
 
     @property
     def marks(self) -> str:
-        """What stands beside the number, explained by :data:`LEGENDS`."""
+        """The marks beside the number; :data:`LEGENDS` explains them."""
         return (IN_SAMPLE if self.in_sample else "") + (LOSSY if self.lossy else "")
 
 
@@ -89,23 +63,21 @@ class Series:
     """One metric of one group for every tokenizer: a column of a table, or a row of a heat map.
 
     Attributes:
-        metric, corpus, group: which.
-        unit: the unit of its cells; ``""`` if they do not agree.
+        metric, label, short_label: the metric's id, its name, and its name in narrow columns.
+        corpus, group: the place.
+        unit: the unit of its cells; empty if they do not agree.
         direction: ``higher``, ``lower`` or ``none``.
         cells: by tokenizer, in the order of the run.
     """
 
     metric: str
+    label: str
+    short_label: str
     corpus: str
     group: str
     unit: str
     direction: str
     cells: Mapping[str, DisplayCell]
-
-    @property
-    def label(self) -> str:
-        """The metric's short name."""
-        return label(self.metric)
 
     @property
     def unit_label(self) -> str:
@@ -114,17 +86,17 @@ class Series:
 
     @property
     def measured(self) -> bool:
-        """Whether there is any number in it."""
+        """Tell whether any cell has a number."""
         return any(cell.value is not None for cell in self.cells.values())
 
     @property
     def tells_apart(self) -> bool:
-        """Whether it says something of the tokenizers, and not only of the text, as its size does."""
+        """Tell whether the numbers depend on the tokenizer; the size of a text, for instance, does not."""
         values = [cell.value for cell in self.cells.values() if cell.value is not None]
         return bool(values) and (self.direction != "none" or len(values) == 1 or len(set(values)) > 1)
 
     def ranked(self) -> list[str]:
-        """The tokenizers, best (or largest) first; those with many unknown tokens, then without value, last."""
+        """Return the tokenizers, best (or largest) first; many unknown tokens come later, no value last."""
         sign = 1.0 if self.direction == "lower" else -1.0
 
         def key(name: str) -> tuple[bool, bool, float]:
@@ -135,25 +107,25 @@ class Series:
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """The legends that these cells need."""
+    """Return the legends of the marks that these cells have."""
     marks = set("".join(cell.marks for cell in cells))
     return [legend for mark, legend in LEGENDS.items() if mark in marks]
 
 
-def display_cell(cell: Cell, style: Style, *, best: bool, rounds: bool, lossy: bool, unknown: bool) -> DisplayCell:
-    """The cell in the style of its column; ``rounds`` says that ``n`` counts those, not documents."""
+def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bool, unknown: bool) -> DisplayCell:
+    """Return the cell in the style of its column; the ``n`` of a timed metric counts rounds, not documents."""
     if cell.status != Status.OK or cell.value is None:
         return DisplayCell(text=_WORDS.get(cell.status, cell.status.value), title=cell.reason or "no reason given")
     interval = ""
     title = [exact(cell.value, cell.unit)]
     if cell.ci_low is not None and cell.ci_high is not None:
         ends = style.show(cell.ci_low), style.show(cell.ci_high)
-        # One that is narrower than the last digit says nothing here; the title has it.
+        # An interval narrower than the last digit is left to the tooltip.
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
         title.append(f"95 % interval {low} to {exact(cell.ci_high, cell.unit)}")
     if cell.n:
-        title.append(f"{cell.n:,} {'rounds' if rounds else 'documents'}")
+        title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.in_sample:
         title.append(f"{exact(cell.in_sample, 'share')} of the documents were trained on")
     if lossy:

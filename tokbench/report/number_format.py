@@ -1,4 +1,4 @@
-"""Numbers as they stand in a table: the same digits down a column, never rounded into a lie."""
+"""Formatting of numbers: the same digits down a column, and no rounding to 0 or to 100 % of what is not."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Style", "duration", "exact", "size", "style_for", "unit_label"]
+__all__ = ["Style", "byte_size", "duration", "exact", "style_for", "unit_label"]
 
 _COUNTS = frozenset({"tokens", "bytes", "characters", "chars", "documents", "words", "ids"})
 _WIDE = 20.0
-"""From this ratio of largest to smallest on, fixed decimals would drown the small ones."""
+"""From this ratio of largest to smallest on, each number has its own number of decimals."""
 
 _MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the numbers of one column are written.
+    """The way in which the numbers of one column are written.
 
     Attributes:
         kind: a whole number, a share shown in percent, or any other number.
@@ -29,7 +29,7 @@ class Style:
     decimals: int | None = None
 
     def show(self, value: float) -> str:
-        """The number without its unit.
+        """Return the number without its unit.
 
         >>> Style("share", 1).show(0.5), Style("share", 1).show(0.99999), Style("share", 1).show(1.0)
         ('50.0', '99.999', '100.0')
@@ -43,7 +43,7 @@ class Style:
             return _significant(scaled, 3)
         for decimals in range(self.decimals, _MOST_DECIMALS + 1):
             text = f"{scaled:.{decimals}f}"
-            # All but one document of a million is not all of them, and one is not none.
+            # 999,999 documents of a million must not become 100 %, nor one of them 0 %.
             if scaled == float(text) or float(text) not in self._edges():
                 return text
         return _significant(scaled, 2) if abs(scaled) < 1 else f"<{round(scaled)}"
@@ -60,7 +60,7 @@ def _significant(value: float, digits: int) -> str:
 
 
 def style_for(values: Iterable[float], unit: str, digits: int = 4) -> Style:
-    """One style for all these numbers; the one in their middle gets ``digits`` significant digits."""
+    """Return one style for all these numbers; their median gets ``digits`` significant digits."""
     known = sorted(abs(value) for value in values if value)
     if unit.startswith("share"):
         return Style("share", max(digits - 3, 0))
@@ -76,7 +76,7 @@ def style_for(values: Iterable[float], unit: str, digits: int = 4) -> Style:
 
 
 def unit_label(unit: str) -> str:
-    """The unit as it stands beside numbers in this style.
+    """Return the unit as it stands beside numbers in this style.
 
     >>> unit_label("share"), unit_label("share of words"), unit_label("bytes/token")
     ('%', '% of words', 'bytes/token')
@@ -85,7 +85,7 @@ def unit_label(unit: str) -> str:
 
 
 def exact(value: float, unit: str) -> str:
-    """A number with its unit, alone in a sentence.
+    """Return a number with its unit, to stand in a sentence.
 
     >>> exact(0.123456789, "share of words"), exact(3.14159265, "bytes/token"), exact(1234567, "tokens")
     ('12.3457 % of words', '3.14159 bytes/token', '1,234,567 tokens')
@@ -96,10 +96,10 @@ def exact(value: float, unit: str) -> str:
     return f"{scaled:.6g} {unit_label(unit)}".rstrip()
 
 
-def size(count: float) -> str:
-    """A number of bytes; a megabyte has 10⁶.
+def byte_size(count: float) -> str:
+    """Return a number of bytes with its unit; a megabyte has 10⁶.
 
-    >>> size(532), size(1234567)
+    >>> byte_size(532), byte_size(1234567)
     ('532 B', '1.23 MB')
     """
     for factor, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
@@ -109,7 +109,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A stretch of time.
+    """Return a number of seconds as a stretch of time.
 
     >>> duration(0.25), duration(42.3), duration(192)
     ('0.250 s', '42.3 s', '3 min 12 s')

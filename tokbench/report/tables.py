@@ -1,29 +1,32 @@
-"""The cells of a run by key, and the best among those that can be compared."""
+"""The cells of a run by key, facts of its metrics, and the best among cells that can be compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Final
 
+from tokbench.contracts.metric import Role
 from tokbench.report.cells import DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
+from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, TokenizerState
 from tokbench.results.model import Results
 
-__all__ = ["MANY_UNKNOWN", "Tables"]
+__all__ = ["HEADLINE_ROLES", "MANY_UNKNOWN", "CellTables"]
 
-_TEXT_SAVERS = frozenset({"compression", "fertility", "continued_words"})
-"""Families in which losing text would look like a gain."""
+HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.ENCODING_SPEED)
+"""The roles by which headline metrics are ordered; those without such a role follow."""
 
-_SPEED_DIGITS = 3  # no machine is steadier than that
+MANY_UNKNOWN: Final = 0.001
+"""From this share of unknown tokens on, the lost text shows in the digits of a ratio."""
 
-MANY_UNKNOWN = 0.001
-"""From this share of unknown tokens on, what is missing shows in the digits of a ratio."""
+_TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
 
-class Tables:
-    """The cells of a run, by key, and the names in them in their order."""
+class CellTables:
+    """The cells of a run by key, and the names of tokenizers, corpora and metrics in their order."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -41,79 +44,114 @@ class Tables:
             groups.setdefault((cell.metric, cell.corpus), {})[cell.group] = None
         return {key: list(names) for key, names in groups.items()}
 
+    def metric(self, name: str) -> MetricInfo:
+        """Return the definition of a metric; an empty one if the run has none."""
+        return self.results.metrics.get(name, MetricInfo())
+
+    def tokenizer(self, name: str) -> TokenizerInfo:
+        """Return the description of a tokenizer; an empty one if the run has none."""
+        return self.results.tokenizers.get(name, TokenizerInfo())
+
+    def corpus(self, name: str) -> CorpusInfo:
+        """Return the description of a corpus; an empty one if the run has none."""
+        return self.results.corpora.get(name, CorpusInfo())
+
+    def label(self, metric: str) -> str:
+        """Return a metric's name in reports."""
+        return self.metric(metric).label or metric.replace("_", " ")
+
+    @cached_property
+    def _by_role(self) -> dict[str, str]:
+        return {metric.role: name for name, metric in reversed(self.results.metrics.items())}
+
+    def with_role(self, role: Role) -> str:
+        """Return the id of the first metric that has the role, or an empty string."""
+        return self._by_role.get(role, "")
+
+    @cached_property
+    def headline(self) -> list[str]:
+        """The metrics by which tokenizers are told apart at first sight, in the order of a table."""
+        names = [name for name, metric in self.results.metrics.items() if metric.headline]
+        rank = {role.value: place for place, role in enumerate(HEADLINE_ROLES)}
+        return sorted(names, key=lambda name: rank.get(self.metric(name).role, len(rank)))
+
+    @cached_property
+    def loss_counts(self) -> frozenset[str]:
+        """The metrics that count lost documents by cause; the section on losses shows them, so that no other must.
+
+        They belong to the family of the round trip, and neither direction is better.
+        """
+        family = self.metric(self.with_role(Role.ROUND_TRIP)).family
+        metrics = self.results.metrics.items()
+        return frozenset(
+            name for name, each in metrics if family and each.family == family and each.direction == "none"
+        )
+
     def groups(self, metric: str, corpus: str) -> list[str]:
-        """The groups for which a metric has cells, in the order of the corpus."""
+        """Return the groups for which a metric has cells, in the order of the corpus."""
         present = [group for group in self._present.get((metric, corpus), []) if group != WHOLE]
-        known = list(self.results.corpora.get(corpus, {}).get("groups", {}))
-        rank = {group: place for place, group in enumerate(known)}
+        rank = {group: place for place, group in enumerate(self.corpus(corpus).groups)}
         return sorted(present, key=lambda group: rank.get(group, len(rank)))
 
     def cell(self, metric: str, corpus: str, group: str, tokenizer: str) -> Cell | None:
-        """One cell, if the run left it."""
+        """Return one cell, or ``None`` if the run has no such cell."""
         return self._cells.get((metric, corpus, group, tokenizer))
-
-    def family(self, metric: str) -> str:
-        """The family of a metric, ``""`` if nobody described it."""
-        return self.results.metrics.get(metric, {}).get("family", "")
-
-    def direction(self, metric: str) -> str:
-        """Which way is better: ``higher``, ``lower`` or ``none``."""
-        return self.results.metrics.get(metric, {}).get("direction", "none")
 
     def series(
         self, metric: str, corpus: str, group: str = WHOLE, *, digits: int = 4, style: Style | None = None
     ) -> Series:
-        """One metric of one group for every tokenizer, with the best of them marked."""
+        """Return one metric of one group for every tokenizer, with the best of them marked."""
+        info = self.metric(metric)
         cells = {name: self.cell(metric, corpus, group, name) for name in self.tokenizers}
         usable = [cell for cell in cells.values() if cell and cell.value is not None]
         units = {cell.unit for cell in usable}
         unit = units.pop() if len(units) == 1 else ""
-        if self.family(metric) == "speed":
-            digits = min(digits, _SPEED_DIGITS)
+        if info.timed:
+            digits = min(digits, _TIMED_DIGITS)
         style = style or style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
         best = self._best(usable) if len({cell.unit for cell in usable}) == 1 else set()
         shown = {
-            name: self._shown(cell, style, best=name in best) if cell else self._missing(name)
+            name: self._display_cell(cell, style, best=name in best) if cell else self._missing(name)
             for name, cell in cells.items()
         }
-        return Series(metric, corpus, group, unit, self.direction(metric), shown)
+        label = self.label(metric)
+        return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
 
-    def _shown(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
-        family = self.family(cell.metric)
-        lossy = family in _TEXT_SAVERS and self._loses(cell)
+    def _display_cell(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
+        metric = self.metric(cell.metric)
+        lossy = metric.loss_looks_better and self._loses(cell)
         unknown = lossy and self._unknown(cell) >= MANY_UNKNOWN
-        return display_cell(cell, style, best=best, rounds=family == "speed", lossy=lossy, unknown=unknown)
+        return display_cell(cell, style, best=best, timed=metric.timed, lossy=lossy, unknown=unknown)
 
     def _missing(self, name: str) -> DisplayCell:
-        entry = self.results.tokenizers.get(name, {})
-        state = str(entry.get("state", TokenizerState.READY))
-        if state == TokenizerState.READY:
+        tokenizer = self.tokenizer(name)
+        if tokenizer.state == TokenizerState.READY:
             return DisplayCell(text="not run", title="the run has no such cell")
-        return DisplayCell(text=state, title=plain(entry.get("reason") or "no reason given"))
+        return DisplayCell(text=tokenizer.state.value, title=plain(tokenizer.reason or "no reason given"))
 
     def _unknown(self, cell: Cell) -> float:
-        """The share of unknown tokens where the cell is, as far as that is known."""
-        rate = self.cell("unk_rate", cell.corpus, cell.group, cell.tokenizer)
+        """Return the share of unknown tokens at the place of the cell; 0 if it is not known."""
+        rate = self.cell(self.with_role(Role.UNKNOWN), cell.corpus, cell.group, cell.tokenizer)
         return (rate and rate.value) or 0.0
 
     def _loses(self, cell: Cell) -> bool:
-        """Whether the tokenizer is known to lose text where the cell is: fewer tokens are then no merit."""
-        share = self.cell("roundtrip_exact", cell.corpus, cell.group, cell.tokenizer)
+        """Tell whether the tokenizer is known to lose text at the place of the cell."""
+        share = self.cell(self.with_role(Role.ROUND_TRIP), cell.corpus, cell.group, cell.tokenizer)
         return self._unknown(cell) > 0 or bool(share and share.value is not None and share.value < 1)
 
     def _best(self, cells: list[Cell]) -> set[str]:
-        """The tokenizers whose cells are best among those that can be compared."""
-        family, direction = self.family(cells[0].metric), self.direction(cells[0].metric)
+        """Return the tokenizers whose cells are best among those that can be compared."""
+        metric = self.metric(cells[0].metric)
         pool = [cell for cell in cells if not cell.in_sample]
-        if family in _TEXT_SAVERS:
+        if metric.loss_looks_better:
             pool = [cell for cell in pool if not self._loses(cell)]
-        if direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone is no comparison
+        if metric.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
-        top = (max if direction == "higher" else min)(pool, key=lambda cell: cell.value or 0.0)
+        top = (max if metric.direction == "higher" else min)(pool, key=lambda cell: cell.value or 0.0)
         best = {cell.tokenizer for cell in pool if cell.value == top.value}
-        if family == "speed":
+        if metric.timed:
             best |= {cell.tokenizer for cell in pool if _overlap(cell, top)}
-        # Where most are best, as in a round trip without loss, bold would only be noise.
+        # Where most are best, as in a round trip without loss, bold says nothing.
         return best if 2 * len(best) <= len(pool) else set()
 
 

@@ -182,7 +182,8 @@ class MetricInfo:
         unit: its unit, unless the cells name another.
         direction: which way is better.
         formula, definition: how it is computed, and what it says.
-        label, short_label: its name in reports, and one for narrow columns.
+        label: its name in reports; empty for its id with spaces.
+        short_label: its name in narrow columns; empty for the label.
         headline: whether it is one of the few by which tokenizers are told apart at first sight.
         loss_looks_better: whether a tokenizer that loses text looks better in it than it is.
         role: what it means to the rest of tokbench, as :class:`tokbench.contracts.metric.Role`; empty if nothing.

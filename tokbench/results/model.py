@@ -1,65 +1,59 @@
-"""What a run leaves behind: cells, and all that is needed to read them.
-
-``results.json`` is this model, written out. A report is a pure function of it.
-"""
+"""The whole of ``results.json``. A report is a pure function of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import TypeAdapter, ValidationError
 
 from tokbench.errors import ResultsError, one_line
+from tokbench.results.blocks import (
+    CorpusInfo,
+    Difference,
+    Environment,
+    LossInfo,
+    MetricInfo,
+    PairComparison,
+    PluginInfo,
+    ProbeInfo,
+    RawState,
+    RunConfig,
+    TokenizerInfo,
+)
 from tokbench.results.cells import COLUMNS, Cell, Status
+from tokbench.results.older import upgraded
+from tokbench.results.vocabulary_size import VocabularySizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["SCHEMA", "Results"]
 
-SCHEMA = "tokbench-results/1"
+SCHEMA: Final = "tokbench-results/2"
 
 
 @dataclass(kw_only=True)
 class Results:
-    """All that one run found out.
+    """The whole of ``results.json``; each block is documented by its class.
 
     Attributes:
         name: the run's name.
         created: when it began, ISO 8601, UTC.
-        config: the configuration, as read, and its sha256.
-        environment: machine, interpreter, versions: plain names to plain values.
-        plugins: every entry point: ``name, distribution, version, state, reason``.
-        corpora: by name: ``source, options, licence, sha256, documents, bytes, evaluated_bytes, holdout,
-            parallel, reference``
-            and ``groups``, the number of evaluated documents by group.
-        tokenizers: by name: ``backend, distribution, libraries, options, optional, same_as, state, reason,
-            vocab_size, load_s, train, sha256, notes`` and, if saved, ``artefact, artefact_sha256``;
-            ``train`` is ``None`` or ``corpora, documents, bytes, vocab_size, seconds``; ``sha256`` holds
-            the digests of files, by option, and ``vocabulary``, that of the bytes of all ids.
-        metrics: by the metric's id: ``family, unit, direction, formula, definition``; direction is
-            ``higher`` or ``lower`` (is better) or ``none``.
+        config, environment, plugins: what ran, and where.
+        corpora, tokenizers, metrics: by name, in the order of the configuration.
         cells: the numbers.
-        losses: for each tokenizer, corpus and group with texts that did not come back: ``tokenizer, corpus,
-            group, documents`` (how many), of the first ``origin, position`` (characters), ``expected, got``
-            (what stands there, with a little context before), and ``causes``: for each ``cause``, ``documents``
-            (whose first difference it explains), ``taking_part`` (in which it takes part), and its own first.
-        differences: for each tokenizer that is declared the same as another, corpus and group with documents that
-            have other ids: ``tokenizer, same_as, corpus, group, compared, documents`` (how many were compared, how
-            many differ), and of the first ``origin`` and either ``position`` (characters), ``text`` (from a little
-            before), ``expected`` and ``got`` (``[id, text]`` of the tokens there), or ``reason``.
-        study: what goes beyond cells, by kind; see :mod:`tokbench.runner.vocabulary_size`.
-        probes: for each probe ``probe, title, explanation, values`` (ids of metrics), ``texts`` (``[label, text]``) and
-            ``answers``, by tokenizer: ``tokens``, for each text the ``[id, text]`` of its tokens, and ``own``, further
-            texts as ``[label, text, tokens]``; or ``reason``.
-        pairs: for each two tokenizers, corpus and group, the one with fewer tokens first: ``corpus, group, tokenizer,
-            other, tokens`` (of both), ``difference`` (share of the other's tokens, not above 0), its 95 % interval
-            ``ci_low, ci_high`` (``None`` if nothing varies), ``n`` (documents), ``p``, ``p_holm`` (corrected for all
-            pairs of the group) and ``differ``.
+        losses: for each tokenizer and group with texts that did not come back, how many and why.
+        differences: for each tokenizer whose ids should be those of another and are not, where and how.
+        vocabulary_size: what a study of vocabulary sizes found; ``None`` if none was asked for.
+        probes: for each probe its texts, and how every tokenizer cuts them.
+        pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
         notes: what a reader of the numbers must know, such as a warning about noise.
-        states: the raw sums behind the cells, by tokenizer, corpus, group and metric family.
+        states: the raw sums behind the cells.
+        tracebacks: by the reason of failed cells, where the code failed.
         seconds: how long the run took.
         interrupted: whether it was stopped before it was through.
         problems: files that could not be made or written.
@@ -67,20 +61,21 @@ class Results:
 
     name: str
     created: str = ""
-    config: dict[str, Any] = field(default_factory=dict)
-    environment: dict[str, Any] = field(default_factory=dict)
-    plugins: list[dict[str, str]] = field(default_factory=list)
-    corpora: dict[str, dict[str, Any]] = field(default_factory=dict)
-    tokenizers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    metrics: dict[str, dict[str, str]] = field(default_factory=dict)
+    config: RunConfig = field(default_factory=RunConfig)
+    environment: Environment = field(default_factory=Environment)
+    plugins: list[PluginInfo] = field(default_factory=list)
+    corpora: dict[str, CorpusInfo] = field(default_factory=dict)
+    tokenizers: dict[str, TokenizerInfo] = field(default_factory=dict)
+    metrics: dict[str, MetricInfo] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
-    losses: list[dict[str, Any]] = field(default_factory=list)
-    differences: list[dict[str, Any]] = field(default_factory=list)
-    study: dict[str, Any] = field(default_factory=dict)
-    probes: list[dict[str, Any]] = field(default_factory=list)
-    pairs: list[dict[str, Any]] = field(default_factory=list)
+    losses: list[LossInfo] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    vocabulary_size: VocabularySizes | None = None
+    probes: list[ProbeInfo] = field(default_factory=list)
+    pairs: list[PairComparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    states: list[dict[str, Any]] = field(default_factory=list)
+    states: list[RawState] = field(default_factory=list)
+    tracebacks: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
     problems: list[str] = field(default_factory=list)
@@ -94,40 +89,48 @@ class Results:
 
     @property
     def failed(self) -> bool:
-        """Whether any cell or study failed or ran out of time, or a file could not be written."""
-        studies = any(study.get("failures") for study in self.study.values())
-        return (
-            bool(self.problems) or studies or any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
-        )
+        """Whether a cell failed or ran out of time, or something else could not be made."""
+        sizes_failed = bool(self.vocabulary_size and self.vocabulary_size.failures)
+        cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
+        return bool(self.problems) or sizes_failed or cells_failed
 
     def to_json(self) -> str:
-        """The text of ``results.json``."""
-        body = {"schema": SCHEMA} | {name: getattr(self, name) for name in self.__dataclass_fields__}
-        body["cells"] = [_row(cell) for cell in self.cells]
+        """Return the text of ``results.json``."""
+        body = {"schema": SCHEMA} | {each.name: getattr(self, each.name) for each in fields(self)}
         return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(value)}" for name, value in body.items()) + "\n}\n"
 
     @classmethod
-    def read(cls, path: Path) -> Results:
-        """Read a ``results.json``.
+    def read(cls, path: str | Path) -> Results:
+        """Read a ``results.json`` of this schema or of an older one.
 
         Raises:
-            ResultsError: no such file, not JSON, or of a schema this version does not know.
+            ResultsError: there is no such file, it is damaged, or its schema is newer; the message names the place.
         """
         try:
-            body = json.loads(path.read_text(encoding="utf-8"))
+            body = json.loads(Path(path).read_text(encoding="utf-8"))
             schema = body.pop("schema", None)
-        except (OSError, ValueError, AttributeError) as error:
+        except (OSError, ValueError, AttributeError, TypeError) as error:
             msg = f"{path}: not a results file: {one_line(error)}"
             raise ResultsError(msg) from error
         if schema != SCHEMA:
-            msg = f"{path}: schema {schema!r}, but this version of tokbench reads {SCHEMA!r}"
-            raise ResultsError(msg)
-        cells = [Cell(**{**row, "status": Status(row["status"])}) for row in body.pop("cells")]
-        return cls(cells=cells, **body)
+            body = upgraded(body, schema, SCHEMA, Path(path))
+        try:
+            results: Results = _adapter().validate_python(body)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            msg = f"{path}: not a results file of schema {SCHEMA!r}: {place}: {first['msg']}"
+            raise ResultsError(msg) from error
+        return results
+
+
+@cache
+def _adapter() -> TypeAdapter[Any]:
+    return TypeAdapter(Results)
 
 
 def _lines(value: Any) -> str:
-    """JSON with one entry of a list or mapping a line: small, and two files can be compared line by line."""
+    """Return JSON with one entry of a list or mapping a line: two files can then be compared line by line."""
     if isinstance(value, list) and value:
         return "[\n" + ",\n".join(map(_dump, value)) + "\n]"
     if isinstance(value, dict) and value:
@@ -136,18 +139,9 @@ def _lines(value: Any) -> str:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+    plain = _row(value) if isinstance(value, Cell) else asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+    return json.dumps(plain, ensure_ascii=True, allow_nan=False)
 
 
 def _row(cell: Cell) -> dict[str, Any]:
     return {name: getattr(cell, name) for name in COLUMNS}
-
-
-def by_key(cells: list[Cell], metric: str) -> Mapping[tuple[str, str, str], Cell]:
-    """The cells of one metric by (tokenizer, corpus, group)."""
-    return {(c.tokenizer, c.corpus, c.group): c for c in cells if c.metric == metric}
-
-
-def groups_of(results: Results, corpus: str) -> Iterator[str]:
-    """The groups of a corpus, in the order of its source; the whole corpus is not among them."""
-    yield from results.corpora[corpus].get("groups", {})

@@ -142,7 +142,12 @@ class SizeLoss:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeInSample:
-    """The share of a corpus that a line was trained on."""
+    """The share of a corpus that a line was trained on.
+
+    Attributes:
+        line, corpus: the place.
+        share: the share of the documents, 0 to 1.
+    """
 
     line: str
     corpus: str
@@ -226,7 +231,13 @@ class ScalingOptimum:
 
 @dataclass(frozen=True, kw_only=True)
 class ScalingLaw:
-    """What the published law calls optimal: its source, where it was measured, and its optima."""
+    """The sizes that the published law calls optimal.
+
+    Attributes:
+        source: the publication.
+        validity: the range in which the law was measured.
+        optima: the optimal size by each approach.
+    """
 
     source: str
     validity: str
@@ -239,7 +250,14 @@ class ExtensionCost:
 
     Attributes:
         further: the number of tokens added.
-        before, after, rows, spare, parameters, bytes, share, flops, break_even: as there.
+        before, after: rows of the matrices before and after.
+        rows: rows added; of them ``spare`` stand for no token.
+        spare: rows of ``after`` without a token.
+        parameters: parameters added, in embedding and output layer.
+        bytes: memory added, in the model's precision.
+        share: share of the added parameters in the extended model, 0 to 1.
+        flops: FLOPs added to a token's forward pass.
+        break_even: share of tokens that further merges must save for a byte of text to cost no more FLOPs.
     """
 
     further: int
@@ -261,11 +279,17 @@ class VocabularySizes:
     Attributes:
         sizes: the sizes that the configuration asks for.
         points: ``sizes``, or ``all`` for every size there is.
-        lines, rows, knees, curves, losses, in_sample, costs: lists of what their classes say.
+        lines: the lines over sizes.
+        rows: the numbers of each size of a line on one group.
+        knees: the sizes at which lines turn from steep to flat.
+        curves: every size of a line on one group.
+        losses: what lines lose of a corpus; a line that loses nothing is not there.
+        in_sample: the shares of corpora that lines were trained on; a line that saw nothing is not there.
+        costs: what each size costs the model; empty without a model.
         failures: what could not be measured, in words.
         model: the model as the configuration gives it, and ``parameters_without_vocabulary``; ``None`` without one.
-        advice: by corpus; empty without a model.
-        law: ``None`` without a model.
+        advice: by corpus, the size to take; empty without a model.
+        law: the sizes that the published law calls optimal; ``None`` without a model.
         extensions: what further tokens cost beside ``extended_from`` tokens; empty without a model.
         extended_from: the size of the largest vocabulary.
     """

@@ -1,4 +1,4 @@
-"""What workers do in an evaluation: encode a shard, let the metrics look, find the document that did harm."""
+"""The jobs of an evaluation: encode a shard and measure it, find the document that ended a process."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from tokbench.contracts.tokenizer import Encoded, Tokenizer
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.encoded_shard import DECODING, EncodedShard, LoadedTokenizer
-from tokbench.runner import same_ids
+from tokbench.runner.same_ids import digests
 from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["ENCODING", "Look", "Search", "ShardStates", "for_family"]
+__all__ = ["ENCODING", "EncodeShard", "FindDocument", "ShardStates", "for_family"]
 
 ENCODING: Final = "encoding"
 
 
 def for_family(family: str) -> str:
-    """How the place of a heartbeat ends while a family is at work."""
+    """Return the end of the place of a heartbeat while a family measures."""
     return f", for {family}"
 
 
 class ShardStates(NamedTuple):
-    """One tokenizer has looked at a shard.
+    """The states of a shard, encoded by one tokenizer.
 
     Attributes:
         name: the tokenizer.
-        states: by family the pickled state, or why there is none.
+        states: by metric family the pickled state, or the failure.
     """
 
     name: str
@@ -40,12 +40,12 @@ class ShardStates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Look(Job):
-    """Encode a shard with several tokenizers and let the metrics look; the answers are a :class:`ShardStates` each.
+class EncodeShard(Job):
+    """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each.
 
     Attributes:
         shard: the documents.
-        wanted: by tokenizer, the families.
+        wanted: by tokenizer, the metric families.
         options: of the families.
     """
 
@@ -63,9 +63,9 @@ class Look(Job):
                 yield ShardStates(name, dict.fromkeys(families, loaded))
                 continue
             with doing(ENCODING, tokenizer=name, place=place):
-                yield self._look(context, loaded, families)
+                yield self._measure(context, loaded, families)
 
-    def _look(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
+    def _measure(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
         arrays = _encode(loaded.tokenizer, self.shard)
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
@@ -75,14 +75,16 @@ class Look(Job):
             with doing("measuring", place=_place(self.shard) + for_family(family)):
                 state = attempt(lambda family=family: self._map(context, family, encoded))  # type: ignore[misc]
             if isinstance(state, Failure):
-                reason = f"{state.reason} ({family} of corpus {self.shard.corpus}, group {self.shard.group})"
-                state = Failure(reason)
+                where = f"({family} of corpus {self.shard.corpus}, group {self.shard.group})"
+                state = state._replace(reason=f"{state.reason} {where}")
             states[family] = state
         return ShardStates(loaded.name, states)
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
-        same = family == same_ids.SPEC.name
-        state = same_ids.digests(encoded.arrays) if same else context.metric(family, self.options[family]).map(encoded)
+        if family in self.options:
+            state = context.metric(family, self.options[family]).map(encoded)
+        else:  # the comparison of ids, which no metric makes
+            state = digests(encoded.arrays)
         return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
 
@@ -91,7 +93,7 @@ def _place(shard: Shard) -> str:
 
 
 def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
-    """The checked ids of a shard; a failure names the first document that fails by itself."""
+    """Return the checked ids of a shard; a failure names the first document that fails by itself."""
 
     def encoded(texts: list[str]) -> Encoded:
         answer = encode_batch(tokenizer, texts)
@@ -104,25 +106,26 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
     for text, origin in zip(shard.texts, shard.origins, strict=True):
         alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
         if isinstance(alone, Failure):
-            return Failure(f"encode: {alone.reason} ({_place(shard)}, document {origin})")
-    return Failure(f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)")
+            return alone._replace(reason=f"encode: {alone.reason} ({_place(shard)}, document {origin})")
+    reason = f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)"
+    return outcome._replace(reason=reason)
 
 
 @dataclass(frozen=True)
-class Search(Job):
-    """Do again, document by document, what has ended a process: the next one to die tells which document it was.
+class FindDocument(Job):
+    """Repeat, document by document, what has ended a process: if another one ends, its heartbeat names the document.
 
     The answer, if there is one, is ``None``.
 
     Attributes:
-        shard, name: with which tokenizer it happened where.
-        death: what happened.
-        families: those that are measured no more.
+        shard, name: the documents, and the tokenizer.
+        died: what happened.
+        families: the metric families that are no longer measured.
     """
 
     shard: Shard
     name: str
-    death: WorkerDied
+    died: WorkerDied
     families: tuple[str, ...]
 
     def run(self, context: WorkerContext) -> Iterator[None]:
@@ -131,7 +134,7 @@ class Search(Job):
         for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
             with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, document {origin}"):
                 encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
-                if self.death.heartbeat.verb == DECODING and not isinstance(encoded, Failure):
+                if self.died.heartbeat.verb == DECODING and not isinstance(encoded, Failure):
                     with doing(DECODING):
                         attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
         yield None

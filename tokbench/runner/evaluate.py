@@ -1,4 +1,4 @@
-"""Shards x tokenizers -> states: everything is encoded once, and looked at by every text metric."""
+"""Shards x tokenizers -> states: everything is encoded once, and measured by every text metric."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from tokbench.failures import Failure, attempt
 from tokbench.metrics.encoded_shard import DECODING
 from tokbench.progress import Progress
 from tokbench.results.cells import WHOLE
-from tokbench.runner import same_ids
-from tokbench.runner.encode_shard import ENCODING, Look, Search, ShardStates, for_family
+from tokbench.runner.encode_shard import ENCODING, EncodeShard, FindDocument, ShardStates, for_family
 from tokbench.runner.plan import Plan
 from tokbench.runner.same_ids import SameIds
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
@@ -31,16 +30,15 @@ Key = tuple[str, str, str, str]
 
 @dataclass
 class Evaluation:
-    """What the text metrics know so far.
+    """The states of the text metrics so far.
 
     Attributes:
         metrics: the text metrics by family.
         same_ids: the comparison of tokenizers that are declared the same.
-        states: by key, the merged state of the shards so far, or why there is none. A failure stays:
-            sums over a part of a group would pass for the whole.
+        states: by key, the merged state of the shards so far, or the failure. A failure stays, because sums over a
+            part of a group would pass for the whole.
         documents: by key, how many documents are in the state.
-        ended: by tokenizer and family, the end that it made of a process; what had not been measured by then
-            never will be.
+        ended: by tokenizer and family, how it ended a process; what had not been measured by then is not measured.
         interrupted: whether the run was stopped before all shards were seen.
     """
 
@@ -64,7 +62,7 @@ class Evaluation:
             self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
 
     def state(self, key: Key, documents: int) -> Any | Failure:
-        """The state of a group with so many documents, or why there is none."""
+        """Return the state of a group with so many documents, or the failure."""
         state = self.states.get(key)
         if isinstance(state, Failure) or self.documents.get(key) == documents:
             return state
@@ -72,7 +70,7 @@ class Evaluation:
         return self.ended.get((key[0], key[3]), Failure(stopped))
 
     def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
-        """The state of a group, or of the whole corpus, which is the merge of its groups.
+        """Return the state of a group, or of the whole corpus, which is the merge of its groups.
 
         Args:
             key: which state.
@@ -87,15 +85,20 @@ class Evaluation:
                 return part
         metric = self.metrics[family]
         if isinstance(metric, CorpusMetric):
-            return None  # it looks at the groups one by one
+            return None  # it takes the groups one by one
         return attempt(lambda: reduce(metric.merge, parts), "merging groups")
 
+    @property
+    def failures(self) -> list[Failure]:
+        """All failures of tokenizers and metrics so far."""
+        return [*self.ended.values(), *(state for state in self.states.values() if isinstance(state, Failure))]
+
     def families(self, name: str) -> tuple[str, ...]:
-        """All that look through a tokenizer."""
-        return (*self.metrics, same_ids.SPEC.name) if name in self.same_ids.compared else tuple(self.metrics)
+        """Return all families that measure a tokenizer."""
+        return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
 
     def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
-        """The families that can still look at a shard through a tokenizer."""
+        """Return the families that can still measure a shard with a tokenizer."""
         return tuple(
             family
             for family in self.families(name)
@@ -105,17 +108,17 @@ class Evaluation:
 
 
 def evaluate(plan: Plan, names: list[str], pool: WorkerPool, progress: Progress) -> Evaluation:
-    """Every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept."""
+    """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept."""
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
     evaluation = Evaluation(metrics, SameIds(plan, names))
-    context = _Evaluator(plan, evaluation, names, progress)
+    evaluator = _Evaluator(plan, evaluation, names, progress)
     try:
-        for job, answer in pool.work(context.next_job, context.read_ahead):
-            context.take(job, answer)
+        for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
+            evaluator.take(job, answer)
         evaluation.same_ids.finish(pool)
     except KeyboardInterrupt:
         evaluation.interrupted = True
-        pool.dismiss()
+        pool.end()
     return evaluation
 
 
@@ -135,52 +138,52 @@ class _Evaluator:
         self._open: dict[tuple[str, str, int], set[str]] = {}
 
     def next_job(self) -> Job | None:
-        """What is to be done again, else the next shard."""
+        """Return a job that must be repeated, else the next shard, or ``None`` after the last."""
         if self._again:
             return self._again.popleft()
         while self.read_ahead():
             shard = self._ahead.popleft()
             self._open[shard.key] = set(self._names)
-            job = self._look(shard, self._names)
+            job = self._encode_shard(shard, self._names)
             if job:
                 return job
         return None
 
     def read_ahead(self) -> bool:
-        """Have the next shard ready, so that no worker waits for it; whether there is one."""
+        """Read the next shard, so that no worker waits for it; return whether there is one."""
         if not self._ahead:
             self._ahead.extend(islice(self._shards, 1))
         return bool(self._ahead)
 
-    def _look(self, shard: Shard, names: list[str]) -> Look | None:
+    def _encode_shard(self, shard: Shard, names: list[str]) -> EncodeShard | None:
         wanted = {name: self._evaluation.wanted(name, shard) for name in names}
         for name in [name for name, families in wanted.items() if not families]:
             del wanted[name]
             self._close(shard, name)
-        return Look(shard, wanted, self._options) if wanted else None
+        return EncodeShard(shard, wanted, self._options) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
         """Take an answer to one of the jobs."""
-        if isinstance(job, Look):
+        if isinstance(job, EncodeShard):
             if isinstance(answer, WorkerDied):
-                self._mourn(job, answer)
+                self._worker_died(job, answer)
             else:
-                self._looked(job.shard, answer)
-        elif isinstance(job, Search):
+                self._add_states(job.shard, answer)
+        elif isinstance(job, FindDocument):
             self._found(job, answer)
 
-    def _looked(self, shard: Shard, looked: ShardStates) -> None:
-        for family, state in looked.states.items():
-            key = (looked.name, shard.corpus, shard.group, family)
+    def _add_states(self, shard: Shard, measured: ShardStates) -> None:
+        for family, state in measured.states.items():
+            key = (measured.name, shard.corpus, shard.group, family)
             known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
-            if family == same_ids.SPEC.name and not isinstance(known, Failure):
-                self._evaluation.same_ids.take(shard, looked.name, known)
+            if family == self._evaluation.same_ids.family and not isinstance(known, Failure):
+                self._evaluation.same_ids.take(shard, measured.name, known)
             else:
                 self._evaluation.add(key, known, len(shard))
-        self._close(shard, looked.name)
+        self._close(shard, measured.name)
 
     def _close(self, shard: Shard, name: str) -> None:
-        """A tokenizer is through with a shard."""
+        """Note that a tokenizer has finished with a shard."""
         left = self._open[shard.key]
         left.discard(name)
         if not left:
@@ -190,26 +193,26 @@ class _Evaluator:
         total = sum(self._plan.surveys[shard.corpus].groups.values()) * len(self._names)
         self._progress(f"measuring {shard.corpus}", self._done[shard.corpus], total)
 
-    def _mourn(self, job: Look, death: WorkerDied) -> None:
-        """Who was at work loses what it was doing; it goes on with what is left, and so do the others."""
-        name, ended = death.heartbeat.tokenizer, self._evaluation.ended
+    def _worker_died(self, job: EncodeShard, died: WorkerDied) -> None:
+        """Note what the tokenizer at work loses, and repeat the rest of the job."""
+        name, ended = died.heartbeat.tokenizer, self._evaluation.ended
         open_ = self._open.get(job.shard.key, set())
         left = [each for each in job.wanted if each in open_]
         if name in left:
-            families = tuple(each for each in job.wanted[name] if death.heartbeat.place.endswith(for_family(each)))
+            families = tuple(each for each in job.wanted[name] if died.heartbeat.place.endswith(for_family(each)))
             families = families or self._evaluation.families(name)
             families = tuple(family for family in families if (name, family) not in ended)
-            ended.update({(name, family): death.failure for family in families})
-            if families and death.crashed and death.heartbeat.verb in {ENCODING, DECODING}:
-                self._again.append(Search(job.shard, name, death, families))
-        again = self._look(job.shard, left)
+            ended.update({(name, family): died.failure for family in families})
+            if families and died.crashed and died.heartbeat.verb in {ENCODING, DECODING}:
+                self._again.append(FindDocument(job.shard, name, died, families))
+        again = self._encode_shard(job.shard, left)
         if again:
             self._again.append(again)
 
-    def _found(self, search: Search, answer: WorkerDied | None) -> None:
-        """Which document it was, if it is one alone."""
+    def _found(self, search: FindDocument, answer: WorkerDied | None) -> None:
+        """Note which document ended the process, if it was a single one."""
         if isinstance(answer, WorkerDied):
-            found = answer.failure if answer.crashed else search.death.failure
+            found = answer.failure if answer.crashed else search.died.failure
         else:
-            found = Failure(f"{search.death.failure.reason} (each document by itself does no harm)")
+            found = Failure(f"{search.died.failure.reason} (each document by itself does no harm)")
         self._evaluation.ended.update({(search.name, family): found for family in search.families})

@@ -1,219 +1,282 @@
-"""States -> cells: every tokenizer x corpus x group x metric has one, with a value or with a reason."""
+"""From states to cells: every tokenizer, corpus, group and metric has one, with a value or with a reason."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.metric import (
     CorpusMetric,
+    CorpusOutcome,
+    CorpusStates,
     FindsLosses,
     Measured,
     Metric,
     MetricFamily,
     NotApplicable,
-    TextMetric,
+    Role,
 )
 from tokbench.corpus.corpus import Survey
 from tokbench.corpus.languages import slices
-from tokbench.failures import Failure, attempt
+from tokbench.failures import Failure, attempt, tracebacks
+from tokbench.results.blocks import LossInfo, PairComparison, RawState
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
-from tokbench.runner import same_ids
-from tokbench.runner.across import CorpusMetrics
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 
-__all__ = ["CellMaker", "make_cell"]
+__all__ = ["Finished", "finish", "make_cell"]
 
+Values = Mapping[str, Measured | NotApplicable]
 Fingerprints = NDArray[np.uint64]
 
 
-class CellMaker:
-    """Makes the cells of the text metrics, and the raw states that go with them."""
+@dataclass(frozen=True)
+class Finished:
+    """All that the text metrics found.
+
+    Attributes:
+        cells: by tokenizer, corpus, group, then the whole corpus and its slices, then metric.
+        states: the raw sums behind the cells.
+        losses: of each tokenizer and group with documents that did not come back, their number and causes.
+        pairs: the comparisons of every two tokenizers.
+        tracebacks: by the reason of failed cells, where the code failed.
+    """
+
+    cells: list[Cell]
+    states: list[RawState]
+    losses: list[LossInfo]
+    pairs: list[PairComparison]
+    tracebacks: dict[str, str]
+
+
+def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> Finished:
+    """Make the cells of the text metrics, and what goes with them."""
+    finisher = _Finisher(plan, evaluation)
+    rows = [row for each in prepared for row in finisher.rows(each)]
+    states = [state for each in prepared for state in finisher.states(each)]
+    raw = ((state, attempt(partial(evaluation.metrics[state.family].raw, state.state))) for state in states)
+    outcomes = (each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome))
+    failures = [row.values for row in rows if isinstance(row.values, Failure)]
+    failures += [each.failure for each in prepared if each.failure]
+    return Finished(
+        cells=[cell for row in rows for cell in row.cells()],
+        states=[RawState(**place._asdict() | {"state": each}) for place, each in raw if not isinstance(each, Failure)],
+        losses=[loss for state in states if (loss := _loss(evaluation, state))],
+        pairs=[pair for outcome in outcomes for pair in outcome.pairs],
+        tracebacks=tracebacks(failures),
+    )
+
+
+class _State(NamedTuple):
+    """The state of a metric family in one group."""
+
+    tokenizer: str
+    corpus: str
+    group: str
+    family: str
+    state: Any
+
+
+class _Row(NamedTuple):
+    """Some values of a tokenizer in one group, or the failure; ``seen`` is the share of documents trained on."""
+
+    prepared: PreparedTokenizer
+    corpus: str
+    group: str
+    metrics: Iterable[Metric]
+    values: Values | Failure
+    seen: float | None
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield a cell for each metric."""
+        for metric in self.metrics:
+            yield make_cell(self.prepared, self.corpus, self.group, metric, self.values, self.seen)
+
+
+class _Finisher:
+    """Asks the text metrics of a run for their values.
+
+    Attributes:
+        outcomes: by corpus and family, what corpus metrics found.
+    """
 
     def __init__(self, plan: Plan, evaluation: Evaluation) -> None:
         self._plan = plan
         self._evaluation = evaluation
-        self._specs = [spec for spec, _ in plan.metrics if spec.text]
-        self._across = CorpusMetrics(plan, evaluation)
-        self.states: list[dict[str, Any]] = []
-        self.losses: list[dict[str, Any]] = []
+        self._families = [family for family, _ in plan.metrics if family.text]
+        self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
+        for corpus in plan.measured:
+            for name, metric in evaluation.metrics.items():
+                if isinstance(metric, CorpusMetric):
+                    states = self._corpus_states(corpus, name)
+                    self.outcomes[corpus, name] = attempt(partial(metric.finish_corpus, states), f"finishing {name}")
 
-    @property
-    def pairs(self) -> list[dict[str, Any]]:
-        """What was found of pairs of tokenizers."""
-        return self._across.pairs
+    def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
+        groups, entry = self._plan.surveys[corpus].groups, self._plan.config.corpora[corpus]
+        names = [each.name for each in self._plan.tokenizers]
+        every = {
+            (name, group): self._evaluation.state((name, corpus, group, family), documents)
+            for name in names
+            for group, documents in groups.items()
+        }
+        known = {place: state for place, state in every.items() if not isinstance(state, Failure)}
+        measured = [name for name in names if any((name, group) in known for group in groups)]
+        return CorpusStates(corpus, entry.parallel, entry.reference, groups, measured, known)
 
-    def cells(self, prepared: Prepared) -> Iterator[Cell]:
-        """All cells of one tokenizer: by corpus, by group, then the whole and its slices, by metric."""
-        trained = self._trained_on(prepared)
+    def states(self, prepared: PreparedTokenizer) -> Iterator[_State]:
+        """Yield the states of one tokenizer that are there, group by group."""
+        for corpus in self._plan.measured:
+            for group, documents in self._plan.surveys[corpus].groups.items():
+                for family in self._families:
+                    place = (prepared.name, corpus, group, family.name)
+                    state = self._evaluation.state(place, documents)
+                    if not isinstance(state, Failure):
+                        yield _State(*place, state)
+
+    def rows(self, prepared: PreparedTokenizer) -> Iterator[_Row]:
+        """Yield the values of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
+        names = prepared.planned.train_on
+        trained = np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
         for corpus in self._plan.measured:
             survey = self._plan.surveys[corpus]
             for group in [*survey.groups, WHOLE]:
                 seen = _seen(trained, survey, survey.groups if group == WHOLE else [group])
-                for spec in self._specs:
-                    yield from self._family(prepared, corpus, group, spec, seen)
-                if self._evaluation.same_ids.declared:
-                    yield self._same_ids(prepared, corpus, group, seen)
+                for family in self._families:
+                    metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
+                    values = self._values(prepared.name, corpus, group, family)
+                    yield _Row(prepared, corpus, group, metrics, values, seen)
+                same = self._plan.metric(Role.SAME_IDS)
+                if same:
+                    values = {same.id: self._same_ids(prepared, corpus, group)}
+                    yield _Row(prepared, corpus, group, [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus, trained)
 
-    def _trained_on(self, prepared: Prepared) -> Fingerprints | None:
-        """Fingerprints of the training text; ``None`` where nobody knows it."""
-        names = prepared.planned.train_on
-        return np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
-
-    def _family(
-        self, prepared: Prepared, corpus: str, group: str, spec: MetricFamily, seen: float | None
-    ) -> Iterator[Cell]:
-        values = self._values(prepared, corpus, group, spec)
-        for value in spec.values:
-            if group == WHOLE or not value.whole:
-                yield make_cell(prepared, corpus, group, value, values, seen)
-
-    def _values(
-        self, prepared: Prepared, corpus: str, group: str, spec: MetricFamily
-    ) -> Mapping[str, Measured | NotApplicable] | Failure:
-        metric = self._evaluation.metrics[spec.name]
-        place = (prepared.name, corpus, group, spec.name)
-        state = self._evaluation.group_state(place, self._plan.surveys[corpus].groups)
+    def _values(self, name: str, corpus: str, group: str, family: MetricFamily) -> Values | Failure:
+        metric = self._evaluation.metrics[family.name]
+        groups = self._plan.surveys[corpus].groups
+        state = self._evaluation.group_state((name, corpus, group, family.name), groups)
         if isinstance(state, Failure):
             return state
-        self._keep(prepared.name, corpus, group, spec.name, metric, state)
         if isinstance(metric, CorpusMetric):
-            outcome = self._across.outcome(corpus, spec.name, metric)
-            return outcome if isinstance(outcome, Failure) else outcome.values.get((prepared.name, group), {})
-        return attempt(lambda: metric.finish(state), f"finishing {spec.name}")
+            outcome = self.outcomes[corpus, family.name]
+            return outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})
+        return attempt(lambda: metric.finish(state), f"finishing {family.name}")
 
-    def _slices(self, prepared: Prepared, corpus: str, seen: float | None) -> Iterator[Cell]:
-        """What across metrics say of several groups together; ``seen`` is of the whole corpus."""
+    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[_Row]:
+        """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
         usual = {*self._plan.surveys[corpus].groups, WHOLE}
-        for spec in self._specs:
-            for (name, group), found in self._across.known(corpus, spec.name).items():
-                if name != prepared.name or group in usual:
-                    continue
-                for value in spec.values:
-                    if value.id in found:
-                        yield _cell((name, corpus, group, value.id), value, found[value.id], seen)
+        for family in self._families:
+            outcome = self.outcomes.get((corpus, family.name))
+            for (name, group), found in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
+                if name == prepared.name and group not in usual:
+                    metrics = [metric for metric in family.values if metric.id in found]
+                    yield _Row(prepared, corpus, group, metrics, found, seen)
 
-    def _by_script(self, prepared: Prepared, corpus: str, trained: Fingerprints | None) -> Iterator[Cell]:
-        """Of families that want it, the groups of each script put together."""
+    def _by_script(self, prepared: PreparedTokenizer, corpus: str, trained: Fingerprints | None) -> Iterator[_Row]:
+        """Yield the values of the groups of each script put together, of families that have them."""
         survey = self._plan.surveys[corpus]
+        families = [family for family in self._families if family.by_script]
         scripts = [(each.value, each.groups) for each in slices(survey.groups) if each.facet == "script" and each.value]
-        for script, groups in scripts if len(scripts) > 1 else ():
+        for script, groups in scripts if families and len(scripts) > 1 else ():
+            seen = _seen(trained, survey, groups)
             counts = {group: survey.groups[group] for group in groups}
-            for spec in (spec for spec in self._specs if spec.by_script):
-                state = self._evaluation.group_state((prepared.name, corpus, WHOLE, spec.name), counts)
-                metric = self._evaluation.metrics[spec.name]
+            for family in families:
+                state = self._evaluation.group_state((prepared.name, corpus, WHOLE, family.name), counts)
+                metric = self._evaluation.metrics[family.name]
                 assert not isinstance(metric, CorpusMetric)
                 values = state if isinstance(state, Failure) else attempt(partial(metric.finish, state))
-                for value in spec.values:
-                    seen = _seen(trained, survey, groups)
-                    yield make_cell(prepared, corpus, f"script: {script}", value, values, seen)
+                yield _Row(prepared, corpus, f"script: {script}", family.values, values, seen)
 
-    def _keep(
-        self, name: str, corpus: str, group: str, family: str, metric: TextMetric | CorpusMetric, state: Any
-    ) -> None:
-        place = {"tokenizer": name, "corpus": corpus, "group": group}
-        if group == WHOLE:
-            return  # it is the merge of the groups, which are kept
-        raw = attempt(lambda: metric.raw(state))
-        if not isinstance(raw, Failure):
-            self.states.append({**place, "family": family, "state": raw})
-        if isinstance(metric, FindsLosses):
-            loss = attempt(lambda: metric.loss(state))
-            if loss and not isinstance(loss, Failure):
-                self.losses.append({**place, **loss})
-
-    def _same_ids(self, prepared: Prepared, corpus: str, group: str, seen: float | None) -> Cell:
-        """Whether a tokenizer does what the one does that it is declared the same as."""
-        place = (prepared.name, corpus, group, same_ids.VALUE.id)
-        known, other, unit = self._evaluation.same_ids, prepared.planned.same_as, same_ids.VALUE.unit
-        if prepared.state != TokenizerState.READY:
-            return Cell(*place, unit=unit, status=Status(prepared.state.value), reason=prepared.reason)
+    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable:
+        """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
+        known, other = self._evaluation.same_ids, prepared.planned.same_as
         if not other:
-            value: Measured | NotApplicable = NotApplicable("not declared the same as another tokenizer")
-        elif prepared.name not in known.references:
-            value = NotApplicable(f"{other} is not there to be compared with")
-        else:
-            groups = self._plan.surveys[corpus].groups if group == WHOLE else [group]
-            parts = [known.sums(prepared.name, corpus, each) for each in groups]
-            documents = sum(self._plan.surveys[corpus].groups[each] for each in groups)
-            found = [part for part in parts if part]
-            if sum(part.documents for part in found) == documents:
-                value = reduce(operator.add, found).share("same", "documents")
-            else:
-                value = NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
-        return _cell(place, same_ids.VALUE, value, seen)
+            return NotApplicable("not declared the same as another tokenizer")
+        if prepared.name not in known.references:
+            return NotApplicable(f"{other} is not there to be compared with")
+        groups = self._plan.surveys[corpus].groups if group == WHOLE else [group]
+        parts = [known.sums(prepared.name, corpus, each) for each in groups]
+        documents = sum(self._plan.surveys[corpus].groups[each] for each in groups)
+        found = [part for part in parts if part]
+        if sum(part.documents for part in found) != documents:
+            return NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
+        return reduce(operator.add, found).share("same", "documents")
 
 
-def make_cell(
-    prepared: Prepared,
-    corpus: str,
-    group: str,
-    spec: Metric,
-    values: Mapping[str, Measured | NotApplicable] | Failure,
-    seen: float | None = None,
-) -> Cell:
-    """The cell of a value, or of the reason why there is none.
-
-    Args:
-        prepared: the tokenizer.
-        corpus: where it was measured.
-        group: of which group, or ``*``.
-        spec: what was to be measured.
-        values: what was, by id.
-        seen: the share of the documents that the tokenizer was trained on, if that is known.
-    """
-    place = (prepared.name, corpus, group, spec.id)
-    if prepared.state != TokenizerState.READY:
-        return Cell(*place, unit=spec.unit, status=Status(prepared.state.value), reason=prepared.reason)
-    lacking = _lacking(prepared, spec)
-    if lacking:
-        return Cell(*place, unit=spec.unit, status=Status.NOT_APPLICABLE, reason=lacking)
-    if isinstance(values, Failure):
-        status = Status.TIMEOUT if values.timed_out else Status.FAILED
-        return Cell(*place, unit=spec.unit, status=status, reason=values.reason)
-    return _cell(place, spec, values.get(spec.id), seen)
+def _loss(evaluation: Evaluation, place: _State) -> LossInfo | None:
+    """Return what did not come back in one group, if the metric family knows."""
+    metric = evaluation.metrics[place.family]
+    found = attempt(partial(metric.loss, place.state)) if isinstance(metric, FindsLosses) else None
+    if not found or isinstance(found, Failure):
+        return None
+    return LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **found._asdict())
 
 
 def _seen(trained: Fingerprints | None, survey: Survey, groups: Iterable[str]) -> float | None:
-    """The share of the documents of some groups that were trained on; ``None`` where nobody knows."""
+    """Return the share of the documents of some groups that were trained on, or ``None`` if that is unknown."""
     if trained is None:
         return None
     return float(np.isin(np.concatenate([survey.evaluated[group] for group in groups]), trained).mean())
 
 
-def _lacking(prepared: Prepared, value: Metric) -> str:
-    """Why a tokenizer cannot have a value; ``""`` if it can."""
-    if not prepared.facts or value.id not in prepared.facts.lacks:
-        return ""
-    names = " or ".join(need.__name__ for need in value.needs)
-    return f"backend {prepared.planned.spec.name} lacks the capability {names}"
-
-
-def _cell(
-    place: tuple[str, str, str, str], spec: Metric, value: Measured | NotApplicable | None, seen: float | None
+def make_cell(
+    prepared: PreparedTokenizer,
+    corpus: str,
+    group: str,
+    metric: Metric,
+    values: Values | Failure,
+    seen: float | None = None,
 ) -> Cell:
-    if value is None:
-        return Cell(*place, unit=spec.unit, status=Status.FAILED, reason="the metric gave no value and no reason")
+    """Make the cell of a value, or of the reason why there is none.
+
+    Args:
+        prepared: the tokenizer.
+        corpus: the corpus that was measured.
+        group: the group, or ``*``.
+        metric: what was to be measured.
+        values: what was measured, by id, or the failure.
+        seen: the share of the documents that the tokenizer was trained on; ``None`` if that is unknown.
+    """
+    place = (prepared.name, corpus, group, metric.id)
+    problem = _problem(prepared, metric, values)
+    if problem:
+        return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])
+    assert not isinstance(values, Failure)
+    value = values[metric.id]
     if isinstance(value, NotApplicable):
-        return Cell(*place, unit=spec.unit, status=Status.NOT_APPLICABLE, reason=value.reason, in_sample=seen)
-    if not math.isfinite(value.value):
-        return Cell(*place, unit=spec.unit, status=Status.FAILED, reason=f"the metric gave {value.value}")
+        return Cell(*place, unit=metric.unit, status=Status.NOT_APPLICABLE, reason=value.reason, in_sample=seen)
     return Cell(
         *place,
         value=float(value.value),
-        unit=value.unit or spec.unit,
+        unit=value.unit or metric.unit,
         ci_low=value.ci_low,
         ci_high=value.ci_high,
         n=value.n,
         in_sample=seen,
     )
+
+
+def _problem(prepared: PreparedTokenizer, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
+    """Return why there is neither a number nor a reason of the metric itself, or ``None``."""
+    if prepared.state != TokenizerState.READY:
+        return Status(prepared.state.value), prepared.reason
+    if prepared.facts and metric.id in prepared.facts.lacks:
+        names = " or ".join(need.__name__ for need in metric.needs)
+        return Status.NOT_APPLICABLE, f"backend {prepared.planned.spec.name} lacks the capability {names}"
+    if isinstance(values, Failure):
+        return Status.TIMEOUT if values.timed_out else Status.FAILED, values.reason
+    value = values.get(metric.id)
+    if value is None:
+        return Status.FAILED, "the metric gave no value and no reason"
+    if isinstance(value, Measured) and not math.isfinite(value.value):
+        return Status.FAILED, f"the metric gave {value.value}"
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt, doing
 from tokbench.files import write_atomically
 from tokbench.results.model import Results
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
@@ -39,8 +39,8 @@ def make_folder(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Save(Job):
-    """Save a tokenizer into a folder; the answer is the file, ``None`` if it cannot be saved, or why it was not."""
+class SaveTokenizer(Job):
+    """Save a tokenizer into a folder; the answer is the file, ``None`` if it has no ``save``, or the failure."""
 
     name: str
     folder: Path
@@ -59,21 +59,22 @@ class Save(Job):
         return path
 
 
-def save_artefact(folder: Path, each: Prepared, pool: WorkerPool) -> None:
-    """Save what was trained; its file and the file's sha256 are noted, or why it could not be saved."""
-    if not each.facts:
-        return
-    answer = pool.ask(Save(each.name, folder / "artefacts"))
+def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
+    """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
+    if not each.planned.train_on or not each.facts:
+        return each
+    answer = pool.ask(SaveTokenizer(each.name, folder / "artefacts"))
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
-        each.notes.append(f"not saved: {outcome.reason}")
-    elif outcome:
-        digest = hashlib.sha256(outcome.read_bytes()).hexdigest()
-        each.saved = {"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest}
+        return each.with_note(f"not saved: {outcome.reason}")
+    if outcome is None:
+        return each
+    digest = hashlib.sha256(outcome.read_bytes()).hexdigest()
+    return replace(each, saved={"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest})
 
 
 def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
-    """Write ``results.json``, then every report; what cannot be made or written is told, and the others go on."""
+    """Write ``results.json``, then every report; return the problems with those that cannot be made or written."""
     files = [("results.json", results.to_json)]
     files += [(each.filename, partial(each.render, results)) for each in reporters]
     problems = []

@@ -1,160 +1,176 @@
-"""Planned tokenizers -> tokenizers that every worker can get at: loaded first, all of them, then trained one by one."""
+"""Planned tokenizers -> tokenizers that every worker can get at: all are loaded first, then trained one by one."""
 
 from __future__ import annotations
 
 import pickle
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasNotes, Tokenizer
-from tokbench.errors import BackendUnavailable, InputError, Problem, one_line
+from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 from tokbench.runner.plan import Plan, PlannedTokenizer, make_plan, reading_order
-from tokbench.runner.workers.pool import WorkerDied, WorkerPool, one_thread
+from tokbench.runner.workers.pool import InProcessPool, WorkerDied, WorkerPool, one_thread
+from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
-__all__ = ["Checked", "Facts", "Prepared", "Train", "check", "load_all", "train_all", "train_one", "worker_pool"]
+__all__ = [
+    "Checked",
+    "PreparedTokenizer",
+    "TokenizerFacts",
+    "check",
+    "load_all",
+    "train_all",
+    "train_one",
+    "worker_pool",
+]
 
 
-class Facts(NamedTuple):
-    """What a worker says of a tokenizer that is ready.
+class TokenizerFacts(NamedTuple):
+    """The facts that a worker reports of a tokenizer that is ready.
 
     Attributes:
-        vocab_size, notes: its own words.
-        lacks: ids of the values that it has not the capabilities for.
+        vocab_size, notes: as the tokenizer gives them.
+        lacks: ids of the metrics that it has not the capabilities for.
     """
 
     vocab_size: int
-    notes: list[str]
+    notes: tuple[str, ...]
     lacks: frozenset[str]
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer, registry: Registry) -> Facts:
-        """The facts of a tokenizer."""
+    def of(cls, tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
+        """Return the facts of a tokenizer."""
         values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
         lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
-        return cls(tokenizer.vocab_size, list(tokenizer.notes) if isinstance(tokenizer, HasNotes) else [], lacks)
+        return cls(tokenizer.vocab_size, tuple(tokenizer.notes) if isinstance(tokenizer, HasNotes) else (), lacks)
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
-    """Whether it has the members of a capability; unlike ``isinstance``, without computing what its class has.
+    """Tell whether it has the members of a capability; unlike ``isinstance``, without computing what its class has.
 
-    In Python 3.11 that would be done, and merges may take seconds to be found.
+    Python 3.11 would compute them, and merges may take seconds to be found.
     """
     members = (name for name in dir(capability) if not name.startswith("_"))
     return all(hasattr(type(tokenizer), name) or hasattr(tokenizer, name) for name in members)
 
 
-@dataclass
-class Prepared:
-    """A tokenizer of the run, and what became of it.
+@dataclass(frozen=True)
+class PreparedTokenizer:
+    """A tokenizer of the run, and how far it has come; every step of the preparation returns a new one.
 
     Attributes:
         planned: what was planned.
         facts: what is known of it, if it is ready.
-        state, reason: whether it is, and why not.
+        state: whether it is ready.
+        failure: why it is not, if it is not.
         load_s: seconds that loading took, the library's import included.
         train_s: seconds that training took.
         train_bytes, train_documents: size of the text it was trained on.
-        vocabulary: digest of its vocabulary; ``""`` if it has none.
+        vocabulary: digest of its vocabulary; an empty string if it does not give the bytes of its tokens.
         saved: its file and the file's digest, if it was saved.
+        notes: what a reader of the results must know.
     """
 
     planned: PlannedTokenizer
-    facts: Facts | None = None
+    facts: TokenizerFacts | None = None
     state: TokenizerState = TokenizerState.READY
-    reason: str = ""
+    failure: Failure | None = None
     load_s: float | None = None
     train_s: float | None = None
     train_bytes: int = 0
     train_documents: int = 0
     vocabulary: str = ""
-    saved: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    saved: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """Its name in the run."""
         return self.planned.name
 
-    def take(self, outcome: Facts | Failure, failed: TokenizerState) -> None:
-        """Keep the facts, or why there are none."""
+    @property
+    def reason(self) -> str:
+        """The reason why it is not ready; an empty string if it is."""
+        return self.failure.reason if self.failure else ""
+
+    def with_outcome(self, outcome: TokenizerFacts | Failure, failed: TokenizerState) -> PreparedTokenizer:
+        """Return it with the facts, or in the state ``failed`` (or ``timeout``) with the failure."""
         if isinstance(outcome, Failure):
-            self.state, self.reason = TokenizerState.TIMEOUT if outcome.timed_out else failed, outcome.reason
-        else:
-            self.facts = outcome
-            self.notes = outcome.notes
+            return replace(self, state=TokenizerState.TIMEOUT if outcome.timed_out else failed, failure=outcome)
+        return replace(self, facts=outcome, notes=outcome.notes)
+
+    def with_note(self, note: str) -> PreparedTokenizer:
+        """Return it with one more note."""
+        return replace(self, notes=(*self.notes, note))
 
 
 @dataclass(frozen=True)
-class Load(Job):
-    """Load a tokenizer; the answer is its facts, or why there are none, and the seconds."""
+class LoadTokenizer(Job):
+    """Load a tokenizer; the answer is its facts, or the failure, and the seconds."""
 
     name: str
     backend: str
     options: Options
 
-    def run(self, context: WorkerContext) -> Iterator[tuple[Facts | Failure, float]]:
+    def run(self, context: WorkerContext) -> Iterator[tuple[TokenizerFacts | Failure, float]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
-        start = time.perf_counter()
-        with doing("loading", tokenizer=self.name):
-            outcome = attempt(lambda: self._load(context))
-            seconds = time.perf_counter() - start
-            facts = outcome if isinstance(outcome, Failure) else attempt(lambda: Facts.of(outcome, context.registry))
-        if not isinstance(outcome, Failure):
-            context.keep(self.name, outcome)
-        yield facts, seconds
-
-    def _load(self, context: WorkerContext) -> Tokenizer | Failure:
         load = context.registry.backends.get(self.backend).load
         assert load is not None
-        try:
-            return checked(load(self.options))
-        except BackendUnavailable as error:
-            return Failure(one_line(error))
+        start = time.perf_counter()
+        with doing("loading", tokenizer=self.name):
+            outcome = attempt(lambda: checked(load(self.options)))
+            seconds = time.perf_counter() - start
+            if isinstance(outcome, Failure):
+                facts: TokenizerFacts | Failure = outcome
+            else:
+                facts = attempt(lambda: TokenizerFacts.of(outcome, context.registry))
+                context.keep(self.name, outcome)
+        yield facts, seconds
 
 
-def load_all(plan: Plan, pool: WorkerPool, progress: Progress) -> list[Prepared]:
+def load_all(plan: Plan, pool: WorkerPool, progress: Progress) -> list[PreparedTokenizer]:
     """Load every tokenizer that is not to be trained.
 
     One that cannot be loaded is unavailable if it is optional, and a problem of the plan if it is not.
     """
-    prepared = [Prepared(planned) for planned in plan.tokenizers]
-    for k, each in enumerate(prepared):
-        planned = each.planned
+    prepared = []
+    for planned in plan.tokenizers:
+        each = PreparedTokenizer(planned)
         if planned.absent:
-            each.state, each.reason = TokenizerState.UNAVAILABLE, planned.absent
+            each = each.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)
         elif not planned.train_on:
-            _load(each, pool, plan.problems)
-        progress("loading tokenizers", k + 1, len(prepared))
+            each = _load(each, pool, plan.problems)
+        prepared.append(each)
+        progress("loading tokenizers", len(prepared), len(plan.tokenizers))
     return prepared
 
 
-def _load(each: Prepared, pool: WorkerPool, problems: list[Problem]) -> None:
+def _load(each: PreparedTokenizer, pool: WorkerPool, problems: list[Problem]) -> PreparedTokenizer:
     planned = each.planned
-    answer = pool.ask(Load(planned.name, planned.spec.name, planned.options))
-    outcome, each.load_s = (answer.failure, None) if isinstance(answer, WorkerDied) else answer
-    each.take(outcome, TokenizerState.UNAVAILABLE)
+    answer = pool.ask(LoadTokenizer(planned.name, planned.spec.name, planned.options))
+    outcome, seconds = (answer.failure, None) if isinstance(answer, WorkerDied) else answer
     if not isinstance(outcome, Failure):
         pool.keep(each.name, Recipe(planned.spec.name, planned.options))
     elif not planned.optional:
         message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
         problems.append(Problem(planned.where, message))
+    return replace(each, load_s=seconds).with_outcome(outcome, TokenizerState.UNAVAILABLE)
 
 
-class Trained(NamedTuple):
-    """What came out of a training, and what went in."""
+class Training(NamedTuple):
+    """The outcome of a training, and the size of its text."""
 
-    outcome: Facts | Failure
+    outcome: TokenizerFacts | Failure
     pickled: bytes
     seconds: float
     documents: int
@@ -162,16 +178,16 @@ class Trained(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Train(Job):
-    """Train a tokenizer on the text of the feed ``training``; the answer is :class:`Trained`."""
+class TrainTokenizer(Job):
+    """Train a tokenizer on the text of the feed ``training``; the answer is :class:`Training`."""
 
-    limit: ClassVar[Literal["train"]] = "train"
+    limit: ClassVar[Literal["step", "train"]] = "train"
     name: str
     backend: str
     options: Options
     vocab_size: int
 
-    def run(self, context: WorkerContext) -> Iterator[Trained]:
+    def run(self, context: WorkerContext) -> Iterator[Training]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         documents = n_bytes = 0
         step, steps = f"training {self.name}", self.vocab_size
@@ -200,77 +216,89 @@ class Train(Job):
             seconds = time.perf_counter() - start
             packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
         facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
-        yield Trained(facts, pickled, seconds, documents, n_bytes)
+        yield Training(facts, pickled, seconds, documents, n_bytes)
 
-    def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[Facts, bytes] | Failure:
-        """What the parent needs of the tokenizer, which stays here, too."""
-        pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _STAYS)
+    def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[TokenizerFacts, bytes] | Failure:
+        """Return what the parent needs of the tokenizer, which stays here, too."""
+        pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _CANNOT_BE_SENT)
         if isinstance(pickled, Failure):
             return pickled
         context.keep(self.name, tokenizer)
-        return Facts.of(tokenizer, context.registry), pickled
+        return TokenizerFacts.of(tokenizer, context.registry), pickled
 
 
-_STAYS = "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable"
+_CANNOT_BE_SENT = (
+    "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable"
+)
 
 
-def train_all(plan: Plan, prepared: list[Prepared], pool: WorkerPool, progress: Progress) -> Iterator[Prepared]:
-    """Train every tokenizer that is to be trained; one that cannot be is failed, and the rest goes on.
+def train_all(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], pool: WorkerPool, progress: Progress
+) -> Iterator[PreparedTokenizer]:
+    """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
-    One comes after the other, so that their times can be compared; those of a study of sizes, which may be many, share
-    the workers.
+    One training comes after the other, so that their times can be compared; those of a study of sizes, which may be
+    many, share the workers.
     """
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
-    if plan.config.study.vocabulary is None:
-        for each in waiting.values():
-            train_one(plan, each, pool, progress)
-            yield each
+    if plan.config.study.vocabulary is not None:
+        trained = _train_side_by_side(plan, waiting, pool)
+        yield from (trained.get(each.name, each) for each in prepared)
         return
+    for each in prepared:
+        yield train_one(plan, each, pool, progress) if each.name in waiting else each
+
+
+def _train_side_by_side(
+    plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool
+) -> dict[str, PreparedTokenizer]:
     jobs = deque(_training(each.planned) for each in waiting.values())
+    trained = {}
     for job, answer in pool.work(
         lambda: jobs.popleft() if jobs else None, feeds=lambda job: _feeds(plan, waiting, job)
     ):
-        assert isinstance(job, Train)
+        assert isinstance(job, TrainTokenizer)
         if isinstance(answer, WorkerDied) and not answer.heartbeat.verb:
             jobs.append(job)  # its worker died before it began
         else:
-            _take(waiting[job.name], answer, pool)
-    yield from waiting.values()
+            trained[job.name] = _trained(waiting[job.name], answer, pool)
+    return trained
 
 
-def train_one(plan: Plan, each: Prepared, pool: WorkerPool, progress: Progress) -> None:
-    """Train one tokenizer; if it cannot be trained, its state and reason say so."""
+def train_one(plan: Plan, each: PreparedTokenizer, pool: WorkerPool, progress: Progress) -> PreparedTokenizer:
+    """Train one tokenizer; if it cannot be trained, its state and failure say so."""
     progress(f"training {each.name}", 0, None)
     job = _training(each.planned)
-    _take(each, pool.ask(job, lambda: _feeds(plan, {each.name: each}, job)), pool)
+    return _trained(each, pool.ask(job, lambda: _feeds(plan, {each.name: each}, job)), pool)
 
 
-def _training(planned: PlannedTokenizer) -> Train:
-    return Train(planned.name, planned.spec.name, planned.options, planned.vocab_size)
+def _training(planned: PlannedTokenizer) -> TrainTokenizer:
+    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size)
 
 
-def _feeds(plan: Plan, waiting: Mapping[str, Prepared], job: Job) -> dict[str, Iterator[str]]:
-    """The training text of a job."""
-    assert isinstance(job, Train)
+def _feeds(plan: Plan, waiting: Mapping[str, PreparedTokenizer], job: Job) -> dict[str, Iterator[str]]:
+    """Return the training text of a job."""
+    assert isinstance(job, TrainTokenizer)
     names = waiting[job.name].planned.train_on
     return {"training": (document.text for name in names for document in plan.corpora[name].training())}
 
 
-def _take(each: Prepared, answer: Trained | WorkerDied, pool: WorkerPool) -> None:
-    """Keep what came out of a training."""
+def _trained(each: PreparedTokenizer, answer: Training | WorkerDied, pool: WorkerPool) -> PreparedTokenizer:
+    """Return the tokenizer with the outcome of its training."""
     planned = each.planned
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
-        each.take(answer.failure, failed)
-        return
-    each.train_s, each.train_documents, each.train_bytes = answer.seconds, answer.documents, answer.n_bytes
-    each.take(answer.outcome, failed)
-    if each.facts:
-        pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
-        if each.facts.vocab_size < planned.vocab_size:
-            each.notes.append(
-                f"asked for {planned.vocab_size} tokens, the text gave {each.facts.vocab_size}: its real size counts"
-            )
+        return each.with_outcome(answer.failure, failed)
+    trained = replace(
+        each, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes
+    ).with_outcome(answer.outcome, failed)
+    if trained.facts is None:
+        return trained
+    pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
+    size = trained.facts.vocab_size
+    if size >= planned.vocab_size:
+        return trained
+    return trained.with_note(f"asked for {planned.vocab_size} tokens, the text gave {size}: its real size counts")
 
 
 class Checked(NamedTuple):
@@ -284,27 +312,32 @@ class Checked(NamedTuple):
 
     registry: Registry
     plan: Plan
-    prepared: list[Prepared]
+    prepared: list[PreparedTokenizer]
 
 
 @contextmanager
 def worker_pool(config: Config, progress: Progress, workers: int = 1) -> Iterator[WorkerPool]:
-    """The processes in which the tokenizers of a configuration run, while the block lasts.
+    """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
+
+    Args:
+        config: the configuration.
+        progress: told of every step.
+        workers: how many processes; 0 runs everything in this process, without isolation and time limits.
 
     Raises:
-        InputError: not even one.
+        InputError: fewer than 0 workers.
     """
-    if workers < 1:
-        raise InputError([Problem("workers", f"{workers} is too few; give 1 or more")])
+    if workers < 0:
+        raise InputError([Problem("workers", f"{workers} is too few; give 0 or more")])
     one_thread()
-    with WorkerPool(workers, config.limits, progress) as pool:
+    with ProcessPool(workers, config.limits, progress) if workers else InProcessPool(progress) as pool:
         if not config.problems:
             pool.start()
         yield pool
 
 
 def check(config: Config, pool: WorkerPool, progress: Progress) -> Checked:
-    """Find everything that is wrong before anything is measured.
+    """Find everything that is wrong, before anything is measured.
 
     Raises:
         InputError: with all problems, each with its place.
@@ -313,5 +346,9 @@ def check(config: Config, pool: WorkerPool, progress: Progress) -> Checked:
     plan = make_plan(config, registry, progress)
     prepared = load_all(plan, pool, progress)
     if plan.problems:
-        raise InputError(reading_order(plan.problems))
+        error = InputError(reading_order(plan.problems))
+        for each in prepared:
+            if each.failure and each.failure.traceback:
+                error.add_note(f"\nOf tokenizer {each.name!r}:\n{each.failure.traceback}")
+        raise error
     return Checked(registry, plan, prepared)

@@ -1,18 +1,19 @@
-"""What asks one tokenizer at a time about texts of its own: each probe in a worker, all of them side by side."""
+"""The probes of a run: each asks one tokenizer in a worker, and all run side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from tokbench.contracts.metric import Answer, Probe, Segmented
 from tokbench.contracts.options import Options
-from tokbench.failures import Failure, attempt, doing
+from tokbench.failures import Failure, attempt, doing, tracebacks
+from tokbench.results.blocks import ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
@@ -21,11 +22,11 @@ __all__ = ["Probed", "probe"]
 
 @dataclass(frozen=True)
 class Ask(Job):
-    """Ask a tokenizer; the answer is an :class:`Answer`, or why there is none.
+    """Ask a tokenizer; the answer is an :class:`Answer` or the failure.
 
     Attributes:
-        family, options: of which metric,
-        number: the how manieth probe.
+        family, options: the metric family.
+        number: the place of the probe among those of the family, from 0.
         name: the tokenizer.
     """
 
@@ -47,7 +48,7 @@ _Key = tuple[str, int, str]
 """Family, number of the probe, tokenizer."""
 
 
-class _Sheet(NamedTuple):
+class _PlannedProbe(NamedTuple):
     """A probe and where it comes from."""
 
     family: str
@@ -56,16 +57,23 @@ class _Sheet(NamedTuple):
     probe: Probe
 
 
-@dataclass
+@dataclass(frozen=True)
 class Probed:
-    """What all probes found: cells, and what a report shows, see :attr:`tokbench.results.model.Results.probes`."""
+    """All that the probes of a run found.
 
-    cells: list[Cell] = field(default_factory=list)
-    shown: list[dict[str, Any]] = field(default_factory=list)
+    Attributes:
+        cells: the numbers.
+        probes: for each probe its texts, and the answers of all tokenizers.
+        tracebacks: by the reason of failed cells, where the code failed.
+    """
+
+    cells: list[Cell]
+    probes: list[ProbeInfo]
+    tracebacks: dict[str, str]
 
 
-def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
-    """Every probe on every tokenizer that is ready.
+def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
+    """Put every probe to every tokenizer that is ready.
 
     Args:
         plan: what is to be done.
@@ -73,31 +81,31 @@ def probe(plan: Plan, prepared: Sequence[Prepared], ended: Mapping[str, Failure]
         ended: tokenizers that have ended a process before, which are asked nothing.
         pool: the workers.
     """
-    sheets = [
-        _Sheet(spec.name, options, number, each)
-        for spec, options in plan.metrics
-        if spec.probes
-        for number, each in enumerate(spec.probes(options))
+    planned = [
+        _PlannedProbe(family.name, options, number, each)
+        for family, options in plan.metrics
+        if family.probes
+        for number, each in enumerate(family.probes(options))
     ]
-    found = Probed()
-    answers = _ask(sheets, [each.name for each in prepared if each.facts], dict(ended), pool)
-    for sheet in sheets:
-        shown = {}
-        for each in prepared:
-            answer = answers.get((sheet.family, sheet.number, each.name), Failure(each.reason))
+    answers = _ask(planned, [each.name for each in prepared if each.facts], dict(ended), pool)
+    cells, probes = [], []
+    for each in planned:
+        found = {one.name: answers.get((each.family, each.number, one.name), Failure(one.reason)) for one in prepared}
+        for one in prepared:
+            answer = found[one.name]
             values = answer if isinstance(answer, Failure) else answer.values
-            found.cells.extend(make_cell(each, OWN_TEXTS, WHOLE, value, values) for value in sheet.probe.values)
-            shown[each.name] = {"reason": answer.reason} if isinstance(answer, Failure) else _shown(answer)
-        found.shown.append(_described(sheet, answers, shown))
-    return found
+            cells += [make_cell(one, OWN_TEXTS, WHOLE, metric, values) for metric in each.probe.values]
+        probes.append(_described(each.probe, found))
+    failures = [answer for answer in answers.values() if isinstance(answer, Failure)]
+    return Probed(cells, probes, tracebacks(failures))
 
 
 def _ask(
-    sheets: list[_Sheet], names: list[str], ended: dict[str, Failure], pool: WorkerPool
+    planned: list[_PlannedProbe], names: list[str], ended: dict[str, Failure], pool: WorkerPool
 ) -> dict[_Key, Answer | Failure]:
-    """The answers; who ends a process is asked nothing more."""
+    """Return the answers; a tokenizer that ends a process is asked nothing more."""
     answers: dict[_Key, Answer | Failure] = {}
-    waiting = iter([Ask(*sheet[:3], name) for name in names for sheet in sheets])
+    waiting = iter([Ask(*each[:3], name) for name in names for each in planned])
 
     def next_job() -> Ask | None:
         for job in waiting:
@@ -112,32 +120,31 @@ def _ask(
             ended[job.name] = answer.failure
             answer = answer.failure  # noqa: PLW2901 - what is kept of it
         answers[job.family, job.number, job.name] = answer
-        pool.progress("probing", done, len(sheets) * len(names))
+        pool.progress("probing", done, len(planned) * len(names))
     return answers
 
 
-def _shown(answer: Answer) -> dict[str, Any]:
-    return {
-        "tokens": [_tokens(each) for each in answer.segmented],
-        "own": [[each.label, each.text, _tokens(each)] for each in answer.own],
-    }
+def _described(asked: Probe, answers: Mapping[str, Answer | Failure]) -> ProbeInfo:
+    """Return what a report shows of a probe; its texts are those of any answer."""
+    first = next((each for each in answers.values() if isinstance(each, Answer)), None)
+    return ProbeInfo(
+        probe=asked.name,
+        title=asked.title,
+        explanation=asked.explanation,
+        metrics=[metric.id for metric in asked.values],
+        texts=[(each.label, each.text) for each in first.segmented] if first else [],
+        answers={name: _answer(each) for name, each in answers.items()},
+    )
 
 
-def _tokens(segmented: Segmented) -> list[list[Any]]:
-    return [[int(token), text] for token, text in segmented.tokens]
+def _answer(answer: Answer | Failure) -> ProbeAnswerInfo:
+    if isinstance(answer, Failure):
+        return ProbeAnswerInfo(reason=answer.reason)
+    return ProbeAnswerInfo(
+        tokens=[_tokens(each) for each in answer.segmented],
+        own=[ProbeText(label=each.label, text=each.text, tokens=_tokens(each)) for each in answer.own],
+    )
 
 
-def _described(
-    sheet: _Sheet, answers: Mapping[_Key, Answer | Failure], shown: dict[str, dict[str, Any]]
-) -> dict[str, Any]:
-    """What a report shows of a probe; its texts are those of any answer."""
-    known = (each for key, each in answers.items() if key[:2] == (sheet.family, sheet.number))
-    first = next((each for each in known if isinstance(each, Answer)), None)
-    return {
-        "probe": sheet.probe.name,
-        "title": sheet.probe.title,
-        "explanation": sheet.probe.explanation,
-        "values": [value.id for value in sheet.probe.values],
-        "texts": [[each.label, each.text] for each in first.segmented] if first else [],
-        "answers": shown,
-    }
+def _tokens(segmented: Segmented) -> list[tuple[int, str]]:
+    return [(int(token), text) for token, text in segmented.tokens]

@@ -1,7 +1,7 @@
-"""Tokenizers that are declared the same (``same_as``): compared id by id, on every document.
+"""The comparison of tokenizers that are declared the same (``same_as``), id by id, on every document.
 
-Workers send eight bytes a document, so that nobody has to keep ids; the first documents that differ are
-encoded again to show how.
+Workers send eight bytes a document, so that nobody has to keep ids. The first document that differs is encoded again
+to show the difference.
 """
 
 from __future__ import annotations
@@ -10,37 +10,22 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Metric, MetricFamily
+from tokbench.contracts.metric import Role
 from tokbench.contracts.tokenizer import Encoded, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.sums import Sums
+from tokbench.results.blocks import Difference, IdDifference
 from tokbench.runner.plan import Plan
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["SPEC", "SameIds", "digests"]
-
-VALUE: Final = Metric(
-    id="same_ids",
-    unit="share of documents",
-    direction="higher",
-    formula="documents with equal ids / documents",
-    definition=(
-        "Share of documents of which the ids are those of the tokenizer that 'same_as' names. Where it is not 1, the "
-        "two do not do the same work, and the tokenizer is not timed."
-    ),
-)
-
-SPEC: Final = MetricFamily(
-    name="same_ids", summary="whether two engines of one vocabulary give the same ids", values=(VALUE,)
-)
-"""Measured where a tokenizer is declared the same as another; nobody asks for it by name."""
+__all__ = ["SameIds", "digests"]
 
 _BEFORE, _TOKENS = 2, 8
 _CHARS_BEFORE, _CHARS = 12, 48
@@ -62,7 +47,7 @@ def digests(encoded: Encoded) -> NDArray[np.uint64]:
 
 @dataclass
 class _Found:
-    """A tokenizer against its reference in one group.
+    """The comparison of a tokenizer with its reference in one group.
 
     Attributes:
         sums: documents, and how many of them are the same.
@@ -77,6 +62,7 @@ class SameIds:
     """Compares as the shards come in.
 
     Attributes:
+        family: the name of the metric family; empty if no tokenizer is declared the same as another.
         declared: by tokenizer, the one that it is declared the same as.
         references: by tokenizer, the one that it is declared the same as, if both are in the run.
         compared: all tokenizers of which digests are wanted.
@@ -84,17 +70,19 @@ class SameIds:
     """
 
     def __init__(self, plan: Plan, names: list[str]) -> None:
+        family = plan.family(Role.SAME_IDS)
+        self.family = family.name if family else ""
         self.declared = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
         self.references = {name: other for name, other in self.declared.items() if {name, other} <= set(names)}
         self.compared = frozenset(self.references) | frozenset(self.references.values())
-        self.differences: list[dict[str, Any]] = []
+        self.differences: list[Difference] = []
         places = [(corpus, group) for corpus in plan.measured for group in plan.surveys[corpus].groups]
         self._order = {place: number for number, place in enumerate(places)}
         self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
         self._found: dict[tuple[str, str, str], _Found] = {}
 
     def take(self, shard: Shard, name: str, found: NDArray[np.uint64]) -> None:
-        """The digests of a tokenizer on a shard; compared with those that are there."""
+        """Compare the digests of a tokenizer on a shard with those that are there."""
         known = self._open.setdefault(shard.key, {})
         known[name] = found
         for one, other in self.references.items():
@@ -102,7 +90,7 @@ class SameIds:
                 self._compare(shard, one, known[one] == known[other])
 
     def close(self, shard: Shard) -> None:
-        """No more digests of a shard will come."""
+        """Forget a shard of which no more digests will come."""
         self._open.pop(shard.key, None)
 
     def _compare(self, shard: Shard, name: str, same: NDArray[np.bool_]) -> None:
@@ -119,76 +107,76 @@ class SameIds:
         self._found[key] = _Found(sums, first)
 
     def sums(self, name: str, corpus: str, group: str) -> Sums | None:
-        """What was compared of a group."""
+        """Return the documents of a group that were compared, and those that are the same."""
         found = self._found.get((name, corpus, group))
         return found.sums if found else None
 
     def differing(self, name: str) -> tuple[int, int]:
-        """How many documents of all corpora differ, and how many were compared."""
+        """Return how many documents of all corpora differ, and how many were compared."""
         sums = [found.sums for key, found in self._found.items() if key[0] == name]
         same = sum(int(each.columns["same"].sum()) for each in sums)
         documents = sum(each.documents for each in sums)
         return documents - same, documents
 
     def finish(self, pool: WorkerPool) -> None:
-        """Encode the first document of each difference again, to show both segmentations."""
-        keys = sorted(self._found, key=lambda key: (key[0], self._order[key[1:]]))
-        for key in keys:
+        """Describe each difference; its first document is encoded again, to show both segmentations."""
+        for key in sorted(self._found, key=lambda key: (key[0], self._order[key[1:]])):
             found = self._found[key]
             if found.first is None:
                 continue
             name, corpus, group = key
             _, origin, text = found.first
             answer = pool.ask(Segment(name, self.references[name], text))
-            shown = {"reason": answer.failure.reason} if isinstance(answer, WorkerDied) else answer
-            self.differences.append({
-                "tokenizer": name,
-                "same_as": self.references[name],
-                "corpus": corpus,
-                "group": group,
-                "compared": found.sums.documents,
-                "documents": found.sums.documents - int(found.sums.columns["same"].sum()),
-                "origin": origin,
-                **shown,
-            })  # fmt: skip
+            shown = answer.failure if isinstance(answer, WorkerDied) else answer
+            difference = Difference(
+                tokenizer=name,
+                same_as=self.references[name],
+                corpus=corpus,
+                group=group,
+                compared=found.sums.documents,
+                documents=found.sums.documents - int(found.sums.columns["same"].sum()),
+                origin=origin,
+                first=None if isinstance(shown, Failure) else shown,
+                reason=shown.reason if isinstance(shown, Failure) else "",
+            )
+            self.differences.append(difference)
 
 
 @dataclass(frozen=True)
 class Segment(Job):
-    """How two tokenizers cut a text where they first differ.
+    """Show how two tokenizers cut a text where they first differ.
 
-    The answer has ``position`` (characters), ``text`` (from a little before on), ``expected`` and ``got``:
-    a list of ``[id, text of the token]`` of either, from two tokens before the difference on; or ``reason``.
+    The answer is the difference, with the tokens from two before it on, or the failure.
     """
 
     name: str
     reference: str
     text: str
 
-    def run(self, context: WorkerContext) -> Iterator[dict[str, Any]]:
+    def run(self, context: WorkerContext) -> Iterator[IdDifference | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("encoding", tokenizer=self.name, place="a document again"):
             answer = attempt(lambda: self._segment(context.tokenizer(self.name), context.tokenizer(self.reference)))
-        yield {"reason": answer.reason} if isinstance(answer, Failure) else answer
+        yield answer
 
-    def _segment(self, one: Tokenizer, other: Tokenizer) -> dict[str, Any]:
+    def _segment(self, one: Tokenizer, other: Tokenizer) -> IdDifference | Failure:
         got, expected = list(map(int, one.encode(self.text))), list(map(int, other.encode(self.text)))
         shared = _shared(got, expected)
         if shared == len(got) == len(expected):
-            return {"reason": "encoded by itself, the document has equal ids"}
+            return Failure("encoded by itself, the document has equal ids")
         position = _shared(self.text, other.decode(expected[:shared]))
         start = max(0, position - _CHARS_BEFORE)
         tokens = slice(max(0, shared - _BEFORE), shared + _TOKENS)
-        return {
-            "position": position,
-            "text": self.text[start : position + _CHARS],
-            "expected": [[token, _text(other, token)] for token in expected[tokens]],
-            "got": [[token, _text(one, token)] for token in got[tokens]],
-        }
+        return IdDifference(
+            position=position,
+            text=self.text[start : position + _CHARS],
+            expected=[(token, _text(other, token)) for token in expected[tokens]],
+            got=[(token, _text(one, token)) for token in got[tokens]],
+        )
 
 
 def _shared(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """How long both are the same."""
+    """Return the length of the part at the beginning that both share."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
 

@@ -1,4 +1,4 @@
-"""What is timed: after the text metrics, alone on the machine, all tokenizers against one another."""
+"""Timings: after the text metrics, alone on the machine, all tokenizers against one another."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.failures import Failure, attempt, doing
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["Untimed", "bench"]
+__all__ = ["Untimed", "time_all"]
 
 
 class Untimed(NamedTuple):
-    """Why a tokenizer has no timings."""
+    """The reason why a tokenizer has no timings."""
 
     status: Status
     reason: str
 
     @classmethod
     def of(cls, failure: Failure) -> Untimed:
-        """What a failure makes of its cells."""
+        """Return the status and reason of its cells after a failure."""
         return cls(Status.TIMEOUT if failure.timed_out else Status.FAILED, failure.reason)
 
 
 @dataclass(frozen=True)
-class Time(Job):
+class TimeTokenizers(Job):
     """Time some tokenizers on the corpora, whose texts are the feeds.
 
-    The answer is the outcome, or why there is none, and by tokenizer why it could not be loaded.
+    The answer is the outcome, or the failure, and by tokenizer why it could not be loaded.
     """
 
     family: str
@@ -55,10 +55,12 @@ class Time(Job):
         yield outcome, {name: each for name, each in loaded.items() if isinstance(each, Failure)}
 
 
-def bench(plan: Plan, prepared: Sequence[Prepared], untimed: Mapping[str, Untimed], pool: WorkerPool) -> TimedOutcome:
-    """The cells and notes of every bench metric; a tokenizer that is not timed gets cells that say why."""
-    pool.dismiss(keep=1)
-    outcome = TimedOutcome([], [])
+def time_all(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], untimed: Mapping[str, Untimed], pool: WorkerPool
+) -> TimedOutcome:
+    """Return the cells and notes of every timed metric; a tokenizer that is not timed gets cells that say why."""
+    pool.end(keep=1)
+    outcome, failures = TimedOutcome([], []), list[Failure]()
     missing = dict(untimed)
     missing.update({each.name: Untimed(Status(each.state.value), each.reason) for each in prepared if not each.facts})
     names = [each.name for each in prepared]
@@ -67,7 +69,8 @@ def bench(plan: Plan, prepared: Sequence[Prepared], untimed: Mapping[str, Untime
             found = _measure(plan, names, spec, options, dict(missing), pool)
             outcome.cells.extend(found.cells)
             outcome.notes.extend(found.notes)
-    return outcome
+            failures += found.failures
+    return outcome._replace(failures=failures)
 
 
 def _measure(
@@ -78,18 +81,20 @@ def _measure(
     missing: dict[str, Untimed],
     pool: WorkerPool,
 ) -> TimedOutcome:
-    """One metric; if a tokenizer ends the process, all begins anew without it, as timings of two processes differ."""
+    """Time one metric. If a tokenizer ends the process, begin anew without it: timings of two processes differ."""
     corpora = tuple((name, name in plan.measured, plan.surveys[name].evaluated_bytes) for name in plan.corpora)
     while True:
         ready = tuple(name for name in names if name not in missing)
-        answer = pool.ask(Time(spec.name, options, ready, corpora), lambda: _texts(plan))
+        answer = pool.ask(TimeTokenizers(spec.name, options, ready, corpora), lambda: _texts(plan))
         culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
         if culprit not in ready:
             break
         missing[culprit] = Untimed.of(answer.failure)
     found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
     missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
+    failures = list(unloaded.values())
     if isinstance(found, Failure):
+        failures.append(found)
         missing.update({name: Untimed.of(found) for name in ready})
         found = TimedOutcome([], [found.reason])
     units = {value.id: value.unit for value in spec.values}
@@ -102,7 +107,7 @@ def _measure(
         if name in missing
         for corpus, group, metric, unit in places
     ]
-    return TimedOutcome(found.cells + absent, found.notes)
+    return TimedOutcome(found.cells + absent, found.notes, [*failures, *found.failures])
 
 
 def _texts(plan: Plan) -> dict[str, Iterable[str]]:

@@ -17,30 +17,30 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
 from tokbench.runner.folder import make_folder
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Prepared, check, train_one, worker_pool
+from tokbench.runner.prepare import PreparedTokenizer, check, train_one, worker_pool
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["OWN_FORMAT", "Trained", "train"]
+__all__ = ["OWN_FORMAT", "TrainedTokenizer", "train"]
 
 OWN_FORMAT = "tokbench"
 """The format that the backend itself loads."""
 
 
 @dataclass(frozen=True)
-class Trained:
-    """What became of one training.
+class TrainedTokenizer:
+    """The outcome of one training.
 
     Attributes:
         name, backend: of the tokenizer.
-        asked, vocab_size: the size that was asked for, and that came out.
+        asked, vocab_size: the size that was asked for, and the real size.
         n_bytes: size of the training text, UTF-8.
         seconds: how long training took.
         peak_mib: the largest memory so far of the process that trained it.
         compression: bytes per token on held-out text; ``None`` if nothing is held out.
         files: what was written.
         notes: what a user must know.
-        failure: why there is no tokenizer; ``""`` if there is one.
+        failure: why there is no tokenizer, or why a file of it is missing.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Trained:
     compression: float | None = None
     files: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
-    failure: str = ""
+    failure: Failure | None = None
 
 
 def train(
     config: Config, folder: Path, progress: Progress, *, only: Sequence[str] = (), formats: Sequence[str] = ()
-) -> list[Trained]:
-    """Train what a configuration says and write it; nothing else is loaded or measured.
+) -> list[TrainedTokenizer]:
+    """Train the tokenizers of a configuration and write them; nothing else is loaded or measured.
 
     Args:
         config: the configuration.
@@ -76,10 +76,12 @@ def train(
         plan, chosen = _choose(config, only, pool, progress)
         make_folder(folder)
         written = tuple(formats) or (OWN_FORMAT,)
-        return [_train(plan, each, Deliver(each.name, folder, written), pool) for each in chosen]
+        return [_train(plan, each, WriteTokenizer(each.name, folder, written), pool) for each in chosen]
 
 
-def _choose(config: Config, only: Sequence[str], pool: WorkerPool, progress: Progress) -> tuple[Plan, list[Prepared]]:
+def _choose(
+    config: Config, only: Sequence[str], pool: WorkerPool, progress: Progress
+) -> tuple[Plan, list[PreparedTokenizer]]:
     plan, prepared = check(config, pool, progress)[1:]
     known = [each.name for each in prepared]
     wrong = [
@@ -92,8 +94,8 @@ def _choose(config: Config, only: Sequence[str], pool: WorkerPool, progress: Pro
     return plan, [each for each in prepared if not only or each.name in only]
 
 
-class Delivered(NamedTuple):
-    """What was written of a tokenizer, or why not; its tokens on the held-out text; the peak memory of its process."""
+class WrittenTokenizer(NamedTuple):
+    """The files of a tokenizer, its tokens on the held-out text, and the peak memory of its process."""
 
     written: list[Path | Failure]
     n_bytes: int
@@ -102,14 +104,14 @@ class Delivered(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Deliver(Job):
-    """Write a tokenizer in some formats, and encode the feed ``held out``; the answer is :class:`Delivered`."""
+class WriteTokenizer(Job):
+    """Write a tokenizer in some formats, and encode the feed ``held out``; the answer is :class:`WrittenTokenizer`."""
 
     name: str
     folder: Path
     formats: tuple[str, ...]
 
-    def run(self, context: WorkerContext) -> Iterator[Delivered]:
+    def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         tokenizer = context.tokenizer(self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
@@ -119,7 +121,7 @@ class Deliver(Job):
             for texts in context.batches("held out"):
                 n_bytes += sum(len(text.encode()) for text in texts)
                 tokens += len(encode_batch(tokenizer, texts).ids)
-        yield Delivered(written, n_bytes, tokens, _peak_mib())
+        yield WrittenTokenizer(written, n_bytes, tokens, _peak_mib())
 
     def _write(self, tokenizer: Tokenizer, form: str) -> Path:
         own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
@@ -138,16 +140,16 @@ class Deliver(Job):
         return path
 
 
-def _train(plan: Plan, each: Prepared, deliver: Deliver, pool: WorkerPool) -> Trained:
+def _train(plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool) -> TrainedTokenizer:
     planned = each.planned
-    train_one(plan, each, pool, pool.progress)
+    each = train_one(plan, each, pool, pool.progress)
     if each.facts is None:
-        return Trained(each.name, planned.spec.name, planned.vocab_size, failure=each.reason)
-    answer: Delivered | WorkerDied = pool.ask(deliver, lambda: {"held out": _held_out(plan, planned.train_on)})
+        return TrainedTokenizer(each.name, planned.spec.name, planned.vocab_size, failure=each.failure)
+    answer: WrittenTokenizer | WorkerDied = pool.ask(write, lambda: {"held out": _held_out(plan, planned.train_on)})
     if isinstance(answer, WorkerDied):
-        return Trained(each.name, planned.spec.name, planned.vocab_size, failure=answer.failure.reason)
-    failures = [outcome.reason for outcome in answer.written if isinstance(outcome, Failure)]
-    return Trained(
+        return TrainedTokenizer(each.name, planned.spec.name, planned.vocab_size, failure=answer.failure)
+    failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
+    return TrainedTokenizer(
         name=each.name,
         backend=planned.spec.name,
         asked=planned.vocab_size,
@@ -157,13 +159,21 @@ def _train(plan: Plan, each: Prepared, deliver: Deliver, pool: WorkerPool) -> Tr
         peak_mib=answer.peak_mib,
         compression=answer.n_bytes / answer.tokens if answer.tokens else None,
         files=tuple(path for path in answer.written if isinstance(path, Path)),
-        notes=tuple(each.notes),
-        failure="; ".join(failures),
+        notes=each.notes,
+        failure=_joined(failures),
     )
 
 
+def _joined(failures: Sequence[Failure]) -> Failure | None:
+    """Return several failures as one."""
+    if not failures:
+        return None
+    traceback = "\n".join(each.traceback for each in failures)
+    return Failure("; ".join(each.reason for each in failures), traceback=traceback)
+
+
 def _held_out(plan: Plan, names: Sequence[str]) -> Iterator[str]:
-    """The held-out parts of the training corpora."""
+    """Yield the held-out documents of the training corpora."""
     for name in names:
         if plan.corpora[name].holdout:
             for document in plan.corpora[name].evaluation():

@@ -1,4 +1,4 @@
-"""The sentences of the contract as data: :mod:`tokbench.contracts.tokenizer` tells them, every rule quotes one."""
+"""The sentences of the contract, read from :mod:`tokbench.contracts.tokenizer`; every rule quotes one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["SENTENCES"]
 
 
 def _read(docstring: str) -> dict[int, str]:
-    r"""The numbered sentences of a docstring, each on one line.
+    r"""Return the numbered sentences of a docstring, each on one line.
 
     >>> _read("A title.\n\n1. One\n   thing.\n2. Another.\n\nThe end.")
     {1: 'One thing.', 2: 'Another.'}

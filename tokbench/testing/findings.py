@@ -1,4 +1,4 @@
-"""How a rule says what it found."""
+"""The exceptions by which a rule says what it found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from tokbench.testing.shown import shown
 
-__all__ = ["Broken", "Elsewhere", "NotApplicable"]
+__all__ = ["Broken", "Elsewhere", "RuleNotApplicable"]
 
 
 class Broken(Exception):  # noqa: N818 - a finding
@@ -16,7 +16,7 @@ class Broken(Exception):  # noqa: N818 - a finding
         call: the call that shows it.
         expected: what should come, in words.
         got: the value that came.
-        words: where no value came, what happened.
+        words: what happened, if no value came.
     """
 
     def __init__(self, call: str, expected: str, got: Any = None, *, words: str = "") -> None:
@@ -26,9 +26,9 @@ class Broken(Exception):  # noqa: N818 - a finding
         self.got = words or shown(got)
 
 
-class NotApplicable(Exception):  # noqa: N818 - a finding
-    """The rule cannot be asked of this tokenizer, for the reason that is given."""
+class RuleNotApplicable(Exception):  # noqa: N818 - a finding
+    """The rule does not apply to this tokenizer, for the reason that is given."""
 
 
 class Elsewhere(Exception):  # noqa: N818 - a finding
-    """A call went wrong that this rule only builds on; another rule is about it, and fails there."""
+    """A call went wrong that this rule only builds on; another rule is about it, and reports it."""

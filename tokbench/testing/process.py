@@ -1,88 +1,117 @@
-"""A process that has the tokenizer in it: what kills or stops it is survived here, and becomes a reason."""
+"""A worker process with the tokenizer under test in it: what kills or stops it becomes a reason."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import multiprocessing
-import os
 import pickle
-import signal
-import subprocess
-import sys
-import tempfile
 import weakref
-from multiprocessing.connection import Connection
-from typing import IO, Any, Final, Self
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, Self
 
-from tokbench.errors import BackendError, BackendUnavailable
-from tokbench.testing.job import Job
-from tokbench.testing.shown import Note, read_note
+from tokbench.config.model import Limits
+from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.errors import BackendError, BackendUnavailable, TokbenchError
+from tokbench.failures import doing
+from tokbench.progress import silent
+from tokbench.runner.workers.pool import WorkerDied
+from tokbench.runner.workers.processes import ProcessPool
+from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.testing.request import CheckRequest
+from tokbench.testing.under_test import TokenizerUnderTest, raised
 
-__all__ = ["Died", "Process"]
+__all__ = ["CheckJob", "CheckProcess", "EncodeText", "reason_of"]
 
-# Not multiprocessing's own spawn, which runs the caller's main module again.
-_START: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tokbench.testing.worker import main; main()"
-)
-_LAST_WORDS: Final = 300
-
-
-class Died(Exception):  # noqa: N818 - what happened, not what is wrong here
-    """The process is no more.
-
-    Attributes:
-        reason: why.
-        note: what the tokenizer was doing.
-    """
-
-    def __init__(self, reason: str, note: Note) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.note = note
+_KEPT: Final = "the tokenizer under test"
 
 
-class Process:
+class CheckJob(Job):
+    """A job on the tokenizer under test. Its time limit is for the whole job."""
+
+    limit: ClassVar[Literal["step", "train"]] = "train"
+
+    def run(self, context: WorkerContext) -> Iterator[Any]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        subject = context.kept[_KEPT]
+        with doing("checking", tokenizer=subject.request.name, place=""):
+            yield self.answer(subject)
+
+    def answer(self, subject: TokenizerUnderTest) -> Any:
+        """Return the one answer."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class EncodeText(CheckJob):
+    """Encode a text; the answer is the ids, or in words what happened instead."""
+
+    text: str
+
+    def answer(self, subject: TokenizerUnderTest) -> list[int] | str:
+        """See :class:`CheckJob`."""
+        return subject.ids_or_words(self.text)
+
+
+@dataclass(frozen=True)
+class _Load(Job):
+    """Make the tokenizer; the answer is an exception if that fails, else ``None``."""
+
+    limit: ClassVar[Literal["step", "train"]] = "train"
+    name: str
+    request: bytes
+    seconds: float
+    avoid: frozenset[str]
+
+    def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        with doing("checking", tokenizer=self.name, place="load"):
+            problem: TokbenchError | None = None
+            try:
+                context.kept[_KEPT] = self._load(context)
+            except BackendUnavailable as error:
+                problem = BackendUnavailable(str(error))
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - panics are not an Exception
+                words = str(error) if isinstance(error, TokbenchError) else f"loading it {raised(error)}"
+                problem = BackendError(f"backend {self.name!r}: {words}")
+            yield problem
+
+    def _load(self, context: WorkerContext) -> TokenizerUnderTest:
+        request: CheckRequest = pickle.loads(self.request)  # noqa: S301 - our parent process made it
+        spec = request.spec(context.registry)
+        tokenizer = request.make(spec)
+        if not isinstance(tokenizer, Tokenizer):
+            raise BackendError(f"it made {type(tokenizer).__name__}, which lacks encode, decode or vocab_size")
+        return TokenizerUnderTest(request, spec, tokenizer, self.seconds, self.avoid)
+
+
+class CheckProcess:
     """A fresh process with a tokenizer; use it as a context, or close it.
 
     Args:
-        job: how to come by the tokenizer.
-        limit: seconds that loading or training may take, and every request after it.
+        request: the tokenizer.
+        limit: seconds that loading or training may take, and every job after it.
         hash_seed: Python's ``PYTHONHASHSEED`` there; processes with different ones order sets differently.
         avoid: calls that killed an earlier process.
 
     Raises:
-        BackendUnavailable: the tokenizer is not to be had here.
+        BackendUnavailable: the tokenizer cannot be had here.
         BackendError: it does not load, or loading kills the process or takes too long.
     """
 
-    def __init__(self, job: Job, limit: float, *, hash_seed: int = 0, avoid: frozenset[str] = frozenset()) -> None:
-        self._limit = limit
-        self._note: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
-        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._connection, theirs = multiprocessing.Pipe()
-        fds = (theirs.fileno(), self._note.fileno())
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, our own code
-            [sys.executable, "-c", _START, json.dumps(sys.path), *map(str, fds)],
-            stdin=subprocess.DEVNULL,
-            stdout=self._output,
-            stderr=self._output,
-            pass_fds=fds,
-            env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
-            start_new_session=True,
-        )
-        theirs.close()
-        self.close = weakref.finalize(self, _end, self._process, self._connection, self._note, self._output)
-        try:
-            state, reason = self.ask(pickle.dumps(job), avoid, limit)
-        except Died as died:
-            raise BackendError(f"backend {job.name!r} does not load: {died.reason}") from died
-        except BaseException:
+    def __init__(
+        self, request: CheckRequest, limit: float, *, hash_seed: int = 0, avoid: frozenset[str] = frozenset()
+    ) -> None:
+        environment, limits = {"PYTHONHASHSEED": str(hash_seed)}, Limits(step=limit, train=limit)
+        pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True)
+        self._pool = pool
+        self.close = weakref.finalize(self, pool.end)
+        problem = self.ask(_Load(request.name, pickle.dumps(request), limit, avoid))
+        if isinstance(problem, WorkerDied):
+            raise BackendError(f"backend {request.name!r} does not load: {reason_of(problem)}")
+        if problem is not None:
             self.close()
-            raise
-        if state != "ready":
-            self.close()
-            raise (BackendUnavailable if state == "unavailable" else BackendError)(reason)
+            raise problem
 
     def __enter__(self) -> Self:
         return self
@@ -90,41 +119,15 @@ class Process:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(self, *request: Any) -> Any:
-        """The answer to a request.
-
-        Raises:
-            Died: there is none, since the process has ended or was ended after the time limit.
-        """
-        try:
-            self._connection.send(request)
-            if self._connection.poll(self._limit):
-                return self._connection.recv()
-            reason = f"no answer within {self._limit:g} s"
-        except (EOFError, OSError):
-            reason = f"the process {self._end_of_process()}"
-        note = read_note(self._note.fileno())
-        self.close()
-        raise Died(reason, note)
-
-    def _end_of_process(self) -> str:
-        try:
-            code = self._process.wait(self._limit)
-        except subprocess.TimeoutExpired:
-            return "closed its connection"
-        self._output.seek(0)
-        words = " ".join(self._output.read().decode(errors="replace").split())[-_LAST_WORDS:]
-        try:
-            how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended itself with code {code}"
-        except ValueError:
-            how = f"was killed by signal {-code}"
-        return f"{how}: {words}" if words else how
+    def ask(self, job: Job) -> Any | WorkerDied:
+        """Return the answer to a job; the process is closed if it has died."""
+        answer = self._pool.ask(job)
+        if isinstance(answer, WorkerDied):
+            self.close()
+        return answer
 
 
-def _end(process: subprocess.Popen[bytes], connection: Connection, *files: IO[bytes]) -> None:
-    connection.close()
-    with contextlib.suppress(ProcessLookupError):  # with all that it has started
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for file in files:
-        file.close()
+def reason_of(died: WorkerDied) -> str:
+    """Return how a process ended, and the last words that it printed."""
+    ended = died.ended.rstrip(",")
+    return f"{ended}: {died.last_words}" if died.last_words else ended

@@ -1,4 +1,4 @@
-"""The suite as a pytest test: one line in a plugin author's test file."""
+"""The conformance suite as a pytest test: one line in a plugin author's test file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from tokbench.contracts.backend import BackendSpec
 from tokbench.errors import BackendUnavailable
-from tokbench.testing.job import EXAMPLES, Job
 from tokbench.testing.report import State
+from tokbench.testing.request import EXAMPLES, CheckRequest
 from tokbench.testing.rules import RULES
 from tokbench.testing.run import TIME_LIMIT, Session
 
@@ -24,7 +24,7 @@ def conformance(
     time_limit: float = TIME_LIMIT,
     **options: Any,
 ) -> Callable[[str], None]:
-    """A pytest test of one tokenizer, with a case for every rule; see :func:`check_backend`.
+    """Return a pytest test of one tokenizer, with a case for every rule; see :func:`check_backend`.
 
     A test file is two lines; the name on the left must start with ``test``::
 
@@ -34,7 +34,7 @@ def conformance(
     Args:
         backend: the name of a registered backend, or a spec whose functions another process can import.
         train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
-        examples: how many texts hypothesis is to think of, besides those that ship with tokbench.
+        examples: how many texts hypothesis generates, besides those that ship with tokbench.
         time_limit: seconds that loading or training may take, and every rule.
         options: of loading, or of training.
 
@@ -46,7 +46,7 @@ def conformance(
     """
     import pytest
 
-    session = Session(Job(backend, options, train, examples), time_limit)
+    session = Session(CheckRequest(backend, options, train, examples), time_limit)
     waiting = set(RULES)
 
     @pytest.mark.parametrize("rule", list(RULES))
@@ -63,6 +63,6 @@ def conformance(
         if outcome.state is State.NOT_APPLICABLE:
             pytest.skip(outcome.verdict.note)
         if outcome.state is State.FAILED:
-            pytest.fail(f"{session.job.name} breaks the rule {rule}\n{outcome.explanation}", pytrace=False)
+            pytest.fail(f"{session.request.name} breaks the rule {rule}\n{outcome.explanation}", pytrace=False)
 
     return test_conformance

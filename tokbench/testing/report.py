@@ -1,4 +1,4 @@
-"""What a check found: an outcome for every rule."""
+"""The report of a check: an outcome for every rule."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from tokbench.testing.contract import SENTENCES
 
-__all__ = ["Outcome", "Report", "State", "Verdict"]
+__all__ = ["ConformanceReport", "Outcome", "State", "Verdict"]
 
 
 class State(StrEnum):
-    """What became of a rule."""
+    """The state of a rule: kept, broken, or not applicable."""
 
     OK = "ok"
     FAILED = "failed"
@@ -22,14 +22,14 @@ class State(StrEnum):
 
 
 class Verdict(NamedTuple):
-    """What a rule found.
+    """The finding of a rule.
 
     Attributes:
-        state: kept, broken, or not to be asked of this tokenizer.
-        note: what was looked at, or why there was nothing to look at.
+        state: kept, broken, or not applicable to this tokenizer.
+        note: what was checked, or why nothing could be.
         input: the smallest input that was found to break the rule.
-        expected: what the contract says should come.
-        got: what came.
+        expected: what the contract requires.
+        got: what the tokenizer did.
     """
 
     state: State
@@ -58,7 +58,7 @@ class Outcome:
 
     @property
     def state(self) -> State:
-        """What became of the rule."""
+        """The state of the rule."""
         return self.verdict.state
 
     @property
@@ -84,7 +84,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Report:
+class ConformanceReport:
     """All outcomes of one tokenizer.
 
     Attributes:
@@ -106,7 +106,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no rule is broken."""
+        """True if no rule is broken."""
         return not self.failed
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """How many rules were kept, broken, and not applicable, in one line."""
+        """The numbers of rules kept, broken, and not applicable, on one line."""
         counts = {state: sum(outcome.state is state for outcome in self.outcomes) for state in State}
         return (
             f"{self.backend}: {counts[State.OK]} rules kept, {counts[State.FAILED]} broken, "
@@ -122,7 +122,7 @@ class Report:
         )
 
     def to_json(self) -> str:
-        """Everything, for other programs."""
+        """Return everything as JSON, for other programs."""
         outcomes = [
             {"rule": each.rule, "sentence": each.sentence, "contract": each.quote, **each.verdict._asdict()}
             for each in self.outcomes

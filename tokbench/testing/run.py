@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from tokbench.contracts.backend import BackendSpec
 from tokbench.errors import TokbenchError
-from tokbench.testing.job import EXAMPLES, Job
-from tokbench.testing.process import Died, Process
-from tokbench.testing.report import Outcome, Report, State, Verdict
+from tokbench.runner.workers.pool import WorkerDied
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable
+from tokbench.testing.process import CheckJob, CheckProcess, reason_of
+from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
+from tokbench.testing.request import EXAMPLES, CheckRequest
 from tokbench.testing.rules import RULES
+from tokbench.testing.under_test import BUILDING_ON, TokenizerUnderTest, raised
 
 __all__ = ["TIME_LIMIT", "Session", "check_backend"]
 
@@ -20,32 +24,54 @@ TIME_LIMIT: Final = 120.0
 _TRIES: Final = 4
 
 
+@dataclass(frozen=True)
+class _CheckRule(CheckJob):
+    """Check a rule; the answer is a :class:`Verdict`."""
+
+    rule: str
+
+    def answer(self, subject: TokenizerUnderTest) -> Verdict:
+        """See :class:`CheckJob`."""
+        try:
+            return Verdict(State.OK, RULES[self.rule].check(subject))
+        except Broken as broken:
+            return Verdict(State.FAILED, "", broken.call, broken.expected, broken.got)
+        except RuleNotApplicable as reason:
+            return Verdict(State.NOT_APPLICABLE, str(reason))
+        except Elsewhere:
+            return Verdict(State.NOT_APPLICABLE, "what it builds on fails; see the other rules")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - panics are not an Exception
+            return Verdict(State.FAILED, "", "", "an answer", raised(error))
+
+
 class Session:
-    """One tokenizer under check, in a process of its own; a new one where it is killed.
+    """One tokenizer under check, in a process of its own, which is replaced if it dies.
 
     Args:
-        job: which tokenizer.
+        request: the tokenizer.
         time_limit: seconds that loading or training may take, and every rule.
 
     Raises:
-        InputError: the job cannot be done.
+        InputError: the request cannot be fulfilled.
     """
 
-    def __init__(self, job: Job, time_limit: float) -> None:
-        job.check()
-        self.job = job
+    def __init__(self, request: CheckRequest, time_limit: float) -> None:
+        request.check()
+        self.request = request
         self._limit = time_limit
-        self._process: Process | None = None
+        self._process: CheckProcess | None = None
         self._avoid: frozenset[str] = frozenset()
 
     def start(self) -> None:
         """Start the process now.
 
         Raises:
-            BackendUnavailable: the tokenizer is not to be had here.
+            BackendUnavailable: the tokenizer cannot be had here.
             BackendError: it does not load.
         """
-        self._process = self._process or Process(self.job, self._limit, avoid=self._avoid)
+        self._process = self._process or CheckProcess(self.request, self._limit, avoid=self._avoid)
 
     def check(self, rule: str) -> Outcome:
         """Check one rule.
@@ -57,18 +83,18 @@ class Session:
         for _ in range(_TRIES):
             self.start()
             assert self._process is not None
-            try:
-                verdict = self._process.ask("rule", rule)
+            answer: Verdict | WorkerDied = self._process.ask(_CheckRule(rule))
+            if isinstance(answer, Verdict):
+                verdict = answer
                 break
-            except Died as died:
-                self._process = None
-                call, builds_on = died.note
-                elsewhere, self._avoid = builds_on and bool(self._avoid), self._avoid | {call}
-                if not elsewhere:
-                    verdict = Verdict(State.FAILED, "", call, f"an answer within {self._limit:g} s", died.reason)
-                    break
-                # An earlier rule is broken by such calls; this one is asked again without them.
-                verdict = Verdict(State.NOT_APPLICABLE, f"{call} kills the process; see the other rules")
+            self._process = None
+            call, builds_on = answer.heartbeat.place, answer.heartbeat.verb == BUILDING_ON
+            elsewhere, self._avoid = builds_on and bool(self._avoid), self._avoid | {call}
+            if not elsewhere:
+                verdict = Verdict(State.FAILED, "", call, f"an answer within {self._limit:g} s", reason_of(answer))
+                break
+            # An earlier rule is broken by such calls; this one is asked again without them.
+            verdict = Verdict(State.NOT_APPLICABLE, f"{call} kills the process; see the other rules")
         return Outcome(rule, RULES[rule].sentence, verdict)
 
     def close(self) -> None:
@@ -84,12 +110,12 @@ class Session:
         self.close()
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Check all rules, one after the other."""
+        """Check all rules, and yield their outcomes one after the other."""
         self.start()
         for rule in RULES:
             try:
                 outcome = self.check(rule)
-            except TokbenchError as error:  # it loaded once, and does no longer
+            except TokbenchError as error:  # it loaded once, and no longer does
                 verdict = Verdict(State.FAILED, "", "load", "the tokenizer, as the first time", str(error))
                 outcome = Outcome(rule, RULES[rule].sentence, verdict)
             yield outcome
@@ -102,31 +128,31 @@ def check_backend(
     train: int = 0,
     examples: int = EXAMPLES,
     time_limit: float = TIME_LIMIT,
-) -> Report:
+) -> ConformanceReport:
     """Check one tokenizer of a backend against every sentence of the contract.
 
-    The tokenizer works in a process of its own: a panic, a crash and an endless loop break one rule, and
+    The tokenizer works in a process of its own: a panic, a crash or an endless loop breaks one rule, and
     the others go on. With hypothesis installed (``pip install 'tokbench[testing]'``) there are more texts.
 
     Args:
         backend: the name of a registered backend, or a spec whose functions another process can import.
         options: of loading, or of training.
         train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
-        examples: how many texts hypothesis is to think of, besides those that ship with tokbench.
+        examples: how many texts hypothesis generates, besides those that ship with tokbench.
         time_limit: seconds that loading or training may take, and every rule.
 
     Returns:
-        The outcome of every rule; ``report.ok`` tells whether none is broken, ``print(report)`` tells all.
+        The outcome of every rule. ``report.ok`` is true if no rule is broken; ``print(report)`` shows all.
 
     Raises:
         InputError: no such backend or option, or the backend cannot be loaded (or trained).
-        BackendUnavailable: it is not to be had here.
+        BackendUnavailable: it cannot be had here.
         BackendError: it does not load.
 
     >>> report = check_backend("utf8_bytes")
     >>> report.ok, report.outcomes[0].rule, report.outcomes[0].verdict.note
     (True, 'vocab_size', '256 ids')
     """
-    job = Job(backend, dict(options or {}), train, examples)
-    with Session(job, time_limit) as session:
-        return Report(job.name, job.options, train, tuple(session.outcomes()))
+    request = CheckRequest(backend, dict(options or {}), train, examples)
+    with Session(request, time_limit) as session:
+        return ConformanceReport(request.name, request.options, train, tuple(session.outcomes()))

@@ -1,4 +1,4 @@
-"""The texts that every tokenizer is asked about: small and hostile ones first."""
+"""The texts on which every tokenizer is checked: small and hostile ones first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARKERS: Final = tuple(
     "<|endoftext|> <s> </s> <unk> <pad> <mask> <bos> <eos> <|im_start|> <|begin_of_text|> <|eot_id|> [CLS] [SEP] "
     "[MASK] [UNK] [PAD] [INST] <0x0A> <0xE2> <start_of_turn> <|fim_prefix|> ## ##ing @@ ▁ ▁▁ Ġ Ċ ⁇".split()
 )
-"""What tokenizers write for things that are not text, and text that looks like their inner spelling."""
+"""Strings that tokenizers write for things that are not text, and text that looks like their inner spelling."""
 
 _SMALL: Final = (
     *("", "a", "b", " ", "  ", "\n", "\r\n", "\t", "\0", "a\0b", "\x7f", "\x85", "\xa0", "\u3000", "\u2028"),
@@ -64,7 +64,7 @@ _LONG: Final = 1_000_000
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """The shipped hostile texts, a sentence in each shipped language, and what is above; the shortest first."""
+    """Return the hostile texts above and those that are shipped, and a sentence in each language, shortest first."""
     hostile = [document.text for document in SampleSource(SampleOptions(part="hostile")).documents()]
     sentences = {
         document.group: document.text for document in SampleSource(SampleOptions(part="languages")).documents()
@@ -75,9 +75,9 @@ def corpus() -> tuple[str, ...]:
 
 @cache
 def generated(examples: int) -> tuple[str, ...]:
-    """Texts that hypothesis thinks of, the same ones every time; none where it is not installed.
+    """Return texts that hypothesis generates, the same ones every time; none where it is not installed.
 
-    Any Unicode text without surrogates, and pieces of hostile text strung together.
+    They are any Unicode text without surrogates, and pieces of hostile text strung together.
 
     Args:
         examples: how many at most; the same text is counted once.
@@ -100,14 +100,14 @@ def generated(examples: int) -> tuple[str, ...]:
     def collect(text: str) -> None:
         texts.add(text)
 
-    with tempfile.TemporaryDirectory() as home:  # what it likes to remember must not lie in the user's folder
+    with tempfile.TemporaryDirectory() as home:  # it must not write its database into the user's folder
         configuration.set_hypothesis_home_dir(home)
         collect()
     return tuple(sorted(texts - set(corpus()), key=lambda text: (len(text), text)))
 
 
 def long_texts() -> dict[str, str]:
-    """A megabyte each, with no place to split it, by what they are."""
+    """Return texts of a megabyte each, with no place to split them, by their description."""
     import random
 
     letters = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=_LONG))  # noqa: S311 - no secret
@@ -116,6 +116,6 @@ def long_texts() -> dict[str, str]:
 
 
 def training_text() -> list[str]:
-    """What a backend is trained on before it is checked: the shipped sentences and code."""
+    """Return the text on which a backend is trained before it is checked: the shipped sentences and code."""
     parts = (SampleOptions(part="languages"), SampleOptions(part="code"))
     return [document.text for part in parts for document in SampleSource(part).documents()]

@@ -65,7 +65,7 @@ class Curve:
         return units - np.concatenate([[0], np.cumsum(saved)])
 
     def counts_at(self, merges: int) -> NDArray[np.int64]:
-        """int64[vocab_size], how often each id occurs with the first ``merges`` merges."""
+        """Return int64[vocab_size], how often each id occurs with the first ``merges`` merges."""
         order = self.order
         counts = self.built.copy()
         counts[order.made[merges:]] = 0
@@ -99,7 +99,7 @@ class Curve:
 
 
 def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
-    """How many tokens each id becomes when only the first ``merges`` merges are there: int64[vocab_size].
+    """Return how many tokens each id becomes when only the first ``merges`` merges are there: int64[vocab_size].
 
     The tokens of any part of a text at any size are a sum over its ids.
 

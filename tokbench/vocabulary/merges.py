@@ -78,7 +78,7 @@ class MergeOrder:
         return len(self.made)
 
     def parts_of(self, rank: int) -> tuple[int, ...]:
-        """The ids of the parts of a merge."""
+        """Return the ids of the parts of a merge."""
         return tuple(self.parts[self.offsets[rank] : self.offsets[rank + 1]].tolist())
 
     @cached_property
@@ -124,7 +124,7 @@ class MergeOrder:
 
 
 def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
-    """The bytes of each id, ``b""`` for special ones.
+    """Return the bytes of each id, ``b""`` for special ones.
 
     Raises:
         ContractError: it does not tell them.
@@ -140,7 +140,7 @@ def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
 
 
 def merge_order(tokenizer: Tokenizer) -> MergeOrder:
-    """The merges that a tokenizer tells, with the ids that they make.
+    """Return the merges that a tokenizer tells, with the ids that they make.
 
     Raises:
         ContractError: it tells none, or they are not in order, or a merge makes bytes that no id has.

@@ -58,15 +58,15 @@ class _Pieces(ABC):
     @staticmethod
     @abstractmethod
     def split(text: str) -> Sequence[str]:
-        """The pieces of a text; joined, they are the text."""
+        """Return the pieces of a text; joined, they are the text."""
 
     @staticmethod
     @abstractmethod
     def rank(counts: Counter[str]) -> list[str]:
-        """The pieces of a training text, the most frequent first."""
+        """Return the pieces of a training text, the most frequent first."""
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text.
+        """Encode ordinary text.
 
         Raises:
             TypeError: ``text`` is not a string.
@@ -77,16 +77,16 @@ class _Pieces(ABC):
         return [find(piece, 0) for piece in self.split(text)]
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts."""
+        """Encode all texts."""
         return from_lists([self.encode(text) for text in texts])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """The ids and where they end; exact for unknown pieces too."""
+        """Encode a text, and say where each id ends; exact for unknown pieces too."""
         ends = accumulate(len(piece.encode()) for piece in self.split(text))
         return Offsets(self.encode(text), list(ends))
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, with U+FFFD for each unknown piece.
+        """Decode ids, with U+FFFD for each unknown piece.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -97,7 +97,7 @@ class _Pieces(ABC):
             raise ValueError(f"id {error} is not in the vocabulary of {self.vocab_size} ids") from None
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The UTF-8 bytes of one piece; those of U+FFFD for the unknown one, as it is decoded.
+        """Return the UTF-8 bytes of one piece; those of U+FFFD for the unknown one, as it is decoded.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -126,16 +126,16 @@ class CodePoints(_Pieces):
 
     @staticmethod
     def split(text: str) -> Sequence[str]:
-        """The characters."""
+        """Split a text into its characters."""
         return text
 
     @staticmethod
     def rank(counts: Counter[str]) -> list[str]:
-        """The characters, the most frequent first."""
+        """Return the characters of a training text, the most frequent first."""
         return sorted(counts, key=lambda char: (-counts[char], char))
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, looked up in one table."""
+        """Encode all texts, looked up in one table."""
         codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
         return Encoded(self._table[codes], offsets_of(map(len, texts), len(texts)))
 
@@ -163,12 +163,12 @@ class Words(_Pieces):
 
     @staticmethod
     def split(text: str) -> Sequence[str]:
-        """Words with the one space before them, and what other white space there is."""
+        """Split a text into words, each with the one space before it, and other white space."""
         return _WORDS.findall(text)
 
     @staticmethod
     def rank(counts: Counter[str]) -> list[str]:
-        """The words, the most frequent first; a Counter keeps the order of first occurrence."""
+        """Return the words, the most frequent first; a Counter keeps the order of first occurrence."""
         return [piece for piece, _ in counts.most_common()]
 
 

@@ -29,18 +29,18 @@ class _Units:
     thread_safe: ClassVar[bool] = True
 
     def encode(self, text: str, /) -> list[int]:
-        """The code units of a text."""
+        """Encode a text into code units."""
         ids: list[int] = np.frombuffer(text.encode(self.codec), dtype=self.unit).tolist()
         return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The code units of all texts."""
+        """Encode all texts into code units."""
         buffers = [text.encode(self.codec) for text in texts]
         ids = np.frombuffer(b"".join(buffers), dtype=self.unit).astype(np.uint32)
         return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // np.dtype(self.unit).itemsize)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of code units, with U+FFFD for what is not text.
+        """Decode code units; what is not text becomes U+FFFD.
 
         Raises:
             ValueError: one of the ids is no integer in ``range(vocab_size)``.
@@ -48,14 +48,14 @@ class _Units:
         return self._units(np.asarray(ids)).decode(self.codec, errors="replace")
 
     def _units(self, ids: NDArray[Any]) -> bytes:
-        """The bytes of code units, in the order of ``codec``."""
+        """Return the bytes of code units, in the order of ``codec``."""
         if ids.size and (ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= self.vocab_size):
             wrong = next(i for i in ids.flat if not isinstance(i, int | np.integer) or not 0 <= i < self.vocab_size)
             raise ValueError(f"id {wrong!r} is not in the vocabulary of {self.vocab_size} ids")
         return ids.astype(self.unit).tobytes()
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents.
+        """Decode all documents.
 
         Raises:
             ValueError: one of the ids is not in ``range(vocab_size)``.
@@ -77,11 +77,12 @@ class Utf8Bytes(_Units):
     vocab_size = 256
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The one byte.
+        """Return the one byte.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(256)``.
         """
+        check_id(token_id, self.vocab_size)
         return bytes([token_id])
 
 
@@ -100,7 +101,7 @@ class Utf16Units(_Units):
     vocab_size = 1 << 16
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """The units and where they end; half a character is 2 of its 4 bytes.
+        """Encode a text, and say where each unit ends; half a character is 2 of its 4 bytes.
 
         >>> Utf16Units().encode_with_offsets("a😀")
         Offsets(ids=[97, 55357, 56832], ends=[1, 3, 5])
@@ -123,7 +124,7 @@ class Utf32Units(_Units):
     vocab_size = 0x110000
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The UTF-8 bytes of one code point; those of U+FFFD for a surrogate, which is not text.
+        """Return the UTF-8 bytes of one code point; those of U+FFFD for a surrogate, which is not text.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(0x110000)``.

@@ -18,18 +18,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from tokbench.plugin import BackendError, __version__, read_file, write_atomically
-from tokbench_plugins.bpe.corpus import Corpus
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, check_merges, token_bytes_of
 
-__all__ = ["FILE_SUFFIX", "Artefact", "Kind", "Training", "read_artefact", "write_artefact"]
+__all__ = ["FILE_SUFFIX", "Artefact", "Corpus", "CorpusDigest", "Kind", "Training", "read_artefact", "write_artefact"]
 
 Kind = Literal["naive_bpe", "regex_bpe"]
 
@@ -41,8 +40,55 @@ _OPTIONS: Final = {"pattern", "tie", "vocab_size"}
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
+class Corpus(NamedTuple):
+    """The text that a tokenizer was trained on; see :class:`CorpusDigest`.
+
+    Attributes:
+        sha256: its digest, 64 hexadecimal digits.
+        documents: how many documents it has.
+        bytes: their size as UTF-8.
+    """
+
+    sha256: str
+    documents: int
+    bytes: int
+
+
+class CorpusDigest:
+    """Passes documents on, and knows afterwards what they were.
+
+    The digest is over each document's size and bytes, in order: the same text in other documents is
+    another corpus.
+
+    >>> digest = CorpusDigest(["low lower", "été"])
+    >>> sum(map(len, digest))
+    12
+    >>> digest.corpus.documents, digest.corpus.bytes, digest.corpus.sha256[:8]
+    (2, 14, '9bdf0a52')
+    """
+
+    def __init__(self, documents: Iterable[str]) -> None:
+        self._source = documents
+        self._sha256 = hashlib.sha256()
+        self._documents = self._bytes = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for document in self._source:
+            data = document.encode("utf-8", errors="surrogatepass")
+            self._sha256.update(b"%d\n" % len(data))
+            self._sha256.update(data)
+            self._documents += 1
+            self._bytes += len(data)
+            yield document
+
+    @property
+    def corpus(self) -> Corpus:
+        """The documents that were passed on so far."""
+        return Corpus(self._sha256.hexdigest(), self._documents, self._bytes)
+
+
 class Training(NamedTuple):
-    """How a tokenizer was trained, as far as its ids depend on it; ``None`` for what is not known.
+    """The training of a tokenizer, as far as its ids depend on it; ``None`` for what is not known.
 
     Attributes:
         vocab_size: the number of ids asked for; the text may have given fewer.
@@ -59,7 +105,7 @@ _UNKNOWN: Final = Training()
 
 
 class Artefact(NamedTuple):
-    """What the file says.
+    """The content of the file.
 
     Attributes:
         merges: the merges in order of rank.
@@ -145,7 +191,7 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
 
 
 def _checked(content: Any, kind: Kind) -> Artefact:
-    """The content if nothing is wrong with it; raises ValueError with the reason otherwise."""
+    """Return the content if nothing is wrong with it; raise ValueError with the reason otherwise."""
     if not isinstance(content, dict) or "format" not in content:
         raise ValueError("not a file saved by tokbench's BPE: it has no 'format'")
     _check_format(content["format"])

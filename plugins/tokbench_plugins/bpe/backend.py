@@ -1,4 +1,4 @@
-"""What ``naive_bpe`` and ``regex_bpe`` have in common: their options, training and loading."""
+"""The options, training and loading that ``naive_bpe`` and ``regex_bpe`` share."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe.artefact import Kind, Training, read_artefact
-from tokbench_plugins.bpe.corpus import CorpusDigest
-from tokbench_plugins.bpe.engines import Engine
+from tokbench_plugins.bpe.artefact import CorpusDigest, Kind, Training, read_artefact
+from tokbench_plugins.bpe.engines import Engine, train
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import SPECIAL_SETS, SpecialTokens
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
-from tokbench_plugins.bpe.trainer import train
 
 __all__ = ["LoadOptions", "SplitPattern", "TrainOptions", "load_saved", "train_tokenizer"]
 
-_ENGINE: Any = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken; same ids")
+_ENGINE: Any = Field(
+    default="auto",
+    description="auto, python, numba, gigatoken, or literal (the textbook loops, which show each merge); same ids",
+)
 _SPECIAL: Any = Field(
     default=(),
     description=f"special tokens, by name or set ({', '.join(SPECIAL_SETS)}), after the merges",
@@ -53,14 +54,14 @@ class TrainOptions(plugin.Options):
 
 
 def _added(names: Iterable[str], known: SpecialTokens, first: int) -> SpecialTokens:
-    """The special tokens of a file, and those that were asked for."""
+    """Return the special tokens of a file, and those that were asked for."""
     spelled = [token for name in names for token in SPECIAL_SETS.get(name, (name,))]
     fresh = [token for token in dict.fromkeys(spelled) if token not in known.ids]
     return known.with_more(fresh, max([first, *(token_id + 1 for token_id in known.ids.values())])) if fresh else known
 
 
 def load_saved(options: LoadOptions, kind: Kind) -> BPETokenizer:
-    """The tokenizer of a file, with the special tokens that are asked for added to those it has.
+    """Return the tokenizer of a file, with the special tokens that are asked for added to those it has.
 
     Raises:
         BackendError: see :func:`..artefact.read_artefact`.
@@ -79,8 +80,7 @@ def train_tokenizer(
 ) -> BPETokenizer:
     """Train, and keep what the artefact will say of it; special tokens come on top of ``vocab_size``."""
     digest = CorpusDigest(documents)
-    engine = "auto" if options.engine == "gigatoken" else options.engine
-    merges = train(digest, vocab_size, pattern, progress, options.tie, engine, options.processes)
+    merges = train(digest, vocab_size, pattern, progress, options.tie, options.engine, options.processes)
     special = _added(options.special_tokens, SpecialTokens({}), 256 + len(merges))
     training = Training(vocab_size, options.tie, digest.corpus)
     return BPETokenizer(merges, pattern, special, engine=options.engine, training=training)

@@ -42,11 +42,11 @@ class Decoder:
         self._decoded = 0
 
     def __call__(self, ids: Sequence[int]) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD."""
+        """Decode ids; bytes that are not UTF-8 become U+FFFD."""
         return self.join(ids).decode("utf-8", errors="replace")
 
     def join(self, ids: Sequence[int]) -> bytes:
-        """The bytes of ids.
+        """Return the bytes of ids.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -57,7 +57,7 @@ class Decoder:
             raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} ids") from None
 
     def decode_batch(self, encoded: Encoded) -> list[str]:
-        """The texts of all documents.
+        """Decode all documents.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -77,7 +77,7 @@ class Decoder:
     def _join_compiled(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
         import numpy as np
 
-        from tokbench_plugins.bpe.compiled.decode_kernels import join_tokens
+        from tokbench_plugins.bpe.compiled.decode import join_tokens
 
         if len(ids) and (highest := int(ids.max())) >= len(self._bytes_of):
             self.join([highest])  # raises
@@ -87,7 +87,7 @@ class Decoder:
         return memoryview(out), ends  # type: ignore[arg-type] # an array has a buffer
 
     def _ends(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> list[int]:
-        """Where in the bytes of all ids each document starts, and the last one ends."""
+        """Return where in the bytes of all ids each document starts, and the last one ends."""
         import numpy as np
 
         upto = np.zeros(len(ids) + 1, np.int64)
@@ -115,7 +115,7 @@ class Decoder:
 
 
 def _slabs(encoded: Encoded) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64]]]:
-    """The documents in portions of about :data:`_SLAB` ids, each with offsets of its own."""
+    """Return the documents in portions of about :data:`_SLAB` ids, each with offsets of its own."""
     import numpy as np
 
     ids, offsets = encoded

@@ -1,45 +1,61 @@
-"""Which engine encodes a batch: all give the same ids, and differ in speed and in what they need.
+"""The choice of an engine: all of them give the same merges and ids, and differ in speed and in what they need.
 
 ========= ======================= ==================================================================
-engine    speed                   needs
+engine    speed of encoding       needs
 ========= ======================= ==================================================================
-python    that of tiktoken / 4    nothing; the others are measured against its ids
+literal   a lesson, not a speed   nothing; trains by the textbook loop, too, and logs each merge
+python    that of tiktoken / 4    nothing; the ids of the others are compared with its ids
 numba     tiktoken · 2.5 to 11    numba; compiles for some seconds, once on each machine
 gigatoken tiktoken · 2 to 20      gigatoken; one of the named patterns; ids verified on a sample
 auto      the faster of them      what is installed; python until there was enough text to be worth it
 ========= ======================= ==================================================================
 
-The lower figures are for prose in many languages, whose words were never seen before: there numba is the
-faster of the two. The higher ones are for code, and there gigatoken is. So ``auto`` looks at each batch:
-what is mostly ASCII goes to gigatoken.
+The lower figures are for prose in many languages with words that were never seen before: numba is the faster one
+there. The higher figures are for code, where gigatoken is the faster one. So ``auto`` looks at each batch, and hands
+batches of mostly ASCII to gigatoken.
+
+Training with numba is some ten times as fast as in Python. But numba needs a second to load and, the first time on a
+machine, many seconds to compile. So ``auto`` trains on short texts in Python. gigatoken does not train here.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final, Literal, Protocol, get_args
 
-from tokbench.plugin import BackendError, BackendUnavailable, Encoded, did_you_mean
+from tokbench.plugin import BackendError, BackendUnavailable, Encoded, TrainProgress, did_you_mean, silent
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe.fast.gigatoken import GigatokenEncoder, has_gigatoken, refusal
+from tokbench_plugins.bpe.fast.parallel import count_in_processes
+from tokbench_plugins.bpe.fast.train import train_merges
+from tokbench_plugins.bpe.literal import Tie, train_literally
+from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token_bytes_of
 
-__all__ = ["ENGINES", "BulkEncoder", "Engine", "bulk_encoder", "check_engine"]
+__all__ = ["ENGINES", "BulkEncoder", "BulkEngine", "Engine", "bulk_encoder", "check_engine", "train"]
 
-Engine = Literal["auto", "python", "numba", "gigatoken"]
-"""What a user may ask for."""
+BulkEngine = Literal["auto", "python", "numba", "gigatoken"]
+"""The engines for any vocabulary."""
+
+Engine = Literal["auto", "python", "numba", "gigatoken", "literal"]
+"""The engines for a vocabulary that is trained here."""
 
 ENGINES: Final[tuple[str, ...]] = get_args(Engine)
+
+# From this number of characters on, the compiled trainer finishes first, even if it has to load.
+_LONG_SPLIT: Final = 4_000_000
+_LONG_NAIVE: Final = 500_000
 
 _log = logging.getLogger("tokbench")
 
 
 class BulkEncoder(Protocol):
-    """What encodes batches."""
+    """An encoder of batches."""
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """The ids of all texts."""
+        """Return the ids of all texts."""
 
 
 def check_engine(engine: str) -> None:
@@ -60,7 +76,7 @@ def check_engine(engine: str) -> None:
 
 
 def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
-    """The engine for batches; ``None`` stands for the one in Python, which every tokenizer has.
+    """Return the engine for batches; ``None`` stands for the one in Python, which every tokenizer has.
 
     With ``auto``: gigatoken and numba by the text, or what there is of them and takes the vocabulary.
 
@@ -80,7 +96,7 @@ class _ByText:
         self._for_others = for_others
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """The ids of all texts."""
+        """Encode all texts."""
         ascii_chars = sum(len(text) for text in texts if text.isascii())
         mostly_ascii = 2 * ascii_chars >= sum(map(len, texts))
         return (self._for_ascii if mostly_ascii else self._for_others).encode_batch(texts)
@@ -89,8 +105,6 @@ class _ByText:
 def _gigatoken(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
     if engine != "gigatoken" and not (engine == "auto" and has_gigatoken()):
         return None
-    from tokbench_plugins.bpe.gigatoken_encode import GigatokenEncoder, refusal
-
     try:
         return GigatokenEncoder(vocabulary, pattern)
     except Exception as error:
@@ -113,3 +127,88 @@ def _compiled(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> Bu
             raise BackendError(f"engine 'numba': {error}") from error
         _log.warning("encoding without numba: %s", error)
         return None
+
+
+def train(
+    documents: Iterable[str],
+    vocab_size: int,
+    pattern: str | None,
+    progress: TrainProgress = silent,
+    tie: Tie = "first",
+    engine: Engine = "auto",
+    processes: int = 1,
+) -> list[Pair]:
+    """Train byte-level BPE.
+
+    Training stops early when no pair is left to merge: the vocabulary is then smaller than asked for.
+
+    Args:
+        documents: the training texts, gone through once and not held; no merge crosses from one to the next.
+        vocab_size: number of ids to reach, the 256 bytes included.
+        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+        progress: called with (merges done, merges in all).
+        tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
+        engine: the engine to train with; the merges are the same. ``gigatoken`` stands for ``auto``.
+        processes: how many parts of the text are split and counted at a time.
+
+    Returns:
+        At most ``vocab_size - 256`` merges in order of rank; the merge of rank ``r`` makes id ``256 + r``.
+
+    Raises:
+        ValueError: ``vocab_size`` is below 256, or ``pattern`` is invalid.
+        BackendUnavailable: the engine is ``numba``, and numba is not installed.
+
+    >>> train(["low lower lowest", "slow"], 259, "gpt2")
+    [(108, 111), (256, 119), (32, 257)]
+    >>> len(train(["ab"], 1000, None))
+    1
+    """
+    if vocab_size < FIRST_MERGE:
+        raise ValueError(f"vocab_size is {vocab_size}, but the 256 bytes alone take {FIRST_MERGE} ids")
+    if pattern is not None:
+        resolve_pattern(pattern)
+    if engine == "literal":
+        return _train_literally(documents, vocab_size, pattern, progress, tie)
+    if engine in {"auto", "gigatoken"}:
+        documents, is_long = _look_ahead(documents, _LONG_NAIVE if pattern is None else _LONG_SPLIT)
+        engine = "numba" if is_long and has_numba() else "python"
+    if engine == "python":
+        return train_merges(count_in_processes(documents, pattern, processes), vocab_size, progress, tie)
+    if not has_numba():
+        raise BackendUnavailable("engine 'numba' needs numba, which is not installed: pip install 'tokbench[fast]'")
+    from tokbench_plugins.bpe.compiled.count import count_documents
+    from tokbench_plugins.bpe.compiled.train import train_counts
+
+    return train_counts(count_documents(documents, pattern, processes), vocab_size, tie, progress)
+
+
+def _look_ahead(documents: Iterable[str], long: int) -> tuple[Iterable[str], bool]:
+    """Return the same documents, and True if they have at least ``long`` characters; read no further than that."""
+    rest = iter(documents)
+    seen: list[str] = []
+    characters = 0
+    for document in rest:
+        seen.append(document)
+        characters += len(document)
+        if characters >= long:
+            return chain(seen, rest), True
+    return seen, False
+
+
+def _train_literally(
+    documents: Iterable[str], vocab_size: int, pattern: str | None, progress: TrainProgress, tie: Tie
+) -> list[Pair]:
+    """Train by the textbook loop, and log each merge."""
+    split = Splitter(pattern)
+    total = vocab_size - FIRST_MERGE
+    tokens = token_bytes_of(())
+
+    def on_merge(pair: Pair, count: int) -> None:
+        left, right = (tokens[token_id] for token_id in pair)
+        merge = f"merge {len(tokens) + 1 - FIRST_MERGE} of {total}: {left!r} + {right!r} = {left + right!r}"
+        _log.info("%s, id %d, %d times", merge, len(tokens), count)
+        tokens.append(left + right)
+        progress(len(tokens) - FIRST_MERGE, total)
+
+    chunks = [chunk.encode() for document in documents for chunk in split(document)]
+    return train_literally(chunks, vocab_size, tie, on_merge)

@@ -1,8 +1,8 @@
 """BPE to the letter: the loops of the literature, and the oracle of the tests.
 
 The slow way, on purpose: training counts every pair anew for every merge, encoding searches the whole
-sequence anew for every merge. Nothing here is used by a backend; :mod:`tokbench_plugins.bpe.train` and
-:mod:`tokbench_plugins.bpe.encode` must give the same merges and the same ids, faster.
+sequence anew for every merge. Nothing here is used by a backend; :mod:`tokbench_plugins.bpe.fast.train` and
+:mod:`tokbench_plugins.bpe.fast.encode` must give the same merges and the same ids, faster.
 
 A *chunk* is a piece of text that no merge crosses: a whole document for naive BPE, a match of the
 pre-tokenization split otherwise. Where the chunks come from is not this file's business.
@@ -10,20 +10,23 @@ pre-tokenization split otherwise. Where the chunks come from is not this file's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
 
+from tokbench.plugin import silent
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-__all__ = ["Tie", "count_pairs", "encode_literally", "merge_pair", "most_frequent", "train_literally"]
+__all__ = [
+    "Tie", "count_pairs", "encode_literally", "merge_literally", "merge_pair", "most_frequent", "train_literally",
+]  # fmt: skip
 
 Tie = Literal["first", "smallest"]
-"""Which of several most frequent pairs is merged; see :func:`most_frequent`."""
+"""The rule that breaks ties between most frequent pairs; see :func:`most_frequent`."""
 
 
 def count_pairs(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
-    """How often each pair of neighbours occurs, in the order in which the pairs first occur.
+    """Count the pairs of neighbours; the pairs come in the order in which they first occur.
 
     Pairs that overlap are all counted: three equal ids in a row are two pairs, though only one of
     them can be merged.
@@ -39,7 +42,7 @@ def count_pairs(sequences: Iterable[Sequence[int]]) -> dict[Pair, int]:
 
 
 def merge_pair(ids: Sequence[int], pair: Pair, made: int) -> list[int]:
-    """The sequence with every occurrence of ``pair`` replaced by ``made``, from left to right.
+    """Replace every occurrence of ``pair`` by ``made``, from left to right.
 
     >>> merge_pair([97, 97, 97, 98, 97, 97], (97, 97), 256)
     [256, 97, 98, 256]
@@ -57,11 +60,11 @@ def merge_pair(ids: Sequence[int], pair: Pair, made: int) -> list[int]:
 
 
 def most_frequent(counts: Mapping[Pair, int], tie: Tie = "first") -> Pair:
-    """The pair to merge.
+    """Return the pair to merge.
 
     Args:
         counts: as :func:`count_pairs` gives them; not empty.
-        tie: who wins among the most frequent: the pair that occurs ``first`` in the current sequence, or
+        tie: which of the most frequent pairs wins: the one that occurs ``first`` in the current sequence, or
             the ``smallest`` one, by its left id and then its right one.
 
     >>> counts = count_pairs([[98, 97, 99, 98, 97, 99]])
@@ -73,7 +76,9 @@ def most_frequent(counts: Mapping[Pair, int], tie: Tie = "first") -> Pair:
     return max(counts, key=counts.__getitem__)  # of equals, the first one in the dict
 
 
-def train_literally(chunks: Iterable[bytes], vocab_size: int, tie: Tie = "first") -> list[Pair]:
+def train_literally(
+    chunks: Iterable[bytes], vocab_size: int, tie: Tie = "first", on_merge: Callable[[Pair, int], None] = silent
+) -> list[Pair]:
     """Merge the most frequent pair until the vocabulary is full or no pair is left.
 
     A pair that occurs once is merged like any other.
@@ -82,6 +87,7 @@ def train_literally(chunks: Iterable[bytes], vocab_size: int, tie: Tie = "first"
         chunks: the training text, as UTF-8.
         vocab_size: number of ids to reach, the 256 bytes included.
         tie: which of several most frequent pairs; see :func:`most_frequent`.
+        on_merge: called for each merge with its pair and the number of times that the pair occurs.
 
     Returns:
         At most ``vocab_size - 256`` merges in order of rank.
@@ -98,11 +104,12 @@ def train_literally(chunks: Iterable[bytes], vocab_size: int, tie: Tie = "first"
         best = most_frequent(counts, tie)
         sequences = [merge_pair(ids, best, made) for ids in sequences]
         merges.append(best)
+        on_merge(best, counts[best])
     return merges
 
 
 def encode_literally(chunk: bytes, merges: Sequence[Pair]) -> list[int]:
-    """Merge the pair of lowest rank until none of the pairs present is a merge.
+    """Encode one chunk with trained merges.
 
     Args:
         chunk: one chunk of text, as UTF-8.
@@ -114,9 +121,25 @@ def encode_literally(chunk: bytes, merges: Sequence[Pair]) -> list[int]:
     >>> encode_literally(b"aaabdaaabac", [(97, 97), (256, 97), (257, 98)])
     [258, 100, 258, 97, 99]
     """
-    made_by = {pair: FIRST_MERGE + rank for rank, pair in enumerate(merges)}
-    ids = list(chunk)
-    while present := [pair for pair in pairwise(ids) if pair in made_by]:
-        lowest = min(present, key=made_by.__getitem__)
-        ids = merge_pair(ids, lowest, made_by[lowest])
+    rank_of = {pair: rank for rank, pair in enumerate(merges)}
+    return merge_literally(list(chunk), rank_of, range(FIRST_MERGE, FIRST_MERGE + len(merges)))
+
+
+def merge_literally(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
+    """Merge the pair of lowest rank until no pair of neighbours is a merge.
+
+    Args:
+        ids: the id of each byte of one chunk.
+        rank_of: the rank of each merge, by its pair.
+        made: for each rank, the id that the merge makes.
+
+    Returns:
+        The ids of the chunk.
+
+    >>> merge_literally([97, 97, 98], {(97, 97): 0, (256, 98): 1}, [256, 257])
+    [257]
+    """
+    while present := [pair for pair in pairwise(ids) if pair in rank_of]:
+        lowest = min(present, key=rank_of.__getitem__)
+        ids = merge_pair(ids, lowest, made[rank_of[lowest]])
     return ids

@@ -59,7 +59,7 @@ _SPELLINGS: Final = {
 
 
 def resolve_pattern(pattern: str) -> str:
-    r"""The regular expression of a name, or the given one if it can split text.
+    r"""Return the regular expression of a name, or the given expression if it can split text.
 
     Args:
         pattern: a key of :data:`PATTERNS` or a regular expression.
@@ -89,7 +89,7 @@ def resolve_pattern(pattern: str) -> str:
 
 
 def pattern_name(pattern: str) -> str:
-    """The name of a pattern that has one, otherwise the expression itself.
+    """Return the name of a pattern that has one, otherwise the expression itself.
 
     >>> pattern_name(PATTERNS["gpt4"]), pattern_name("[ab]+")
     ('gpt4', '[ab]+')
@@ -135,7 +135,7 @@ class Splitter:
         self._is_trusted = self.pattern in PATTERNS.values()
 
     def __call__(self, text: str) -> list[str]:
-        """The chunks of one document, in order, none of them empty."""
+        """Split one document into chunks, in order, none of them empty."""
         text = valid_unicode(text)
         if self._compiled is None:
             return [text] if text else []

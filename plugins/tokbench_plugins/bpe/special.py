@@ -32,7 +32,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 
 
 def special_set(name: str) -> tuple[str, ...]:
-    """The special tokens of a named set.
+    """Return the special tokens of a named set.
 
     Args:
         name: a key of :data:`SPECIAL_SETS`.
@@ -89,7 +89,7 @@ class SpecialTokens:
 
     @classmethod
     def after(cls, names: Iterable[str], first: int) -> SpecialTokens:
-        """Special tokens with ids from ``first`` on, as a rule the number of ordinary ids.
+        """Make special tokens with ids from ``first`` on, as a rule the number of ordinary ids.
 
         >>> dict(SpecialTokens.after(special_set("chat"), 1000).ids)
         {'<|im_start|>': 1000, '<|im_end|>': 1001, '<|im_sep|>': 1002}
@@ -97,7 +97,7 @@ class SpecialTokens:
         return cls({}).with_more(names, first)
 
     def with_more(self, names: Iterable[str], first: int = 0) -> SpecialTokens:
-        """These and others; those that are here already keep their ids.
+        """Return these tokens and others; those that are here already keep their ids.
 
         Args:
             names: the names to add.
@@ -138,7 +138,7 @@ class SpecialTokens:
         allowed_special: Collection[str] | Literal["all"] = _NONE,
         disallowed_special: Collection[str] | Literal["all"] = "all",
     ) -> list[int]:
-        """The ids of a text in which special tokens are recognised.
+        """Encode a text in which special tokens are recognised.
 
         Args:
             text: the text; lone surrogates are read as U+FFFD.
@@ -192,7 +192,7 @@ class SpecialTokens:
             )
 
     def _places(self, text: str, allowed: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Where allowed names start and end, from left to right."""
+        """Yield where allowed names start and end, from left to right."""
         position = 0
         while allowed and self._any is not None and (found := self._any.search(text, position)) is not None:
             if found[0] in allowed:
@@ -205,7 +205,7 @@ class SpecialTokens:
 
 @lru_cache
 def _any_of(names: frozenset[str]) -> re.Pattern[str] | None:
-    """An expression for any of the names, the longest first; ``None`` for no names."""
+    """Return an expression for any of the names, the longest first; ``None`` for no names."""
     longest_first = sorted(filter(None, names), key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 

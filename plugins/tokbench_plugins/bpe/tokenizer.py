@@ -12,9 +12,12 @@ from typing import Any, Final, Literal
 from tokbench.plugin import BackendError, Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
-from tokbench_plugins.bpe.encode import Encoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
-from tokbench_plugins.bpe.order import Merges, merges_of_vocabulary
+from tokbench_plugins.bpe.fast.encode import Encoder, merge_ids
+from tokbench_plugins.bpe.formats import EXPORTS, Parts
+from tokbench_plugins.bpe.literal import merge_literally
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
@@ -22,8 +25,9 @@ __all__ = ["BPETokenizer"]
 
 _WORTH_BULK: Final = 1_000_000  # characters encoded in all; below, another engine takes longer to get ready
 
-_LONG: Final = 4096
-"""Characters from which on one text is as good as a batch."""
+_LONG: Final = 4096  # characters; a text of so many is encoded as a batch
+_LITERAL: Final = "its engine is the textbook loop (engine: literal): its speeds say nothing about the vocabulary"
+_SLOW: Final = ("python", "literal")  # engines without another one for batches
 
 
 class BPETokenizer:
@@ -36,7 +40,7 @@ class BPETokenizer:
         merges: the merges of a trained vocabulary in order of rank.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
         special_tokens: names and ids, which ordinary text does not give.
-        engine: what encodes batches; see :mod:`tokbench_plugins.bpe.engines`.
+        engine: what encodes; see :mod:`tokbench_plugins.bpe.engines`.
         training: how it was trained, for the artefact.
 
     Raises:
@@ -76,7 +80,7 @@ class BPETokenizer:
         *,
         engine: Engine = "auto",
     ) -> BPETokenizer:
-        """A tokenizer with any vocabulary.
+        """Make a tokenizer with any vocabulary.
 
         Args:
             vocabulary: the tokens and merges.
@@ -103,7 +107,7 @@ class BPETokenizer:
         *,
         engine: Engine = "auto",
     ) -> BPETokenizer:
-        """A tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
+        """Make a tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
 
         Args:
             ranks: the id of each token, by its bytes; a smaller id is merged first.
@@ -120,7 +124,7 @@ class BPETokenizer:
         >>> tokenizer.encode("hi <end>"), tokenizer.vocab_size, tokenizer.decode([300, 299, 400])
         ([300, 32, 60, 101, 110, 100, 62], 401, 'hi<end>')
         """
-        return cls.from_vocabulary(Vocabulary.from_ranks(ranks), pattern, special_tokens, engine=engine)
+        return cls.from_vocabulary(vocabulary_of_ranks(ranks), pattern, special_tokens, engine=engine)
 
     def _set_up(self, vocabulary: Vocabulary, pattern: str | None, special: SpecialTokens, engine: Engine) -> None:
         check_engine(engine)
@@ -128,16 +132,21 @@ class BPETokenizer:
         self.special_tokens = special
         self.training = Training()
         self.engine: Engine = engine
-        self._encoder = Encoder(vocabulary, pattern)
+        self._encoder = Encoder(vocabulary, pattern, merge_literally if engine == "literal" else merge_ids)
         tokens = list(vocabulary.tokens) + [b""] * (max(special.names, default=-1) + 1 - len(vocabulary.tokens))
         for token_id, name in special.names.items():
             tokens[token_id] = name.encode()
         self.vocab_size = len(tokens)
         """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
-        self._decoder = Decoder(tokens, compiled=engine != "python")
+        self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
         # Characters to be encoded in Python before the engine for batches is got ready.
-        self._patience = {"auto": _WORTH_BULK, "python": -1}.get(engine, 0)
+        self._patience = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes for the reader of a report."""
+        return (_LITERAL,) if self.engine == "literal" else ()
 
     @property
     def special_ids(self) -> Mapping[str, int]:
@@ -145,7 +154,7 @@ class BPETokenizer:
         return self.special_tokens.ids
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: what it was made from; the caches stay behind."""
+        """Pickle what it was made from, without the caches."""
         return _restored, (self.vocabulary, self.pattern, self.special_tokens, self.engine, self.training)
 
     @cached_property
@@ -167,11 +176,11 @@ class BPETokenizer:
 
     @property
     def file_suffix(self) -> str:
-        """What the name of a saved file ends in."""
+        """The end of the name of a saved file."""
         return FILE_SUFFIX
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; special tokens are not recognised."""
+        """Encode ordinary text; special tokens are not recognised."""
         return self._encoder(text) if len(text) < _LONG else self.encode_batch([text]).ids.tolist()
 
     def encode_with_special(
@@ -182,7 +191,7 @@ class BPETokenizer:
         allowed_special: Collection[str] | Literal["all"] = frozenset(),
         disallowed_special: Collection[str] | Literal["all"] = "all",
     ) -> list[int]:
-        """The ids of a text in which special tokens are recognised; see :meth:`SpecialTokens.encode`.
+        """Encode a text in which special tokens are recognised; see :meth:`SpecialTokens.encode`.
 
         >>> tokenizer = BPETokenizer.from_vocabulary(Vocabulary.trained([]), None, {"<end>": 256})
         >>> tokenizer.encode_with_special("a<end>", allowed_special={"<end>"})
@@ -193,7 +202,7 @@ class BPETokenizer:
         )
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts in two arrays.
+        """Encode all texts into two arrays.
 
         >>> ids, offsets = BPETokenizer([(104, 105)]).encode_batch(["hi!", "", "ohi"])
         >>> ids.tolist(), offsets.tolist()
@@ -218,7 +227,7 @@ class BPETokenizer:
         return Encoded(np.array(ids, dtype=np.uint32), offsets)
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -226,7 +235,7 @@ class BPETokenizer:
         return self._decoder.join([token_id])
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -234,7 +243,7 @@ class BPETokenizer:
         return self._decoder(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents.
+        """Decode all documents.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -247,7 +256,7 @@ class BPETokenizer:
 
     def warm_up(self) -> None:
         """Get the engine for batches ready now, if this tokenizer may use another than Python."""
-        if self._bulk is None and self.engine != "python":
+        if self._bulk is None and self.engine not in _SLOW:
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
         self._patience = -1
 
@@ -266,8 +275,6 @@ class BPETokenizer:
     @property
     def exports(self) -> Mapping[str, str]:
         """The formats of other programs, and what their files' names end in."""
-        from tokbench_plugins.bpe.formats import EXPORTS
-
         return {name: suffix for name, (suffix, _) in EXPORTS.items()}
 
     def export(self, name: str, path: Path, /) -> None:
@@ -277,8 +284,6 @@ class BPETokenizer:
             BackendError: the format cannot hold it; the message says what and why.
             OSError: a file cannot be written.
         """
-        from tokbench_plugins.bpe.formats import EXPORTS, Parts
-
         _, write = EXPORTS[name]
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
 

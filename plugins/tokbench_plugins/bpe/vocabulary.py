@@ -1,4 +1,4 @@
-"""What the ids of a BPE vocabulary stand for, and how they are made of each other.
+"""The vocabulary of a BPE: the bytes of each id, and the merges that make one id of two.
 
 In a vocabulary trained here ids 0 to 255 are the bytes themselves, and the merge of rank ``r`` makes
 id ``256 + r``: the merges, in order, are all there is to know, and :func:`token_bytes_of` spells every id
@@ -8,10 +8,8 @@ have to be recovered. :class:`Vocabulary` holds either kind; encoders know nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
 from typing import Final
 
 __all__ = ["FIRST_MERGE", "Merge", "Pair", "Vocabulary", "check_merges", "token_bytes_of"]
@@ -24,8 +22,6 @@ Merge = tuple[int, int, int]
 
 FIRST_MERGE: Final = 256
 """The id that the first merge of a trained vocabulary makes: as many as there are bytes."""
-
-_HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may say anything
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class Vocabulary:
 
     @classmethod
     def trained(cls, pairs: Iterable[Pair]) -> Vocabulary:
-        """The vocabulary of trained merges: ids 0 to 255 are the bytes, merge ``r`` makes id ``256 + r``.
+        """Make the vocabulary of trained merges: ids 0 to 255 are the bytes, merge ``r`` makes id ``256 + r``.
 
         Args:
             pairs: (left id, right id) in order of rank.
@@ -88,63 +84,11 @@ class Vocabulary:
         merges = tuple((left, right, FIRST_MERGE + rank) for rank, (left, right) in enumerate(pairs))
         return cls(tuple(token_bytes_of(pairs)), tuple(range(FIRST_MERGE)), merges)
 
-    @classmethod
-    def from_ranks(cls, ranks: Mapping[bytes, int]) -> Vocabulary:
-        """The vocabulary of bare ranks, tiktoken's format: the merges are recovered.
-
-        Args:
-            ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps.
-
-        Raises:
-            ValueError: a single byte is missing, an id is negative, enormous or there twice, or a token is empty.
-
-        >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
-        >>> vocabulary = Vocabulary.from_ranks(ranks)
-        >>> vocabulary.merges, vocabulary.tokens[151], vocabulary.tokens[299]
-        (((151, 150, 300), (300, 222, 301)), b'h', b'')
-        """
-        from tokbench_plugins.bpe.recover import recover
-
-        if (highest := max(ranks.values(), default=0)) > _HIGHEST:
-            raise ValueError(f"id {highest} is above {_HIGHEST}, the highest that is supported")
-        merges, whole_chunks = recover(ranks)
-        tokens = [b""] * (highest + 1)
-        for token, token_id in ranks.items():
-            tokens[token_id] = token
-        byte_ids = tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
-        return cls(tuple(tokens), byte_ids, tuple(merges), frozenset(chunk.made for chunk in whole_chunks))
-
     @property
     def is_trained(self) -> bool:
-        """Whether ids follow ranks as training gives them: bytes first, then one id per merge."""
+        """True if ids follow ranks as training gives them: bytes first, then one id per merge."""
         return self.byte_ids == tuple(range(FIRST_MERGE)) and all(
             made == FIRST_MERGE + rank for rank, (_, _, made) in enumerate(self.merges)
-        )
-
-    @cached_property
-    def is_canonical(self) -> bool:
-        """Whether bare ranks say all there is to know.
-
-        Each token of more than one byte is made by one merge, in the order of the ids, and encoded as
-        itself. Trained vocabularies and OpenAI's are such; tiktoken and its like take no others.
-
-        >>> Vocabulary.trained([(97, 97), (256, 97), (257, 98)]).is_canonical
-        True
-        >>> Vocabulary.trained([(97, 98), (98, 99), (97, 257)]).is_canonical  # 'abc' becomes 'ab', 'c'
-        False
-        """
-        from tokbench_plugins.bpe.encode import merge_ids
-
-        made = [made for _, _, made in self.merges]
-        if any(first >= second for first, second in pairwise(made)):
-            return False
-        if len(made) + FIRST_MERGE + len(self.whole_chunks) != len(self.ranks):
-            return False
-        rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(self.merges)}
-        bytes_of_made = map(self.tokens.__getitem__, made)
-        return all(
-            merge_ids([self.byte_ids[byte] for byte in token], rank_of, made) == [token_id]
-            for token, token_id in zip(bytes_of_made, made, strict=True)
         )
 
     @property
@@ -162,7 +106,7 @@ class Vocabulary:
 
 
 def token_bytes_of(merges: Sequence[Pair]) -> list[bytes]:
-    """The bytes of every id.
+    """Return the bytes of every id.
 
     Two ids of a *trained* vocabulary never have the same bytes: a string of bytes on its own is always
     merged the same way. So ``{token: id}`` may be turned around, and is what tiktoken calls the

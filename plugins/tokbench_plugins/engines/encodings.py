@@ -17,7 +17,7 @@ EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "r50k_base"]
 
 
 class EncodingFacts(NamedTuple):
-    """What a file of ranks does not say.
+    """The parts of an encoding that a file of ranks does not contain.
 
     Attributes:
         pattern: the name of the pre-tokenization split.
@@ -49,7 +49,7 @@ _IN_SPLINTR: Final = frozenset({"cl100k_base", "o200k_base"})
 
 
 def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
-    """The ranks of an encoding: out of splintr's package where it has them, else out of tiktoken's files.
+    """Return the ranks of an encoding: out of splintr's package where it has them, else out of tiktoken's files.
 
     Raises:
         BackendUnavailable: neither has them; the message says how to get them.

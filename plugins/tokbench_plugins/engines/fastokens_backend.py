@@ -57,7 +57,7 @@ def _load(options: FileOptions) -> EngineTokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``fastokens``."""
+    """Register ``fastokens``."""
     register(
         plugin.BackendSpec(
             name="fastokens",

@@ -51,7 +51,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``gigatoken``."""
+    """Register ``gigatoken``."""
     register(
         plugin.BackendSpec(
             name="gigatoken",

@@ -68,7 +68,7 @@ def _load(options: FileOptions) -> EngineTokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``kitoken``."""
+    """Register ``kitoken``."""
     register(
         plugin.BackendSpec(
             name="kitoken",

@@ -1,4 +1,4 @@
-"""What a user says to an engine."""
+"""The options of the engines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FileOptions(plugin.Options):
 
 
 def load_vocabulary(options: Any) -> EngineVocabulary:
-    """The vocabulary that the options name.
+    """Return the vocabulary that the options name.
 
     Raises:
         BackendUnavailable: an encoding is not on this machine.

@@ -16,7 +16,7 @@ __all__ = ["LoadOptions", "register_backends"]
 
 
 class LoadOptions(plugin.Options):
-    """Which vocabulary; the package holds these."""
+    """The vocabulary, one of those in the package."""
 
     encoding: Literal["cl100k_base", "o200k_base"] = Field(description="cl100k_base or o200k_base")
 
@@ -35,7 +35,7 @@ def _load(options: LoadOptions) -> EngineTokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``rs_bpe``."""
+    """Register ``rs_bpe``."""
     register(
         plugin.BackendSpec(
             name="rs_bpe",

@@ -38,8 +38,7 @@ def _train(
 
     from tokbench.plugin import valid_unicode
     from tokbench_plugins.bpe import resolve_pattern
-    from tokbench_plugins.bpe.artefact import Training
-    from tokbench_plugins.bpe.corpus import CorpusDigest
+    from tokbench_plugins.bpe.artefact import CorpusDigest, Training
     from tokbench_plugins.engines.tokenizer import calling
 
     digest = CorpusDigest(documents)
@@ -56,7 +55,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``rustbpe``."""
+    """Register ``rustbpe``."""
     register(
         plugin.BackendSpec(
             name="rustbpe",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe.engines import Engine
+from tokbench_plugins.bpe.engines import BulkEngine
 from tokbench_plugins.engines.options import FileOptions
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["LoadOptions", "register_backends"]
 class LoadOptions(FileOptions):
     """Options of a vocabulary that others made; merges are recovered where the file has ranks alone."""
 
-    engine: Engine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
+    engine: BulkEngine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
 
 
 def _load(options: LoadOptions) -> BPETokenizer:
@@ -33,7 +33,7 @@ def _load(options: LoadOptions) -> BPETokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``tokbench_bpe``."""
+    """Register ``tokbench_bpe``."""
     register(
         plugin.BackendSpec(
             name="tokbench_bpe",

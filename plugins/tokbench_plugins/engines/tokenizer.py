@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 __all__ = ["Engine", "EngineTokenizer", "calling"]
@@ -16,7 +16,7 @@ __all__ = ["Engine", "EngineTokenizer", "calling"]
 
 @dataclass(frozen=True)
 class Engine:
-    """What an engine can do, on one thread.
+    """The functions of an engine, on one thread.
 
     Attributes:
         name: what to call it in messages.
@@ -67,11 +67,11 @@ class EngineTokenizer:
         self.notes = (*vocabulary.notes, *engine.notes)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: native engines are loaded again."""
+        """Pickle how it was loaded; native engines are loaded again."""
         return self._origin
 
     def encode(self, text: str, /) -> Sequence[int]:
-        """The ids of ordinary text.
+        """Encode ordinary text.
 
         Raises:
             BackendError: the engine refused the text, or panicked.
@@ -85,7 +85,7 @@ class EngineTokenizer:
             raise _failure(self._engine.name, error) from error
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, on one thread, through the engine's own arrays where it has them.
+        """Encode all texts, on one thread, through the engine's own arrays where it has them.
 
         Raises:
             BackendError: the engine refused a text, or panicked.
@@ -103,7 +103,7 @@ class EngineTokenizer:
             raise failure from error
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids that are not used nothing.
+        """Decode ids; bytes that are not UTF-8 become U+FFFD, ids that are not used nothing.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -124,7 +124,7 @@ class EngineTokenizer:
         return data if isinstance(data, str) else data.decode("utf-8", errors="replace")
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents, on one thread.
+        """Decode all documents, on one thread.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -141,7 +141,7 @@ class EngineTokenizer:
         return list(map(self._decode, documents))
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -160,7 +160,7 @@ class EngineTokenizer:
 
 
 def calling(name: str, call: Callable[[], Any]) -> Any:
-    """The result of a native call.
+    """Return the result of a native call.
 
     Raises:
         BackendError: the engine refused, or panicked.
@@ -176,7 +176,7 @@ def calling(name: str, call: Callable[[], Any]) -> Any:
 
 
 def _failure(name: str, error: BaseException) -> BackendError:
-    """What the engine did, as tokbench's error.
+    """Turn what the engine raised into tokbench's error.
 
     Rust's panics are no ``Exception``, and each library has a class of its own for them, known by its name.
     What a person or the interpreter uses to stop the program is raised again.

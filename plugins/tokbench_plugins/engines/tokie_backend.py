@@ -43,7 +43,7 @@ def _load(options: FileOptions) -> EngineTokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``tokie``."""
+    """Register ``tokie``."""
     register(
         plugin.BackendSpec(
             name="tokie",

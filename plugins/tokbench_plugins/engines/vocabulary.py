@@ -1,4 +1,4 @@
-"""What an engine is given: a byte-level vocabulary in memory, and as the files that engines read."""
+"""The vocabulary that an engine is given, in memory and as the files that engines read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TypeVar
 from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
-from tokbench_plugins.bpe.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.patterns import pattern_name
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.engines.encodings import ENCODINGS, EncodingName, ranks_of_encoding
 
@@ -46,7 +47,7 @@ class EngineVocabulary:
 
     @classmethod
     def of_encoding(cls, name: EncodingName) -> EngineVocabulary:
-        """One of OpenAI's.
+        """Load one of OpenAI's vocabularies.
 
         Raises:
             BackendUnavailable: its ranks are not on this machine.
@@ -56,7 +57,7 @@ class EngineVocabulary:
 
     @classmethod
     def of_file(cls, path: Path, pattern: str) -> EngineVocabulary:
-        """That of a ``.tiktoken`` file, or of a ``tokenizer.json``, which says its pattern itself.
+        """Read the vocabulary of a ``.tiktoken`` file, or of a ``tokenizer.json``, which names its pattern.
 
         Args:
             path: a ``tokenizer.json`` if its name ends in ``.json``.
@@ -86,7 +87,7 @@ class EngineVocabulary:
             return self.merged
         assert self.ranks is not None
         try:
-            return Vocabulary.from_ranks(self.ranks)
+            return vocabulary_of_ranks(self.ranks)
         except ValueError as error:
             raise BackendError(f"the ranks are not those of a byte-level vocabulary: {error}") from error
 
@@ -112,7 +113,7 @@ class EngineVocabulary:
         return tuple(tokens)
 
     def through_ranks(self, load: Callable[[str], T]) -> T:
-        """What ``load`` makes of a ``.tiktoken`` file with these ranks, which is gone afterwards.
+        """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks.
 
         Raises:
             BackendError: the merges do not follow the ids.
@@ -125,7 +126,7 @@ class EngineVocabulary:
             return load(str(path))
 
     def through_json(self, load: Callable[[str], T]) -> T:
-        """What ``load`` makes of a ``tokenizer.json`` without special tokens, which is gone afterwards."""
+        """Return what ``load`` makes of a temporary ``tokenizer.json`` without special tokens."""
         with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
             path = Path(folder, "tokenizer.json")
             write_json(path, Parts(self.vocabulary, self.pattern))

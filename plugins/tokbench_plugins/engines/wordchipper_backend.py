@@ -29,7 +29,7 @@ _FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
 
 
 class LoadOptions(plugin.Options):
-    """Which vocabulary."""
+    """The vocabulary."""
 
     encoding: Literal["cl100k_base", "o200k_base", "r50k_base"] = Field(
         description="r50k_base (that of GPT-2), cl100k_base or o200k_base"
@@ -84,7 +84,7 @@ def _load(options: LoadOptions) -> EngineTokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``wordchipper``."""
+    """Register ``wordchipper``."""
     register(
         plugin.BackendSpec(
             name="wordchipper",

@@ -67,7 +67,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``huggingface``."""
+    """Register ``huggingface``."""
     register(
         plugin.BackendSpec(
             name="huggingface",

@@ -12,7 +12,7 @@ _SWITCHES: Final = {"single_word": False, "lstrip": False, "rstrip": False, "nor
 
 
 def bert_json(text: str, *, lowercase: bool) -> str:
-    r"""The whole pipeline of a BERT, whose file holds nothing but the pieces.
+    r"""Make the pipeline of a BERT, whose file holds nothing but the pieces.
 
     Args:
         text: the content of ``vocab.txt``: a piece a line, its id the number of the line from 0.

@@ -1,4 +1,4 @@
-"""Which bytes a token of a ``tokenizer.json`` stands for, told from its decoder.
+"""The bytes of the tokens of a ``tokenizer.json``, derived from its decoder.
 
 Where a decoder turns every token into text by itself, whatever its neighbours are, those are the bytes. Where
 neighbours matter (a suffix that only the last token loses, expressions that match across tokens) there are no
@@ -21,7 +21,7 @@ _KEEPS_ALL: Final = {"Isolated", "MergedWithPrevious", "MergedWithNext", "Contig
 
 
 class ByteRule(NamedTuple):
-    """How bytes come from tokens.
+    """The rule by which bytes come from tokens.
 
     Attributes:
         bytes_of: the bytes of a token that is written so in the vocabulary.
@@ -33,7 +33,7 @@ class ByteRule(NamedTuple):
 
 
 def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:
-    """The rule of a file; ``None`` where tokens have no bytes of their own.
+    """Return the rule of a file; ``None`` where tokens have no bytes of their own.
 
     >>> rule = byte_rule({"decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False}})
     >>> rule.bytes_of("token"), rule.bytes_of("##s"), rule.dummy_prefix
@@ -65,7 +65,7 @@ def _word_piece(prefix: str) -> Callable[[str], bytes]:
 
 
 def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> ByteRule | None:
-    """The rule of SentencePiece's descendants: ``▁`` is a space, ``<0x0A>`` a byte, the first space may go."""
+    """Return the rule of SentencePiece's descendants: ``▁`` is a space, ``<0x0A>`` a byte, the first space may go."""
     letters: list[tuple[str, str]] = []
     byte_fallback = fused = False
     dummy = ""
@@ -98,13 +98,13 @@ def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> 
 
 
 def _tokens(content: Mapping[str, Any]) -> list[str]:
-    """Every token by its spelling, those of Unigram with their scores left out."""
+    """Return the id of every token by its spelling, without the scores of Unigram."""
     added = [token["content"] for token in content.get("added_tokens") or ()]
     return [*added, *(entry if isinstance(entry, str) else entry[0] for entry in content["model"]["vocab"])]
 
 
 def is_lossless(content: Mapping[str, Any]) -> bool:
-    """Whether every text comes back: byte-level BPE that knows all bytes, with no step that drops or changes any.
+    """Return True for byte-level BPE that knows all bytes, with no step that drops or changes any text.
 
     >>> is_lossless({"normalizer": {"type": "NFC"}})
     False
@@ -135,7 +135,7 @@ def _keeps_all(split: Mapping[str, Any]) -> bool:
 
 
 def _alters(token: Mapping[str, Any]) -> bool:
-    """Whether an ordinary added token swallows the spaces around it, or is decoded to something else."""
+    """Return True if an ordinary added token swallows spaces around it, or is decoded to something else."""
     name: str = token["content"]
     swallows = bool(token.get("lstrip") or token.get("rstrip"))
     return not token.get("special") and (swallows or _byte_level(name) != name.encode())

@@ -1,4 +1,4 @@
-"""What a ``tokenizer.json`` says, and what is changed in it so that ordinary text stays ordinary.
+"""The content of a ``tokenizer.json``, and the changes to it that keep ordinary text ordinary.
 
 The file describes a pipeline: added tokens, normalizer, pre-tokenizer, model, post-processor, decoder. The
 library reads it; here only what the contract forbids is taken out of it.
@@ -17,7 +17,7 @@ _LONGEST_WORD = 100  # what WordPiece takes for the longest word where the file 
 
 
 def model_kind(content: Mapping[str, Any]) -> str:
-    """``BPE``, ``WordPiece``, ``WordLevel`` or ``Unigram``; files from before 2020 do not name it.
+    """Return ``BPE``, ``WordPiece``, ``WordLevel`` or ``Unigram``; files from before 2020 do not name it.
 
     >>> model_kind({"model": {"vocab": {"a": 0}, "merges": []}})
     'BPE'
@@ -33,7 +33,7 @@ def model_kind(content: Mapping[str, Any]) -> str:
 
 
 def steps(part: Mapping[str, Any] | None, plural: str) -> Iterator[Mapping[str, Any]]:
-    """The steps of a normalizer, pre-tokenizer or decoder, out of sequences.
+    """List the steps of a normalizer, pre-tokenizer or decoder, out of sequences.
 
     >>> sequence = {"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "Sequence", "decoders": []}]}
     >>> list(steps(sequence, "decoders"))
@@ -49,7 +49,7 @@ def steps(part: Mapping[str, Any] | None, plural: str) -> Iterator[Mapping[str, 
 
 
 def ordinary(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The content without what changes a text's ids for reasons outside the text, and remarks on that.
+    """Leave out what changes the ids of a text for reasons outside the text; return the rest, and notes on it.
 
     Texts are not cut or filled up to a length, dropout is off, and a WordPiece decoder does not tidy up.
 
@@ -73,12 +73,12 @@ def ordinary(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...
 
 
 def special_names(content: Mapping[str, Any]) -> list[str]:
-    """The special ones among the added tokens."""
+    """Return the special ones among the added tokens."""
     return [token["content"] for token in content.get("added_tokens") or () if token.get("special")]
 
 
 def without_special(content: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The same vocabulary, in which the model itself gives no special token; ``None`` if it is so already.
+    """Return a vocabulary in which the model itself gives no special token; ``None`` if it is so already.
 
     The library can be told not to look for special tokens in text. Yet a model that has them among its
     pieces finds them there by itself: Unigram takes ``</s>`` for one piece, WordPiece the word ``[UNK]``. So
@@ -106,7 +106,7 @@ def without_special(content: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _given_by_model(content: Mapping[str, Any]) -> set[str]:
-    """The tokens of a vocabulary that its model may find in a text."""
+    """Return the tokens of a vocabulary that its model may find in a text."""
     model = content["model"]
     if model_kind(content) != "BPE" or model.get("ignore_merges"):
         return set(model["vocab"])
@@ -128,11 +128,11 @@ def _renamed(model: Mapping[str, Any], hidden: set[str]) -> dict[str, Any]:
 
 
 def halves(merge: str | list[str]) -> list[str]:
-    """Both halves of a merge, which until 2024 was one string."""
+    """Return both halves of a merge, which until 2024 was one string."""
     return merge.split(" ") if isinstance(merge, str) else merge
 
 
 def product(model: Mapping[str, Any], merge: str | list[str]) -> str:
-    """The token that a merge makes."""
+    """Return the token that a merge makes."""
     left, right = halves(merge)
     return left + right.removeprefix(model.get("continuing_subword_prefix") or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tokbench_plugins.bpe.order import Merges, in_order, is_text, listed
+from tokbench_plugins.bpe.recovery.order import Merges, in_order, is_text, listed
 from tokbench_plugins.bpe.vocabulary import Merge
 from tokbench_plugins.huggingface.json import halves, model_kind, product
 
@@ -13,7 +13,7 @@ __all__ = ["has_merges", "merges_of_content"]
 
 
 def has_merges(content: Mapping[str, Any]) -> bool:
-    """Whether the model is BPE that adds no marks to its tokens, which would not be among the bytes of the parts.
+    """Return True if the model is BPE that adds no marks to its tokens: these are not in the bytes of the parts.
 
     >>> has_merges({"model": {"vocab": {"a": 0}, "merges": []}}), has_merges({"model": {"type": "WordPiece"}})
     (True, False)
@@ -23,7 +23,7 @@ def has_merges(content: Mapping[str, Any]) -> bool:
 
 
 def merges_of_content(content: Mapping[str, Any], token_bytes: Callable[[int], bytes]) -> Merges:
-    """The parts of each merge, in order of rank.
+    """Return the parts of each merge, in order of rank.
 
     A token that several pairs are listed for is made of the one that the merges before leave of it. With
     ``ignore_merges`` any token of the vocabulary is a whole chunk where no merge builds it; it has the rank of the

@@ -127,7 +127,7 @@ class TrainOptions(plugin.Options):
 
     @property
     def prefix(self) -> str:
-        """What marks a token inside a word."""
+        """The mark of a token inside a word."""
         if self.model == "wordpiece" and "continuing_subword_prefix" not in self.model_fields_set:
             return "##"
         return self.continuing_subword_prefix

@@ -30,7 +30,7 @@ _MARK: Final = "\u2581"
 
 
 def make_pipeline(options: TrainOptions) -> Tokenizer:
-    """All but the vocabulary."""
+    """Make the pipeline, all but the vocabulary."""
     pipeline = Tokenizer(_model(options))
     if options.normalizer:
         pipeline.normalizer = normalizers.Sequence([_NORMALIZERS[name]() for name in options.normalizer])
@@ -89,7 +89,7 @@ def _splits(options: TrainOptions) -> list[Any]:
 
 
 def _decoder(options: TrainOptions) -> Any:
-    """What puts tokens together again; where spaces were dropped, the library's own way is a space everywhere."""
+    """Return what joins tokens; where spaces were dropped, the library puts a space everywhere."""
     fallback = [decoders.ByteFallback()] if options.byte_fallback else []
     if options.model == "byte_bpe":
         return decoders.ByteLevel()
@@ -109,7 +109,7 @@ def _decoder(options: TrainOptions) -> Any:
 def make_trainer(
     options: TrainOptions, vocab_size: int, first: list[str], alphabet: list[str], limit: int | None
 ) -> Any:
-    """The trainer of a model.
+    """Make the trainer of a model.
 
     Args:
         options: everything that is not told below.

@@ -22,7 +22,7 @@ from tokbench.plugin import (
     valid_unicode,
     write_atomically,
 )
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
 from tokbench_plugins.huggingface.merges import has_merges, merges_of_content
@@ -84,11 +84,11 @@ class HuggingFaceTokenizer:
         return model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
 
     def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[str, tuple[str, ...]]]:
-        """From one process to another it goes as its file."""
+        """Pickle the file that it was made from."""
         return make_tokenizer, (self._source, self._given_notes)
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; a lone surrogate is read as U+FFFD."""
+        """Encode ordinary text; a lone surrogate is read as U+FFFD."""
         return self._encode(text).ids
 
     def _encode(self, text: str) -> Encoding:
@@ -98,7 +98,7 @@ class HuggingFaceTokenizer:
             return self._encoder.encode(valid_unicode(text), add_special_tokens=False)
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, on this thread, without offsets where the library's faster call has no threads."""
+        """Encode all texts, on this thread, without offsets where the library's faster call has no threads."""
         if not _has_one_thread():
             return from_lists([self._encode(text).ids for text in texts])
         try:
@@ -108,7 +108,7 @@ class HuggingFaceTokenizer:
         return from_lists([encoding.ids for encoding in encodings])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """The ids, and the byte of the given text at which each ends.
+        """Encode a text, and say at which byte of the given text each id ends.
 
         The library counts characters of the text as it was before normalization. Where one character gives
         several tokens, all but the last end at its beginning, unless the tokens' own bytes are exact.
@@ -123,7 +123,7 @@ class HuggingFaceTokenizer:
         return Offsets(encoding.ids, list(accumulate((starts_at[end] for end in ends), max)))
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, special tokens by name; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids, special tokens by name; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -132,7 +132,7 @@ class HuggingFaceTokenizer:
         return self._decoder.decode(ids, skip_special_tokens=False)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents, on this thread.
+        """Decode all documents, on this thread.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -171,7 +171,7 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         self.dummy_prefix = rule.dummy_prefix
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -181,7 +181,7 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         return b"" if token is None else self._rule.bytes_of(token)
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """As above; exact to the byte where the text comes back whole."""
+        """Encode a text, and say where each id ends; exact to the byte where the text comes back whole."""
         if not self.lossless:
             return super().encode_with_offsets(text)
         ids = self.encode(text)
@@ -203,7 +203,7 @@ class HuggingFaceBPE(HuggingFaceBytes):
 
 
 def make_tokenizer(source: str, notes: tuple[str, ...] = ()) -> HuggingFaceTokenizer:
-    """The tokenizer of a ``tokenizer.json``, with ``token_bytes`` and ``merges`` where it has them.
+    """Make the tokenizer of a ``tokenizer.json``, with ``token_bytes`` and ``merges`` where it has them.
 
     Raises:
         ValueError: see :class:`HuggingFaceTokenizer`.
@@ -237,5 +237,5 @@ def _engine(content: Mapping[str, Any]) -> Tokenizer:
 
 
 def _has_one_thread() -> bool:
-    """Whether the environment forbids the library's threads, as a run of tokbench does."""
+    """Return True if the environment forbids the library's threads, as a run of tokbench does."""
     return os.environ.get("TOKENIZERS_PARALLELISM", "true").lower() in _OFF

@@ -93,7 +93,7 @@ def _notes(options: TrainOptions) -> tuple[str, ...]:
 
 
 def _train(texts: Iterable[str], vocab_size: int, options: TrainOptions) -> dict[str, Any]:
-    """The content of the trained ``tokenizer.json``."""
+    """Train, and return the content of the ``tokenizer.json``."""
     special = list(options.special_tokens)
     if options.unknown and options.unknown not in special:
         special.insert(0, options.unknown)
@@ -140,7 +140,7 @@ def _letter(token: str, options: TrainOptions) -> str:
 def _most_frequent(
     found: Iterable[str], wanted: Sequence[str], texts: Iterable[str], options: TrainOptions, limit: int | None
 ) -> list[str]:
-    """The characters that get a token: wanted ones, the marks of pre-tokenization, then by frequency and code point."""
+    """Choose the characters that get a token: wanted ones, marks of pre-tokenization, then the most frequent."""
     letters = set(found)
     if limit is None or limit >= len(letters):
         return list(letters)

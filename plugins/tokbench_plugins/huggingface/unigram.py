@@ -11,7 +11,7 @@ _DECIMALS = 6  # sums that are added up in another order differ from the elevent
 
 
 def settled(vocab: Sequence[Sequence[str | float]], first: int) -> list[list[str | float]]:
-    """The same pieces, their scores no longer dependent on the order of a hash map.
+    """Return the same pieces with scores that do not depend on the order of a hash map.
 
     Characters that training left without a score get the lowest score, one step more, two steps more, and so
     on, in an order that differs from run to run; here in order of code point. All scores are rounded.

@@ -23,7 +23,7 @@ __all__ = ["LoadOptions", "Vocabulary", "register_backends", "vocabularies"]
 
 
 def vocabularies() -> dict[str, Path]:
-    """The files of the installed package by the name of their vocabulary.
+    """Return the files of the installed package by the name of their vocabulary.
 
     ``tokenizer.model.v1`` is called v1, ``tekken_240911.json`` is called tekken_240911.
     """
@@ -43,7 +43,7 @@ else:
 
 
 class LoadOptions(plugin.Options):
-    """Which vocabulary."""
+    """The vocabulary."""
 
     vocabulary: Vocabulary = Field(description="v1, v2, v3, v7, ..., tekken_240718, ...: what the package has")
 
@@ -67,7 +67,7 @@ def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``mistral``."""
+    """Register ``mistral``."""
     register(
         plugin.BackendSpec(
             name="mistral",

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
 __all__ = ["TekkenTokenizer"]
@@ -68,21 +68,21 @@ class TekkenTokenizer:
             raise ValueError(str(error)) from error
 
     def __reduce__(self) -> tuple[Callable[..., TekkenTokenizer], tuple[bytes]]:
-        """From one process to another it goes as its file."""
+        """Pickle the file that it was made from."""
         return TekkenTokenizer, (self._data,)
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; a lone surrogate is read as U+FFFD."""
+        """Encode ordinary text; a lone surrogate is read as U+FFFD."""
         first = self._first
         return [first + rank for rank in self._ordinary.encode(text)]
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, taken from tiktoken's own buffers, on one thread."""
+        """Encode all texts, taken from tiktoken's own buffers, on one thread."""
         ids, offsets = self._ordinary.encode_batch(texts)
         return Encoded(ids + np.uint32(self._first), offsets)
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, special tokens left out; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids, special tokens left out; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
             ValueError: one of the ids does not exist.
@@ -92,7 +92,7 @@ class TekkenTokenizer:
         return self._ordinary.decode([token_id - first for token_id in ids if token_id >= first])
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; none for a special token.
+        """Return the bytes of one id; none for a special token.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.

@@ -3,48 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, Self
-
-from pydantic import Field, model_validator
+from typing import TYPE_CHECKING
 
 from tokbench import plugin
+from tokbench_plugins.pretokenized.options import LoadOptions
 
 if TYPE_CHECKING:
     from tokbench_plugins.pretokenized.tokenizer import Pretokenized
 
-__all__ = ["LoadOptions", "register_backends"]
-
-
-class LoadOptions(plugin.Options):
-    """Options of a file of texts and what some tokenizer made of them.
-
-    >>> LoadOptions(path="rows.jsonl", pieces="tokens").ids is None
-    True
-    """
-
-    path: plugin.LocalPath = Field(description="a .jsonl or .parquet file, a text and its ids or pieces a row")
-    text: str = Field(default="text", description="the field that holds the text")
-    ids: str | None = Field(default=None, description="the field that holds the ids; 'ids' where nothing is said")
-    pieces: str | None = Field(default=None, description="instead of ids: the field that holds the pieces")
-    spelling: Literal["text", "byte_level", "sentencepiece"] = Field(
-        default="text", description="how pieces are written: text, byte_level (Ġthe) or sentencepiece (▁the, <0xE2>)"
-    )
-    vocab: plugin.LocalPath | None = Field(
-        default=None, description="the pieces by id: a .json list or object, or a piece a line from id 0 on"
-    )
-    vocab_size: int | None = Field(
-        default=None, ge=1, le=1 << 32, description="number of ids, without vocab; default: those that the rows have"
-    )
-
-    @model_validator(mode="after")
-    def _fit(self) -> Self:
-        if self.ids is not None and self.pieces is not None:
-            raise ValueError("give either 'ids' or 'pieces'")
-        if self.vocab is not None and self.vocab_size is not None:
-            raise ValueError("'vocab' says how many ids there are; leave 'vocab_size' out")
-        if self.spelling != "text" and self.pieces is None and self.vocab is None:
-            raise ValueError("'spelling' says how 'pieces' or 'vocab' are written; give one of them")
-        return self
+__all__ = ["register_backends"]
 
 
 def _load(options: LoadOptions) -> Pretokenized:
@@ -71,7 +38,7 @@ def _load(options: LoadOptions) -> Pretokenized:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``pretokenized``."""
+    """Register ``pretokenized``."""
     register(
         plugin.BackendSpec(
             name="pretokenized",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tokbench.plugin import BackendError
+from tokbench_plugins.pretokenized.options import LoadOptions
 from tokbench_plugins.pretokenized.pieces import piece_bytes
 from tokbench_plugins.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
-
-if TYPE_CHECKING:
-    from tokbench_plugins.pretokenized.backend import LoadOptions
 
 __all__ = ["Ids", "PieceIds", "shown"]
 
@@ -29,7 +27,7 @@ class Ids:
         self._prefixed = True  # whether every row so far begins with a space of the model's own
 
     def __call__(self, where: str, ids: list[Any]) -> Sequence[int]:
-        """The ids of a row.
+        """Check the ids of a row.
 
         Raises:
             BackendError: one of them is no id, or beyond the vocabulary.
@@ -48,7 +46,7 @@ class Ids:
         return b" " if self._prefixed and self._options.spelling == "sentencepiece" else b""
 
     def tokenizer(self, table: LookUp) -> Pretokenized:
-        """The tokenizer of all rows."""
+        """Make the tokenizer of all rows."""
         path = self._options.path
         if self._tokens:
             return PretokenizedBytes(path, table, self._tokens, self._dummy_prefix)
@@ -65,7 +63,7 @@ class PieceIds(Ids):
         self._closed = bool(known)
 
     def __call__(self, where: str, pieces: list[Any]) -> Sequence[int]:
-        """The ids of a row's pieces.
+        """Return the ids of a row's pieces.
 
         Raises:
             BackendError: one of them is no piece, or not in the vocabulary.
@@ -90,7 +88,7 @@ class PieceIds(Ids):
         return self._known[piece]
 
     def tokenizer(self, table: LookUp) -> Pretokenized:
-        """The tokenizer of all rows."""
+        """Make the tokenizer of all rows."""
         asked = self._options.vocab_size or len(self._tokens)
         if asked < len(self._tokens):
             raise BackendError(
@@ -103,6 +101,6 @@ class PieceIds(Ids):
 
 
 def shown(value: Any) -> str:
-    """A value for a message, cut where it is long."""
+    """Format a value for a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,4 +1,4 @@
-"""Which bytes a piece stands for, and the piece of each id."""
+"""The bytes of pieces, and the piece of each id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BYTE_PIECE: Final = re.compile("<0x([0-9A-F]{2})>")
 
 
 def piece_bytes(piece: str, spelling: Spelling) -> bytes:
-    r"""The bytes of a piece.
+    r"""Return the bytes of a piece.
 
     Raises:
         ValueError: it is not spelled so.
@@ -40,7 +40,7 @@ def piece_bytes(piece: str, spelling: Spelling) -> bytes:
 
 
 def read_vocabulary(path: Path, spelling: Spelling) -> tuple[dict[str, int], list[bytes]]:
-    """The id of each piece and the bytes of each id, none for ids that are not used.
+    """Return the id of each piece and the bytes of each id, none for ids that are not used.
 
     Args:
         path: ``.json`` with a list of pieces or an object of ids by piece; or lines of pieces, the first of id 0.

@@ -15,7 +15,7 @@ _SUFFIXES = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".parquet": "Parqu
 
 
 def read_rows(path: Path, fields: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
-    """Each row's place (``file:line``, or ``file: row n`` counted from 1) and the values of some fields.
+    """Yield the place of each row (``file:line``, or ``file: row n`` from 1) and the values of some fields.
 
     Args:
         path: a ``.jsonl`` or ``.ndjson`` file, or ``.parquet``.

@@ -50,7 +50,7 @@ class LookUp:
         return True
 
     def get(self, text: str) -> array[int] | None:
-        """The ids of a text; ``None`` if it is not there."""
+        """Return the ids of a text; ``None`` if it is not there."""
         row = self._rows.get(_key(text))
         return None if row is None else self._row(row)
 
@@ -83,7 +83,7 @@ class Pretokenized:
         self.notes = ("ids are looked up, not computed: speeds of this tokenizer mean nothing", *notes)
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids that the file has for exactly this text; none for the empty text, unless the file has some.
+        """Look up the ids of exactly this text; none for the empty text, unless the file has some.
 
         Raises:
             BackendError: the file does not have the text.
@@ -91,7 +91,7 @@ class Pretokenized:
         return self._find(text).tolist()
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts.
+        """Encode all texts.
 
         Raises:
             BackendError: the file does not have one of them.
@@ -140,12 +140,12 @@ class PretokenizedBytes(Pretokenized):
         self.dummy_prefix = dummy_prefix
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD."""
+        """Decode ids; bytes that are not UTF-8 become U+FFFD."""
         data = b"".join(map(self.token_bytes, ids))
         return data.removeprefix(self.dummy_prefix).decode("utf-8", errors="replace")
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; none for an id that is not used.
+        """Return the bytes of one id; none for an id that is not used.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.

@@ -17,7 +17,7 @@ __all__ = ["LoadOptions", "TrainOptions", "register_backends"]
 
 
 class LoadOptions(plugin.Options):
-    """Which model."""
+    """The model."""
 
     path: plugin.LocalPath = Field(description="a SentencePiece model (.model) of any kind")
 
@@ -45,7 +45,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``sentencepiece``."""
+    """Register ``sentencepiece``."""
     register(
         plugin.BackendSpec(
             name="sentencepiece",

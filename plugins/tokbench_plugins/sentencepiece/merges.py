@@ -6,15 +6,15 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from os.path import commonprefix
 
-from tokbench_plugins.bpe.order import Merges, NoMergesError, in_order
-from tokbench_plugins.bpe.ranks import Candidate
+from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError, in_order
+from tokbench_plugins.bpe.recovery.ranks import Candidate
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
 __all__ = ["merges_of_pieces"]
 
 
 def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
-    """The parts of each merge, in order of rank.
+    """Return the parts of each merge, in order of rank.
 
     Bytes and single characters are units. A symbol that the user defined is found in the text before anything is
     merged: no piece that has one in it is made.
@@ -53,7 +53,7 @@ def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
 
 
 def _any_of(words: Collection[str]) -> str:
-    """A pattern that finds a text with one of some words in it; with thousands of them far faster than a list."""
+    """Compile a pattern that finds any of some words in a text; far faster than a list of thousands of words."""
     if "" in words:
         return ""
     by_head: dict[str, list[str]] = {}

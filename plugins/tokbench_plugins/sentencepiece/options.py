@@ -94,7 +94,7 @@ class TrainOptions(plugin.Options):
     num_sub_iterations: int = _option(2, "unigram: EM steps in each round", ge=1)
 
     def arguments(self) -> dict[str, Any]:
-        """What to hand to the trainer: whatever differs from its own defaults.
+        """Return the trainer's arguments that differ from its own defaults.
 
         >>> TrainOptions(byte_fallback=True, control_symbols=("<sep>",)).arguments()
         {'byte_fallback': True, 'control_symbols': ['<sep>']}

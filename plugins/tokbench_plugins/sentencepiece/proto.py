@@ -1,4 +1,4 @@
-"""What a SentencePiece model file says of its pieces, read without protobuf.
+"""The pieces of a SentencePiece model file, read without protobuf.
 
 The file is a ``ModelProto`` of ``sentencepiece_model.proto``: field 1 is a piece (1 its text, 2 its score, 3 its type),
 field 2 the trainer's settings, of which field 3 is the kind of model. Protobuf's encoding: each field begins with
@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 
 
 def kind_of(model: bytes) -> Kind:
-    """The kind of a model.
+    """Return the kind of a model.
 
     Raises:
         LookupError, ValueError: it is damaged.
@@ -65,7 +65,7 @@ def kind_of(model: bytes) -> Kind:
 
 
 def read_pieces(model: bytes) -> list[Piece]:
-    """The pieces of a model that the library has read, by id.
+    """Return the pieces of a model that the library has read, by id.
 
     >>> read_pieces(bytes([10, 8, 10, 1, 97, 21, 0, 0, 0, 191]))
     [Piece(text='a', score=-0.5, type=<PieceType.NORMAL: 1>)]
@@ -80,7 +80,7 @@ def _piece(data: bytes) -> Piece:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
-    """The number of each field, and an integer or bytes."""
+    """Yield the number of each field, and its integer or bytes."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)

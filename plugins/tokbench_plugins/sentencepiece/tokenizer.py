@@ -10,7 +10,7 @@ from pathlib import Path
 from sentencepiece import SentencePieceProcessor
 
 from tokbench.plugin import Encoded, Offsets, check_id, from_buffers, write_atomically
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Kind, kind_of, read_pieces
 
@@ -64,7 +64,7 @@ class SentencePieceTokenizer:
         self.dummy_prefix = b" " if self._processor.normalize("a").startswith(_SPACE) else b""
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; lone surrogates are read as U+FFFD.
+        """Encode ordinary text; lone surrogates are read as U+FFFD.
 
         Raises:
             TypeError: ``text`` is not a string; the library itself would take bytes and lists, too.
@@ -78,7 +78,7 @@ class SentencePieceTokenizer:
         return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, from the library's call for many texts and its own buffers, on one thread."""
+        """Encode all texts, from the library's call for many texts and its own buffers, on one thread."""
         try:
             arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
         except (RuntimeError, TypeError):
@@ -86,7 +86,7 @@ class SentencePieceTokenizer:
         return from_buffers([ids.tobytes() for ids in arrays])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
-        """The ids and where they end in the text that was given, normalized or not.
+        """Encode a text, and say where each id ends in the text as it was given, normalized or not.
 
         The library counts characters. Where one character gives several tokens, as with byte fallback
         or ``½``, all but the last end at its beginning.
@@ -101,7 +101,7 @@ class SentencePieceTokenizer:
         return Offsets(mapping["ids"], list(ends))
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
             ValueError: they are not all integers in ``range(vocab_size)``.
@@ -118,7 +118,7 @@ class SentencePieceTokenizer:
         return text
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one piece, the visible space ``▁`` made a space; none for control and unused pieces.
+        """Return the bytes of one piece, the visible space ``▁`` made a space; none for control and unused pieces.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -158,7 +158,7 @@ class SentencePieceBPE(SentencePieceTokenizer):
 
 
 def make_tokenizer(model: bytes, notes: tuple[str, ...] = ()) -> SentencePieceTokenizer:
-    """The tokenizer of a model, with ``merges`` where it has some.
+    """Make the tokenizer of a model, with ``merges`` where it has some.
 
     Raises:
         ValueError: ``model`` is not a SentencePiece model.
@@ -171,5 +171,5 @@ def make_tokenizer(model: bytes, notes: tuple[str, ...] = ()) -> SentencePieceTo
 
 
 def _valid(text: str) -> str:
-    """A text with its lone surrogates, which the library refuses, replaced by U+FFFD."""
+    """Replace lone surrogates, which the library refuses, by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -116,7 +116,7 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> S
 
 
 def _readable(message: str) -> str:
-    """The library's message without the place in its source, and with what to do about it.
+    """Take the place in its source out of the library's message, and add what to do about it.
 
     >>> _readable("INTERNAL: src/x.cc(7) [a == b] Vocabulary size is smaller than required_chars. 5 vs 7.")
     'Vocabulary size is smaller than required_chars. 5 vs 7; raise vocab_size or lower character_coverage'

@@ -46,7 +46,7 @@ Vocabulary = Literal[
 
 
 class LoadOptions(plugin.Options):
-    """Which vocabulary."""
+    """The vocabulary."""
 
     vocabulary: Vocabulary = Field(description="the vocabulary of which model; all are inside the package")
 
@@ -59,7 +59,7 @@ def _load(options: LoadOptions) -> SplintrTokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``splintr``."""
+    """Register ``splintr``."""
     register(
         plugin.BackendSpec(
             name="splintr",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from tokbench_plugins.bpe.order import Merges, merges_of_ranks
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
@@ -22,7 +22,7 @@ _NO_TEXT: Final = 0x80  # the first byte that is no character, so that only one 
 
 
 def merges_of_bytes(tokens: Sequence[bytes], special: Collection[int]) -> Merges:
-    """The merges of a byte-level vocabulary.
+    """Return the merges of a byte-level vocabulary.
 
     Args:
         tokens: the bytes of each id.
@@ -40,7 +40,7 @@ def merges_of_bytes(tokens: Sequence[bytes], special: Collection[int]) -> Merges
 
 
 def merges_of_characters(tokens: Sequence[bytes]) -> Merges:
-    """The merges of a vocabulary that came from SentencePiece.
+    """Return the merges of a vocabulary that came from SentencePiece.
 
     Args:
         tokens: the bytes of each id.

@@ -13,7 +13,7 @@ import splintr
 from numpy.typing import NDArray
 
 from tokbench.plugin import BackendError, Encoded, from_buffers, from_lists
-from tokbench_plugins.bpe.order import Merges
+from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.splintr.merges import merges_of_bytes, merges_of_characters
 
 __all__ = ["SplintrTokenizer"]
@@ -68,7 +68,7 @@ class SplintrTokenizer:
         self.unk_id: int | None = self._special.get("<unk>", self._special.get("[UNK]"))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: the name is all."""
+        """Pickle the name alone."""
         return SplintrTokenizer, (self._name,)
 
     @cached_property
@@ -85,7 +85,7 @@ class SplintrTokenizer:
         return named | {token.decode(): token_id for token_id, token in before if token}
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text."""
+        """Encode ordinary text."""
         if self._spaces is None:
             return self._encode(text)
         ids: list[int] = []
@@ -98,7 +98,7 @@ class SplintrTokenizer:
         return ids[self._head : len(ids) - self._tail] if self._head or self._tail else ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, on one thread.
+        """Encode all texts, on one thread.
 
         ``encode_flat`` answers with its buffer, but recognises special tokens. A document in which it
         found one is encoded again. Outside the byte-level vocabularies it also recognises tokens that
@@ -127,7 +127,7 @@ class SplintrTokenizer:
         return special
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
+        """Decode ids without the dummy prefix; bytes that are not UTF-8 become U+FFFD.
 
         Raises:
             ValueError: one of the ids is not in ``range(vocab_size)``; the engine itself would leave it out.
@@ -138,7 +138,7 @@ class SplintrTokenizer:
         return self._decode(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
-        """The texts of all documents.
+        """Decode all documents.
 
         Raises:
             ValueError: as :meth:`decode`.
@@ -165,7 +165,7 @@ class SplintrTokenizer:
         return text
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; none for a special token or an id that is not used.
+        """Return the bytes of one id; none for a special token or an id that is not used.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -192,7 +192,7 @@ class SplintrTokenizer:
 
     @cached_property
     def _escapes_spaces(self) -> bool:
-        """Whether the bytes of an id still show a space as U+2581, as those of Gemma 4 do."""
+        """True if the bytes of an id still show a space as U+2581, as those of Gemma 4 do."""
         return any(_ESCAPED_SPACE in self._engine.decode_token_bytes(i) for i in self._encode("a b"))
 
     @cached_property

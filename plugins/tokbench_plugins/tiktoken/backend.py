@@ -97,7 +97,7 @@ def _train(
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``tiktoken``."""
+    """Register ``tiktoken``."""
     register(
         plugin.BackendSpec(
             name="tiktoken",

@@ -11,7 +11,7 @@ import tiktoken
 from tokbench.plugin import BackendError, BackendUnavailable, Encoded, check_id, did_you_mean, from_buffers, from_lists
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
-from tokbench_plugins.bpe.order import Merges, merges_of_ranks
+from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 
 __all__ = ["TiktokenTokenizer", "get_encoding", "is_lossless", "make_encoding"]
 
@@ -45,7 +45,7 @@ class TiktokenTokenizer:
         }
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; tiktoken reads a lone surrogate as U+FFFD."""
+        """Encode ordinary text; tiktoken reads a lone surrogate as U+FFFD."""
         try:
             return self._encoding.encode_ordinary(text)
         except BaseException as error:
@@ -56,7 +56,7 @@ class TiktokenTokenizer:
             return self._encoding._encode_only_native_bpe(text)  # noqa: SLF001 - there is no public name for it
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
-        """The ids of all texts, taken from tiktoken's own buffers.
+        """Encode all texts, taken from tiktoken's own buffers.
 
         Its call for a single text is used: the one for many starts threads and makes lists.
         """
@@ -70,7 +70,7 @@ class TiktokenTokenizer:
             return from_lists([self.encode(text) for text in texts])  # unlike this, it refuses lone surrogates
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids; bytes that are not UTF-8 become U+FFFD, ids in a gap become nothing.
+        """Decode ids; bytes that are not UTF-8 become U+FFFD, ids in a gap become nothing.
 
         Raises:
             ValueError: one of the ids is not in ``range(vocab_size)``.
@@ -82,7 +82,7 @@ class TiktokenTokenizer:
         return data.decode("utf-8", errors="replace")
 
     def token_bytes(self, token_id: int, /) -> bytes:
-        """The bytes of one id; those of its name for a special token, none for an id that is not used.
+        """Return the bytes of one id; those of its name for a special token, none for an id that is not used.
 
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
@@ -120,12 +120,12 @@ class TiktokenTokenizer:
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Whether the Rust code has panicked; its exception has no name that can be imported, and is no ``Exception``."""
+    """Return True if the Rust code panicked; its exception cannot be imported, and is not an ``Exception``."""
     return type(error).__name__ == "PanicException"
 
 
 def get_encoding(name: str) -> tiktoken.Encoding:
-    """An encoding that tiktoken knows by name.
+    """Load an encoding that tiktoken knows by name.
 
     Raises:
         BackendUnavailable: its file is not on this machine, and there is no network.
@@ -150,7 +150,7 @@ def get_encoding(name: str) -> tiktoken.Encoding:
 
 
 def _reason(error: OSError) -> str:
-    """The innermost reason of requests' nested exceptions, as one short line."""
+    """Return the innermost reason of requests' nested exceptions, as one short line."""
     cause = getattr(error.args[0], "reason", None) if error.args else None
     text = str(error) if cause is None else str(cause).rpartition(": ")[2]
     return " ".join(text.split())[:_LONGEST_REASON]
@@ -159,7 +159,7 @@ def _reason(error: OSError) -> str:
 def make_encoding(
     name: str, ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
 ) -> tiktoken.Encoding:
-    """An encoding out of its parts.
+    """Make an encoding out of its parts.
 
     Args:
         name: what to call it.
@@ -186,7 +186,7 @@ def make_encoding(
 
 
 def is_lossless(ranks: Mapping[bytes, int], pattern: str) -> bool:
-    """Whether every text comes back: every byte has a rank, and the pattern is one that matches all of every text.
+    """Return True if every text comes back: every byte has a rank, and the pattern matches all of every text.
 
     Of a pattern that is not one of the named ones that cannot be known.
 

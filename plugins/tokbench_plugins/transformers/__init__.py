@@ -1,1 +1,1 @@
-"""What ``AutoTokenizer`` loads: ``backend`` registers, ``hub`` finds and loads, ``tokenizer`` runs."""
+"""Tokenizers that ``AutoTokenizer`` loads: ``backend`` registers, ``hub`` finds and loads, ``tokenizer`` runs."""

@@ -58,7 +58,7 @@ def _load(options: LoadOptions) -> Tokenizer:
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring ``transformers``."""
+    """Register ``transformers``."""
     register(
         plugin.BackendSpec(
             name="transformers",

@@ -18,7 +18,7 @@ _LONGEST_REASON: Final = 240
 
 
 def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
-    """The tokenizer whose files lie in a folder, or of one tokenizer.json; nothing is downloaded.
+    """Load the tokenizer whose files lie in a folder, or of one tokenizer.json; nothing is downloaded.
 
     Raises:
         BackendError: there is no such folder or file, or ``transformers`` makes no tokenizer of it.
@@ -37,7 +37,7 @@ def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
 
 
 def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any:
-    """The tokenizer of a name on the hub, from the local cache where the hub cannot be reached.
+    """Load the tokenizer of a name on the hub, from the local cache where the hub cannot be reached.
 
     Raises:
         BackendUnavailable: it is not in the cache and cannot be downloaded.
@@ -67,7 +67,7 @@ def _auto() -> Any:
 
 
 def _unreachable() -> str:
-    """Why the hub is not to be asked; empty if it answers.
+    """Return the reason why the hub is not asked, or an empty string if it answers.
 
     Asked once and briefly: by itself the library tries again and again, for most of a minute.
     """
@@ -85,7 +85,7 @@ def _unreachable() -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No warnings on importing and loading, such as that torch is not there; the settings are put back."""
+    """Silence warnings of importing and loading, such as that torch is missing, and restore the settings."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:
@@ -97,7 +97,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """The first sentences of a long message, on one line."""
+    """Return the first sentences of a long message, on one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     if "`trust_remote_code=True`" in text:
         return "it brings Python code of its own; look at that, then set trust_remote_code: true"

@@ -12,7 +12,7 @@ __all__ = ["PythonTokenizer", "behind_the_contract"]
 
 
 def behind_the_contract(found: Any, notes: tuple[str, ...]) -> HuggingFaceTokenizer | PythonTokenizer:
-    """Most are pipelines of ``tokenizers`` and become one here, with all its capabilities; the rest is Python.
+    """Put a tokenizer behind the contract: a pipeline of ``tokenizers`` with all its capabilities, or Python.
 
     Raises:
         BackendError: the pipeline has no file that describes it, or it is of neither kind.
@@ -60,11 +60,11 @@ class PythonTokenizer:
         self.special_ids: Mapping[str, int] = {name: k for name, k in special if k != self.unk_id}
 
     def encode(self, text: str, /) -> list[int]:
-        """The ids of ordinary text; no warning that it is longer than the model's longest."""
+        """Encode ordinary text, without a warning that it is longer than the model's longest."""
         ids: list[int] = self._found.encode(text, add_special_tokens=False, split_special_tokens=True, verbose=False)
         return ids
 
     def decode(self, ids: Sequence[int], /) -> str:
-        """The text of ids, special tokens by name, spaces not tidied up."""
+        """Decode ids, special tokens by name, spaces not tidied up."""
         text: str = self._found.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text

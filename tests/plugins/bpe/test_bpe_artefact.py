@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench_plugins.bpe import PATTERNS, read_artefact, write_artefact
-from tokbench_plugins.bpe.artefact import Artefact, Training
-from tokbench_plugins.bpe.corpus import Corpus, CorpusDigest
+from tokbench_plugins.bpe.artefact import Artefact, Corpus, CorpusDigest, Training
 from tokbench_plugins.bpe.formats import Parts, write_gpt2_files, write_listing, write_ranks, write_tokenizer_json
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary

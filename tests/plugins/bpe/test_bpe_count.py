@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import PATTERNS
-from tokbench_plugins.bpe.count_parallel import batches, count_in_processes, in_order
-from tokbench_plugins.bpe.train import count_chunks
+from tokbench_plugins.bpe.fast.parallel import batches, count_in_processes, in_order
+from tokbench_plugins.bpe.fast.train import count_chunks
 
 pytest.importorskip("numba")
 
-from tokbench_plugins.bpe import count_parallel
 from tokbench_plugins.bpe.compiled.count import ChunkCounter, Counts, count_documents, encode_documents
+from tokbench_plugins.bpe.fast import parallel
 
 SPLITS = [None, *PATTERNS, r"[^b]+", r"(a)|(b+)", "a*"]
 DOCUMENTS = st.lists(st.one_of(st.text(alphabet="ab ", max_size=30), st.text(max_size=30)), max_size=12)
@@ -44,14 +44,14 @@ def test_equal_to_a_dict(pattern, documents):
 def test_batches_in_threads_keep_the_order(monkeypatch, pattern, processes):
     if processes > 1 and pattern not in {None, *PATTERNS}:
         pytest.skip("spawns processes: below")
-    monkeypatch.setattr(count_parallel.batches, "__defaults__", (100,))
+    monkeypatch.setattr(parallel.batches, "__defaults__", (100,))
     rng = random.Random(0)
     documents = ["".join(rng.choices("abcdef '1\n", k=rng.randrange(60))) for _ in range(300)]
     assert as_dict(count_documents(documents, pattern, processes)) == expected(documents, pattern)
 
 
 def test_processes_keep_the_order(monkeypatch):
-    monkeypatch.setattr(count_parallel.batches, "__defaults__", (2000,))
+    monkeypatch.setattr(parallel.batches, "__defaults__", (2000,))
     rng = random.Random(0)
     documents = ["".join(rng.choices("abcdef '1\n", k=rng.randrange(60))) for _ in range(300)]
     assert as_dict(count_documents(documents, r"\w+", 2)) == expected(documents, r"\w+")

@@ -8,12 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, BPETokenizer, Encoder, Splitter, token_bytes_of, train
+from tokbench_plugins.bpe.fast import encode
 from tokbench_plugins.bpe.literal import encode_literally
 
 SPLITS = [None, *PATTERNS, r"[^b]+"]
 TEXT = st.one_of(
     st.text(alphabet="ab", max_size=80), st.text(alphabet="abA's 1\n\té🙂", max_size=80), st.text(max_size=30)
 )
+# Without a split one chunk, longer than those whose ranks are scanned.
+LONG = st.lists(st.sampled_from(["a", "b", "ab", "aab", "é", "🙂"]), min_size=257, max_size=600).map("".join)
 
 
 @st.composite
@@ -42,6 +45,25 @@ def test_trained_merges_encode_as_the_literal_loop(pattern, documents, text):
 @given(merges=made_by_hand(), text=st.text(alphabet="ab", max_size=40))
 def test_any_merges_encode_as_the_literal_loop(merges, text):
     assert Encoder(merges)(text) == encode_literally(text.encode(), merges)
+
+
+@settings(deadline=None, max_examples=15)
+@given(text=LONG, merges=made_by_hand())
+def test_long_chunks_encode_as_the_literal_loop(text, merges):
+    """A chunk of more than 256 ids is merged through a heap."""
+    for each in (merges, train([text[:100], text[::-1]], 300, None)):
+        expected = encode_literally(text.encode(), each)
+        [chunk] = Splitter(None)(text)
+        assert len(chunk.encode()) > encode._LONGEST_SCANNED == 256
+        assert Encoder(each)(text) == expected
+        ranks, made = {pair: rank for rank, pair in enumerate(each)}, range(256, 256 + len(each))
+        assert encode._merge_short(list(text.encode()), ranks, made) == expected
+
+
+@pytest.mark.parametrize("length", [255, 256, 257])
+def test_the_length_at_which_the_heap_begins(length, monkeypatch):
+    monkeypatch.setattr(encode, "_merge_long" if length < 257 else "_merge_short", None)
+    assert len(Encoder([(97, 97)])("a" * length)) == -(-length // 2)
 
 
 # The same cuts in the dialect of tiktoken's engine; '(?s:.+)' is the whole document.

@@ -13,13 +13,14 @@ import tokbench
 from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, train
 from tokbench_plugins.bpe.engines import bulk_encoder
 from tokbench_plugins.bpe.literal import encode_literally
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 pytest.importorskip("numba")
 
 from tokbench_plugins.bpe.compiled import encode as encode_compiled
 from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
-from tokbench_plugins.bpe.compiled.encode_cache import LONGEST_CACHED
+from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED
 
 SPLITS = [None, *PATTERNS, r"[^b]+"]
@@ -87,7 +88,7 @@ def test_any_ranks(seed, documents, texts, whole):
     tokens[:FIRST_MERGE] = first
     tokens += {token.encode("utf-8", "replace") for token in whole} - set(tokens)
     ids = sorted(rng.sample(range(2000), len(tokens)))
-    check(Vocabulary.from_ranks(dict(zip(tokens, ids, strict=True))), "o200k", [*texts, *whole, *documents])
+    check(vocabulary_of_ranks(dict(zip(tokens, ids, strict=True))), "o200k", [*texts, *whole, *documents])
 
 
 def test_merges_out_of_the_order_of_ids():
@@ -156,7 +157,7 @@ def test_threads_share_one_cache(words):
 def test_ids_too_high_to_be_merged_are_refused_and_left_to_python(caplog):
     """Twenty-one bits hold an id; beyond, ids would be taken for others."""
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 1 << 21}
-    vocabulary = Vocabulary.from_ranks(ranks)
+    vocabulary = vocabulary_of_ranks(ranks)
     with pytest.raises(tokbench.BackendError, match="engine 'numba': id 2097152 is above 2097150"):
         bulk_encoder("numba", vocabulary, None)
     assert bulk_encoder("auto", vocabulary, None) is None

@@ -14,6 +14,7 @@ from tiktoken.load import data_gym_to_mergeable_bpe_ranks
 import tokbench
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_gpt2_files, write_gpt2_files
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name, name_of_bytes
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -59,7 +60,7 @@ def test_original_files_give_tiktokens_ids(published, data):
     for text in [*TEXTS, *hostile(), *pud(data)]:
         assert ours.encode(text) == oracle.encode_ordinary(text), text
     assert ours.encode_with_special("a<|endoftext|>", allowed_special="all") == [64, 50256]
-    assert parts.vocabulary == Vocabulary.from_ranks(oracle._mergeable_ranks)
+    assert parts.vocabulary == vocabulary_of_ranks(oracle._mergeable_ranks)
 
 
 def test_original_files_come_back_byte_for_byte(published, paths):

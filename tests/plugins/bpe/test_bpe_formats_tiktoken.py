@@ -13,6 +13,7 @@ from tiktoken.load import load_tiktoken_bpe
 import tokbench
 from tokbench_plugins.bpe import resolve_pattern
 from tokbench_plugins.bpe.formats import ranks_of, read_ranks, write_ranks
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 
@@ -27,7 +28,7 @@ def test_tiktoken_gives_the_same_ids(pattern, tmp_path, data):
     parts = trained(pattern)
     path = tmp_path / "x.tiktoken"
     write_ranks(path, ranks_of(parts.vocabulary))
-    assert Vocabulary.from_ranks(read_ranks(path)) == parts.vocabulary
+    assert vocabulary_of_ranks(read_ranks(path)) == parts.vocabulary
     oracle, ours = loaded_by_tiktoken(path, pattern), engine(parts)
     for text in TEXTS + hostile() + sentences(data):
         assert oracle.encode_ordinary(text) == ours.encode(text), text
@@ -59,7 +60,7 @@ def test_published_ranks_are_implied_by_their_merges(data, tmp_path):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
     ranks = tiktoken.get_encoding("gpt2")._mergeable_ranks
-    assert ranks_of(Vocabulary.from_ranks(ranks)) == ranks
+    assert ranks_of(vocabulary_of_ranks(ranks)) == ranks
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from tokbench_plugins.bpe import PATTERNS as NAMED
 from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.bpe.formats import Parts, read_tokenizer_json, write_tokenizer_json
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
@@ -111,7 +112,7 @@ def test_published_encodings(data, tmp_path):
     for name, pattern in (("gpt2", "gpt2"), ("cl100k_base", "gpt4")):
         encoding = tiktoken.get_encoding(name)
         special = SpecialTokens(encoding._special_tokens)
-        path = written(tmp_path, Parts(Vocabulary.from_ranks(encoding._mergeable_ranks), pattern, special))
+        path = written(tmp_path, Parts(vocabulary_of_ranks(encoding._mergeable_ranks), pattern, special))
         oracle = tokenizers.Tokenizer.from_file(str(path))
         for text in [*hostile(), *sentences(data, 40), "<|endoftext|> a<|fim_prefix|>"]:
             assert ordinary(oracle, text) == encoding.encode(text, allowed_special="all"), text

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Encoder, gigatoken_encode, train
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 pytest.importorskip("gigatoken")
 
 import itertools
 
-from tokbench_plugins.bpe.gigatoken_encode import GigatokenEncoder, refusal
+from tokbench_plugins.bpe.fast.gigatoken import GigatokenEncoder, refusal
 
 TEXT = st.one_of(st.text(alphabet="abA's 1\n\t\ré🙂中.!/_", max_size=80), st.text(max_size=30))
 DOCUMENTS = ["some words, somewhat worded", "été été HTTPServer's isn't 12345\n\n  x", "日本語 日本 語"]
@@ -63,7 +64,7 @@ def test_what_it_cannot_be_given():
     trained = Vocabulary.trained([(97, 98)])
     assert "does not know the pattern" in refusal(trained, r"\w+|\W+")
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"xyz": 256}
-    assert "no merge builds" in refusal(Vocabulary.from_ranks(ranks), "gpt2")
+    assert "no merge builds" in refusal(vocabulary_of_ranks(ranks), "gpt2")
     by_hand = [(97, 98), (98, 99), (97, 257)]
     with pytest.raises(ValueError, match="which of two merges"):
         GigatokenEncoder(Vocabulary.trained(by_hand), "gpt2")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.ranks import Candidate, Ranks
-from tokbench_plugins.bpe.recover import Recovery, recover
-from tokbench_plugins.bpe.vocabulary import Vocabulary
+from tokbench_plugins.bpe.fast.encode import is_canonical
+from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks
+from tokbench_plugins.bpe.recovery.recover import Recovery, recover, vocabulary_of_ranks
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 
@@ -89,7 +89,7 @@ def test_tokens_that_no_merge_builds():
     merges, whole = recover(ranks)
     assert merges == [(98, 99, 256), (97, 98, 259), (97, 256, 260)]
     assert [(chunk.made, chunk.parts) for chunk in whole] == [(257, (120, 121, 122)), (258, (120, 121, 122, 33))]
-    encode = Encoder(Vocabulary.from_ranks(ranks), "gpt2")
+    encode = Encoder(vocabulary_of_ranks(ranks), "gpt2")
     assert encode("xyz") == [257]
     assert encode("xyz xyz") == [257, 32, 120, 121, 122]
     assert encode("abc") == [260]
@@ -107,7 +107,7 @@ def test_tokens_that_no_merge_builds():
 )
 def test_ranks_that_are_no_vocabulary(ranks, reason):
     with pytest.raises(ValueError, match=reason):
-        Vocabulary.from_ranks(ranks)
+        vocabulary_of_ranks(ranks)
 
 
 @pytest.mark.slow
@@ -127,4 +127,4 @@ def test_published_vocabularies(data, name, count):
     token_of = {token_id: token for token, token_id in ranks.items()}
     assert all(token_of[left] + token_of[right] == token_of[token_id] for left, right, token_id in merges)
     assert len({(left, right) for left, right, _ in merges}) == count
-    assert Vocabulary.from_ranks(ranks).is_canonical
+    assert is_canonical(vocabulary_of_ranks(ranks))

@@ -20,8 +20,7 @@ from tokbench_plugins.bpe import PATTERNS
 pytest.importorskip("numba")
 
 from tokbench_plugins.bpe.compiled.count import encode_documents
-from tokbench_plugins.bpe.compiled.scan import scanner
-from tokbench_plugins.bpe.compiled.scan_tables import (
+from tokbench_plugins.bpe.compiled.scan import (
     APOSTROPHE,
     BLANK,
     BOTH,
@@ -36,6 +35,7 @@ from tokbench_plugins.bpe.compiled.scan_tables import (
     UPPER,
     class_tables,
     letter_class,
+    scanner,
 )
 
 CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]

@@ -16,7 +16,7 @@ from tokbench_plugins import naive_bpe, regex_bpe
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, train
 from tokbench_plugins.bpe import tokenizer as bpe_tokenizer
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.gigatoken_encode import has_gigatoken
+from tokbench_plugins.bpe.fast.gigatoken import has_gigatoken
 from tokbench_plugins.bpe.literal import Tie
 
 TEXTS = ["Hello, world! Hello?", "", "été 2024", "日本語 🙂\n", "a" * 200]

@@ -1,1 +1,1 @@
-"""The corpus sources that tokbench brings; ``plugin`` registers them."""
+"""The built-in corpus sources, which ``plugin`` registers."""

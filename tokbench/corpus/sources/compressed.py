@@ -1,4 +1,4 @@
-"""Files that may be packed with gzip or Zstandard, read as if they were not."""
+"""Reads files that may be compressed with gzip or Zstandard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUFFIXES: Final = frozenset({".gz", ".zst"})
 
 
 def plain_name(path: Path) -> Path:
-    """A path without the ending that says how the file is packed.
+    """Return a path without the suffix of a compressed file.
 
     >>> plain_name(Path("pud/en.conllu.gz")).name, plain_name(Path("en.txt")).name
     ('en.conllu', 'en.txt')
@@ -28,11 +28,11 @@ def plain_name(path: Path) -> Path:
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file's bytes as a stream, unpacked on the way if its name ends in ``.gz`` or ``.zst``.
+    """Open a file as a stream of bytes, decompressed if its name ends in ``.gz`` or ``.zst``.
 
     Raises:
-        InputError: now or while it is read: it cannot be read, is damaged or cut off, or is packed with
-            Zstandard and nothing here can read that.
+        InputError: at once or while reading: the file cannot be read, is damaged or cut off, or needs a library for
+            Zstandard that is not installed.
     """
     broken = (zlib.error, EOFError, gzip.BadGzipFile)
     try:
@@ -68,9 +68,9 @@ def _zstandard(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Frames(io.RawIOBase):
-    """What is in a file of Zstandard frames, one after the other as parallel packers write them.
+    """The decompressed content of a file of several Zstandard frames, as parallel compressors write them.
 
-    The library's own reader takes a file that is cut off for one that ends there; here that is an error.
+    The reader of the library accepts a file that is cut off; here that is an error.
     """
 
     def __init__(self, packed: IO[bytes]) -> None:
@@ -90,7 +90,7 @@ class _Frames(io.RawIOBase):
         return size
 
     def _more(self) -> bool:
-        """Unpack a little further; whether there was anything left."""
+        """Decompress a little more, and return ``False`` if nothing was left."""
         import zstandard
 
         ended = self._frame is not None and self._frame.eof

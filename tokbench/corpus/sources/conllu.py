@@ -1,7 +1,7 @@
-"""The source ``conllu``: treebanks of Universal Dependencies and whatever else is written in CoNLL-U.
+"""The source ``conllu``: treebanks of Universal Dependencies and other files in CoNLL-U.
 
-The format: https://universaldependencies.org/format.html. A document is a sentence, its text that of
-``# text``, its key that of ``# sent_id``. Its gold words are the surface tokens: a multiword token counts
+The format: https://universaldependencies.org/format.html. A document is a sentence; its text is
+that of ``# text``, and its key that of ``# sent_id``. Its gold words are the surface tokens: a multiword token counts
 once (German ``am``, not ``an`` and ``dem``), empty nodes are left out.
 """
 
@@ -36,14 +36,14 @@ class ConlluOptions(Options):
 
 
 class ConlluSource:
-    """Sentences of CoNLL-U files, in the order of the files' names."""
+    """The sentences of CoNLL-U files, in the order of the files' names."""
 
     def __init__(self, options: ConlluOptions) -> None:
         self._files = grouped_files(options.path, options.group, options.groups)
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
+        """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         for path, group in self._files:
             number = 0
             for number, sentence in enumerate(_sentences(path), 1):
@@ -56,7 +56,7 @@ class ConlluSource:
 
 @dataclass
 class _Sentence:
-    """A sentence as it is read.
+    """A sentence while it is read.
 
     Attributes:
         path, line: where it begins.
@@ -118,7 +118,7 @@ class _Sentence:
         self.punctuation.append(punctuation)
 
     def close(self) -> None:
-        """Refuse what lacks a part."""
+        """Refuse a sentence without a text, a key or words."""
         if not self.words:
             self.refuse(self.line, "a sentence without words; remove the comment lines, or put the words after them")
         if self.inside > self.words:
@@ -127,7 +127,7 @@ class _Sentence:
             self.refuse(self.line, "the sentence has no line '# text = …'; add it, with the sentence as it is written")
 
     def gold(self) -> Gold:
-        """The surface tokens where they lie in the text."""
+        """Return the places of the surface tokens in the text."""
         try:
             spans = align(self.text, self.forms)
         except AlignmentError as error:

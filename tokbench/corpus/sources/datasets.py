@@ -14,7 +14,7 @@ from tokbench.plugin import Document, InputError, LocalPath, did_you_mean, one_l
 __all__ = ["DatasetsOptions", "DatasetsSource"]
 
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
-"""What save_to_disk leaves in a folder, for one split or for several."""
+"""The files that save_to_disk writes into a folder, for one split and for several."""
 
 
 class DatasetsOptions(RowOptions):
@@ -41,7 +41,7 @@ class DatasetsOptions(RowOptions):
 
 
 class DatasetsSource:
-    """Rows of one split, in the order of the dataset."""
+    """The rows of one split, in the order of the dataset."""
 
     def __init__(self, options: DatasetsOptions) -> None:
         try:
@@ -56,7 +56,7 @@ class DatasetsSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
+        """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         options = self._options
         place = str(options.path or options.name)
         names = {"name": place.rpartition("/")[2], "config": options.config or "default", "split": options.split}
@@ -73,7 +73,7 @@ class DatasetsSource:
             yield row_document(row, options, options.group, names, number, place)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
-        """Nothing is opened before the first row is asked for."""
+        """Yield the rows; the dataset is opened when the first row is needed."""
         import datasets
 
         options = self._options

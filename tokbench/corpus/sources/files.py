@@ -1,4 +1,4 @@
-"""Reading text files strictly, and cutting them into documents."""
+"""Reads text files strictly, and cuts them into documents."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
 def require_files(pattern: Path) -> list[Path]:
-    """The files that match a path or a glob pattern, sorted.
+    """Return the files that match a path or a glob pattern, sorted.
 
     Raises:
-        InputError: there is none.
+        InputError: no file matches.
     """
     found = sorted(Path(name) for name in glob.glob(str(pattern), recursive=True))  # noqa: PTH207 - absolute
     files = [path for path in found if path.is_file()]
@@ -44,10 +44,10 @@ def require_files(pattern: Path) -> list[Path]:
 
 
 def grouped_files(pattern: Path, template: str, wanted: tuple[str, ...] = ()) -> list[tuple[Path, str]]:
-    """The files that match a pattern, each with its group; of the wanted groups, or of all.
+    """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
 
     Raises:
-        InputError: there is no file, or a wanted group has none.
+        InputError: no file matches, or a wanted group has no file.
     """
     files = [(path, template.format_map(file_names(path))) for path in require_files(pattern)]
     groups = {group for _, group in files}
@@ -59,14 +59,14 @@ def grouped_files(pattern: Path, template: str, wanted: tuple[str, ...] = ()) ->
 
 
 def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
-    r"""Documents of a text file with the number of the line they begin at; empty ones are left out.
+    r"""Yield the documents of a text file, each with the number of its first line; empty documents are left out.
 
-    A file that ends in .gz or .zst is unpacked on the way. A line is what ends in LF or CRLF, without that
-    end; lines are read one by one, so a file may be larger than the memory. Paragraphs are parted by blank
-    lines. A whole file is left as it is, line ends and a byte order mark included.
+    A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; they are read one
+    by one, so a file may be larger than the memory. Paragraphs are separated by blank lines. A whole file is left as it
+    is, line ends and a byte order mark included.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8; then with the offset of the first bad byte.
+        InputError: the file cannot be read, or is not UTF-8: the message gives the offset of the first bad byte.
     """
     if how == "line":
         for number, line in numbered_lines(path):
@@ -84,10 +84,10 @@ def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a text file, line ends included, and their numbers from 1.
+    """Yield the lines of a text file, line ends included, and their numbers from 1.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8; then with the line, and the offset of the first bad byte.
+        InputError: the file cannot be read, or is not UTF-8: the message gives the line and the offset.
     """
     offset = 0
     with opened(path) as file:
@@ -109,7 +109,7 @@ def _not_utf8(where: str, error: UnicodeDecodeError, offset: int) -> InputError:
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    r"""The paragraphs of a text, and the numbers of the lines they begin at.
+    r"""Yield the paragraphs of a text, each with the number of its first line.
 
     >>> list(paragraphs("a\nb\n\n\nc\n"))
     [(1, 'a\nb'), (5, 'c')]
@@ -126,7 +126,7 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 
 def file_names(path: Path) -> dict[str, object]:
-    """What a template may say of a file; the stem and the suffix are without the ending of packed files.
+    """Return the names that a template may use of a file; ``.gz`` and ``.zst`` are not part of stem and suffix.
 
     >>> file_names(Path("pud/en.conllu.gz"))
     {'stem': 'en', 'name': 'en.conllu.gz', 'suffix': 'conllu', 'parent': 'pud'}
@@ -145,4 +145,4 @@ def _of_file_names(template: str) -> str:
 
 
 FileGroup = Annotated[str, AfterValidator(_of_file_names)]
-"""The group of all documents of a file, from a template such as ``{stem}``."""
+"""A template of the group of all documents of a file, such as ``{stem}``."""

@@ -1,4 +1,4 @@
-"""Gold segmentation: the words, and perhaps the morphemes, that people marked in a text."""
+"""Gold segmentation: aligns the words and morphemes that people marked with the text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["AlignmentError", "align", "gold_segments"]
 
 
 class AlignmentError(Exception):
-    """Forms that are not what the text says.
+    """The forms do not make up the text.
 
     Attributes:
-        index: the first form that is not there; as many as there are forms if text is left.
+        index: the number of the first form that is not found; the number of forms if text is left.
     """
 
     def __init__(self, index: int, message: str) -> None:
@@ -23,10 +23,10 @@ class AlignmentError(Exception):
 
 
 def align(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
-    """Where each form lies in a text that consists of them, in their order, and of white space between.
+    """Return the place of each form in a text that consists of the forms, in order, and of white space between them.
 
     Raises:
-        AlignmentError: it does not.
+        AlignmentError: the text does not consist of the forms.
 
     >>> align("We don't, né?", ["We", "do", "n't", ",", "né", "?"])
     [(0, 2), (3, 5), (5, 8), (8, 9), (10, 12), (12, 13)]
@@ -53,12 +53,12 @@ def _skip_space(text: str, position: int) -> int:
 
 
 def gold_segments(text: str, segments: Sequence[str] | Sequence[Sequence[str]]) -> Gold:
-    """Gold from the morphemes of a text as it is written: a list of them, or a list for each word.
+    """Return the gold words of a text from its written morphemes: a list of them, or a list for each word.
 
     In a plain list a word ends where white space follows. A word without letter or digit is punctuation.
 
     Raises:
-        AlignmentError: the text does not consist of them.
+        AlignmentError: the text does not consist of the morphemes.
 
     >>> gold_segments("unkind words!", ["un", "kind", "word", "s", "!"])
     Gold(words=((0, 6), (7, 13)), punctuation=(False, False), morphemes=(2, 11, 12))

@@ -22,7 +22,7 @@ class JsonlOptions(RowOptions):
 
 
 class JsonlSource:
-    """Documents of JSON Lines files."""
+    """The documents of JSON Lines files."""
 
     def __init__(self, options: JsonlOptions) -> None:
         self._options = options
@@ -30,7 +30,7 @@ class JsonlSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
+        """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         decode = json.JSONDecoder().decode
         for path in self._files:
             names, place = file_names(path), str(path)

@@ -15,7 +15,7 @@ from tokbench.plugin import Document, InputError, LocalPath, Problem, did_you_me
 __all__ = ["ParquetOptions", "ParquetSource"]
 
 _ROWS: Final = 1024
-"""Rows that are in memory at once."""
+"""The number of rows that are in memory at the same time."""
 
 
 class ParquetOptions(RowOptions):
@@ -26,7 +26,7 @@ class ParquetOptions(RowOptions):
 
 
 class ParquetSource:
-    """Documents of Parquet files; of the columns only those that are named are read."""
+    """The documents of Parquet files; only the columns that the options name are read."""
 
     def __init__(self, options: ParquetOptions) -> None:
         try:
@@ -39,7 +39,7 @@ class ParquetSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
+        """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         for path in self._files:
             yield from self._file(path)
 
@@ -60,5 +60,5 @@ class ParquetSource:
                         number += 1
                         yield row_document(row, options, options.group, names, number, str(path))
         except (ArrowException, OSError) as error:
-            msg = f"is no Parquet file that can be read ({' '.join(str(error).split())}); write it anew"
+            msg = f"is not a Parquet file that can be read ({' '.join(str(error).split())}); write it anew"
             raise InputError([Problem(str(path), msg)]) from error

@@ -1,4 +1,4 @@
-"""The corpus sources that tokbench brings."""
+"""Registers the built-in corpus sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["register_corpora"]
 
 @hookimpl
 def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
-    """Bring the sources of this folder."""
+    """Register the sources of this folder."""
     register(
         CorpusSpec(
             name="sample",

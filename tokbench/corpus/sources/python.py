@@ -1,4 +1,4 @@
-"""The source ``python``: the running interpreter's standard library, real code on every machine."""
+"""The source ``python``: the standard library of the running interpreter, real code on every machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StdlibOptions(Options):
 
 
 class StdlibSource:
-    """One document a source file, without the library's own tests; group ``python``."""
+    """A document for each source file of the standard library, its tests left out; the group is ``python``."""
 
     licence = "PSF-2.0"
 
@@ -46,7 +46,7 @@ class StdlibSource:
         self._indentation = options.indentation
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
+        """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         for path in sorted(self._root.rglob("*.py")):
             inside = path.relative_to(self._root)
             if _NOT_LIBRARY.intersection(inside.parts):
@@ -61,7 +61,7 @@ class StdlibSource:
 
 
 def _source_text(path: Path) -> str:
-    """A source file in the encoding that it declares (a few are not UTF-8), line ends as they are."""
+    """Return the text of a source file in the encoding that it declares, with its line ends; a few are not UTF-8."""
     data = path.read_bytes()
     with path.open("rb") as file:
         encoding, _ = tokenize.detect_encoding(file.readline)
@@ -69,7 +69,7 @@ def _source_text(path: Path) -> str:
 
 
 def _indentation(text: str) -> str:
-    r"""The indented lines, with an x for what stands in them: what a tokenizer makes of white space in code.
+    r"""Return the indented lines, their code replaced by an x, to measure white space in code.
 
     >>> _indentation("def f():\n    if x:\n        return 1\n")
     '    x\n        x\n'

@@ -1,4 +1,4 @@
-"""Rows with named fields -> documents: what ``jsonl``, ``parquet`` and ``datasets`` have in common."""
+"""Makes documents of rows with named fields: the common part of ``jsonl``, ``parquet`` and ``datasets``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["RowOptions", "row_document", "row_fields"]
 
 
 class RowOptions(Options):
-    """Which field of a row is what."""
+    """Options that name the fields of a row."""
 
     text: str = Field(default="text", description="the field that holds the text")
     key: str = Field(default="", description="the field that names the document; default: its number")
@@ -27,7 +27,7 @@ class RowOptions(Options):
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:
-    """The fields that are read: those that the options name, and those of the group's template.
+    """Return the fields that are read: those that the options name, and those of the group's template.
 
     >>> row_fields(RowOptions(key="id"), "{lang}-{stem}")
     ['text', 'id', 'lang', 'stem']
@@ -40,7 +40,7 @@ def row_fields(options: RowOptions, template: str) -> list[str]:
 def row_document(
     row: Mapping[str, Any], options: RowOptions, template: str, names: Mapping[str, object], number: int, place: str
 ) -> Document:
-    """The document of a row.
+    """Return the document of a row.
 
     Args:
         row: its fields.

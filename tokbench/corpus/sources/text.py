@@ -23,7 +23,7 @@ class TextOptions(Options):
 
 
 class TextSource:
-    """Documents of text files, in the order of the files' names."""
+    """The documents of text files, in the order of the files' names."""
 
     def __init__(self, options: TextOptions) -> None:
         self._options = options
@@ -31,7 +31,7 @@ class TextSource:
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
+        """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         found: dict[str, bool] = {}
         for path, group in self._files:
             name = path.name

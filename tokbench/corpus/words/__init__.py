@@ -1,4 +1,4 @@
-"""What a word is, language by language, and where words lie in a text."""
+"""Words: their units by language, and their places in a text."""
 
 from tokbench.corpus.words.find import Words, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, GoldWords, gold_words

@@ -1,4 +1,4 @@
-"""Where words lie in the documents of a shard."""
+"""Finds the words in the documents of a shard."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
 
 
 class Words(NamedTuple):
-    """Where words lie in a shard whose documents' UTF-8 bytes are laid end to end.
+    """The places of words in a shard, in UTF-8 bytes of its documents joined end to end.
 
     Attributes:
         starts, ends: int64[w], byte positions; word ``k`` is ``[starts[k], ends[k])``.
@@ -56,11 +56,11 @@ def _compiled(unit: Unit) -> regex.Pattern[str]:
 
 
 def find_words(texts: list[str], unit: Unit) -> Words:
-    """The words of several documents.
+    """Return the words of several documents.
 
-    All documents are searched as one text with a line feed between them, which no word of any unit
-    crosses: a pass over one long text costs half of one over many short ones. Gold words are not found
-    but known: see :func:`tokbench.corpus.words.gold_words`.
+    All documents are searched as one text with a line feed between them, which no word of any unit crosses: searching
+    one long text takes half the time of many short ones. Gold words are not searched
+    but given: see :func:`tokbench.corpus.words.gold_words`.
 
     >>> words = find_words(["It's 3.5 km,", "né?"], "uax29")
     >>> words.starts.tolist(), words.ends.tolist(), words.documents.tolist()

@@ -1,4 +1,4 @@
-"""Gold words of several documents, in the bytes that a shard lays end to end."""
+"""Gold words of several documents, in bytes of the documents joined end to end."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class GoldWords(NamedTuple):
     """The words that people marked.
 
     Attributes:
-        words: where they lie.
-        punctuation: bool[w], which of them are punctuation.
-        morphemes: int64[m], the bytes inside words at which a morpheme begins after another, rising; ``None``
-            where nobody marked them.
+        words: the places of the words.
+        punctuation: bool[w], ``True`` for words that are punctuation.
+        morphemes: int64[m], the bytes inside words where one morpheme ends and the next begins, rising; ``None`` if
+            nobody marked morphemes.
     """
 
     words: Words
@@ -33,12 +33,12 @@ class GoldWords(NamedTuple):
     morphemes: NDArray[np.int64] | None
 
     def unit(self, name: str) -> Words:
-        """The words of one of the gold units."""
+        """Return the words of one of the gold units."""
         return self.words if name == "gold" else Words(*(each[~self.punctuation] for each in self.words))
 
 
 def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
-    """Gold of several documents, from code points to the bytes of all documents laid end to end.
+    """Return the gold words of several documents, converted from code points to bytes of the joined documents.
 
     >>> one = Gold(words=((0, 4), (5, 6)), punctuation=(False, True), morphemes=(2,))
     >>> found = gold_words(["né s !", "né s !"], [one, one])

@@ -1,4 +1,4 @@
-"""Words by ICU's boundaries and dictionaries, through PyICU if it is installed."""
+"""Finds words by the boundaries and dictionaries of ICU, if PyICU is installed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 __all__ = ["icu_spans", "icu_version", "icu_works"]
 
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
-"""The last code point that is one code unit in UTF-16."""
+"""The last code point that is a single code unit in UTF-16."""
 
 
 @cache
 def icu_works() -> bool:
-    """Whether PyICU is installed and finds its ICU."""
+    """Return ``True`` if PyICU is installed and finds its ICU."""
     try:
         import icu  # noqa: F401
     except ImportError:  # not there, or built against an ICU that is gone
@@ -25,7 +25,7 @@ def icu_works() -> bool:
 
 
 def icu_version() -> str:
-    """The version of ICU, with which its dictionaries change; ``""`` if it is not there."""
+    """Return the version of ICU and its dictionaries; an empty string if PyICU is not installed."""
     if not icu_works():
         return ""
     import icu
@@ -34,7 +34,7 @@ def icu_version() -> str:
 
 
 def icu_spans(text: str) -> NDArray[np.int64]:
-    """int64[w, 2], where each word begins and ends, in code points.
+    """Return int64[w, 2], the start and end of each word, in code points.
 
     A word is a segment whose rule status is not that of spaces and punctuation (``UBRK_WORD_NONE``). One set of
     rules, the root locale's, serves all languages: the script chooses the dictionary.

@@ -1,4 +1,4 @@
-"""Morae of Japanese, from the readings of SudachiPy's dictionary if it is installed."""
+"""Finds morae of Japanese from the readings of the dictionary of SudachiPy, if it is installed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MORAE_OF: Final = frozenset({"ja", "jpn"})
 """The languages that are counted in morae, by their codes."""
 
 _LONGEST: Final = 10_000
-"""Characters that are analysed at a time: the library takes no more than 49,149 bytes."""
+"""The number of characters that are analysed at a time; the library accepts at most 49,149 bytes."""
 
 _SMALL: Final = frozenset("ァィゥェォャュョヮ")
 _NO_SOUND: Final = frozenset({"補助記号", "空白"})
@@ -31,7 +31,7 @@ _PIECE: Final = re.compile(rf"[^\n。]{{1,{_LONGEST}}}。?")
 
 @cache
 def morae_work() -> bool:
-    """Whether SudachiPy and its dictionary are installed."""
+    """Return ``True`` if SudachiPy and its dictionary are installed."""
     try:
         _analyser()
     except ImportError:
@@ -48,7 +48,7 @@ def _analyser() -> Tokenizer:
 
 
 def morae(reading: str) -> int:
-    """How many morae a reading in kana has: one a kana, small vowels and glides aside.
+    """Return the number of morae of a reading in kana: one for each kana, small vowels and glides aside.
 
     A long vowel's second half (ー), a doubled consonant (ッ) and a closing nasal (ン) are one each.
 
@@ -63,9 +63,9 @@ def _to_katakana(char: str) -> str:
 
 
 def mora_spans(text: str) -> NDArray[np.int64]:
-    """int64[m, 2], for each mora where the word that it is in begins and ends, in code points.
+    """Return int64[m, 2], for each mora the start and end of its word, in code points.
 
-    The morae of a word in kanji have no places of their own, so that all have the word's. Numbers are read digit
+    The morae of a word in kanji have no places of their own, so each has the place of the word. Numbers are read digit
     by digit; what the dictionary cannot read has a mora for each letter.
     """
     spans = [span for piece in _PIECE.finditer(text) for span in _of_piece(piece.group(), piece.start())]

@@ -1,4 +1,4 @@
-"""Syllables of languages whose writing shows them."""
+"""Finds syllables in languages whose writing shows them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ def _compiled() -> regex.Pattern[str]:
 
 
 def syllable_spans(text: str) -> NDArray[np.int64]:
-    """int64[s, 2], where each syllable begins and ends, in code points.
+    """Return int64[s, 2], the start and end of each syllable, in code points.
 
-    A Hangul block; a Chinese or Yi character; in Tibetan what stands between two tshegs; in Burmese a consonant and
-    what follows up to the next that is not closed by an asat and has none stacked below; in Vietnamese what stands
-    between spaces. A number is one, and so is a word in a script that shows no syllables.
+    A syllable is a Hangul block; a Chinese or Yi character; in Tibetan the text between two tshegs; in Burmese a
+    consonant and everything up to the next consonant that is not closed by an asat and has none stacked below; in
+    Vietnamese the text between spaces. A number counts as one syllable, and so does a word in a script that shows no
+    syllables.
 
     >>> [len(syllable_spans(text)) for text in ("한국어", "མཐུན་སྒྲིལ", "မင်္ဂလာပါ", "Việt Nam", "第3章")]
     [3, 2, 4, 2, 3]

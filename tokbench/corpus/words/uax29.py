@@ -1,4 +1,4 @@
-"""Words by Unicode's default boundaries: plain letters in bulk, everything else by ``regex``."""
+"""Finds words by the default boundaries of Unicode: ASCII text in bulk, everything else by ``regex``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LINE_FEED: Final = 0x0A
 _ASCII: Final = 0x80
 _BREAK: Final = re.compile(rb"[ \n]")
 _FEW: Final = 200
-"""With fewer than one byte in so many beyond ASCII, it is quicker to look around each."""
+"""If fewer than one byte in this many is beyond ASCII, searching around each of them is faster."""
 
 
 class _Classes(NamedTuple):
-    """bool[256] each: what every ASCII character is, and whether it may hold two letters or two digits together."""
+    """For every ASCII character, bool[256] each: its class, and ``True`` if it may join two letters or two digits."""
 
     letter: NDArray[np.bool_]
     digit: NDArray[np.bool_]
@@ -41,7 +41,7 @@ def _compiled() -> regex.Pattern[str]:
 
 @cache
 def _classes() -> _Classes:
-    """As ``regex`` has them, whose version of Unicode they then are of."""
+    """Return the classes by ``regex``, so that they are of its version of Unicode."""
 
     def of(what: str, template: str = "{}") -> NDArray[np.bool_]:
         matches = regex.compile(what).fullmatch
@@ -54,11 +54,11 @@ def _classes() -> _Classes:
 
 
 def uax29_spans(data: bytes) -> NDArray[np.int64]:
-    r"""int64[w, 2], where each word of a text in UTF-8 begins and ends, in bytes.
+    r"""Return int64[w, 2], the start and end of each word of a text in UTF-8, in bytes.
 
-    No word goes over a space or the end of a line. Between these, ASCII alone has words that are runs of letters,
-    digits and low lines, with single signs inside that join two letters or two digits (rules WB5 to WB13 of UAX #29);
-    what has other characters goes to ``regex``.
+    No word crosses a space or a line end. Words of ASCII text are runs of letters, digits and underscores, with single
+    signs inside that join two letters or two digits (rules WB5 to WB13 of UAX #29). Stretches with other characters are
+    searched by ``regex``.
 
     >>> uax29_spans("It's 3.5 km,\nné?".encode()).tolist()
     [[0, 4], [5, 8], [9, 11], [13, 16]]
@@ -75,7 +75,7 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
 
 
 def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """The words, were all of it ASCII."""
+    """Return the words as if all of the text were ASCII."""
     classes = _classes()
     word = np.zeros(len(codes) + 2, dtype=np.bool_)  # no word at either end
     word[1:-1] = classes.word[codes]
@@ -89,7 +89,7 @@ def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where stretches with some bytes beyond ASCII begin and end: a space or line feed begins one, up to the next."""
+    """Return the starts and ends of stretches, cut at spaces and line feeds, that have bytes beyond ASCII."""
     if _FEW * len(beyond) < len(data):
         return _few_stretches(data, beyond)
     codes = np.frombuffer(data, dtype=np.uint8)
@@ -99,7 +99,7 @@ def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[
 
 
 def _few_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same where they are far apart, without a look at what is between them."""
+    """Return the same where such bytes are far apart, without reading the text between them."""
     found: list[tuple[int, int]] = []
     end = 0
     for at in beyond.tolist():
@@ -115,11 +115,11 @@ def _few_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.i
 
 
 def _foreign_spans(codes: NDArray[np.uint8], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The words of some stretches, by ``regex``."""
+    """Return the words of some stretches, by ``regex``."""
     lengths = last - first
     before = np.cumsum(lengths) - lengths
     places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
-    # Behind a line feed: a mark at the very beginning of a text would be taken for more than a mark.
+    # A line feed comes first, because regex treats a combining mark at the very beginning of a text differently.
     text = (b"\n" + codes[places].tobytes()).decode()
     chars = np.array([match.span() for match in _compiled().finditer(text)], dtype=np.int64).reshape(-1, 2)
     positions = byte_positions(text)

@@ -1,4 +1,4 @@
-r"""The units in which words are counted; wherever words are counted their unit is named.
+r"""The units in which words are counted. Every count of words names its unit.
 
 ``uax29``
     Unicode's default word boundaries (UAX #29), segments that hold a letter, a mark or a digit.
@@ -48,7 +48,7 @@ UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
     "gold": ("word (gold)", "words (gold)"),
     "gold_nonpunct": ("word (gold, no punctuation)", "words (gold, no punctuation)"),
 }
-"""What one is called, and several are."""
+"""The names of each unit, singular and plural."""
 
 # ISO 639-1 and 639-3 codes.
 _IN_DICTIONARIES = frozenset("th tha lo lao km khm my mya zh zho cmn yue ja jpn".split())
@@ -58,11 +58,11 @@ _KOREAN = frozenset({"ko", "kor"})
 
 
 def default_unit(group: str, *, icu: bool | None = None) -> Unit:
-    """The unit for a group that is named after a language, with or without a region or script.
+    """Return the unit for a group that is named after a language, with or without a region or script.
 
     Args:
-        group: its name.
-        icu: whether ICU's dictionaries are there; by default, whether PyICU is installed.
+        group: the name of the group.
+        icu: ``True`` if the dictionaries of ICU are installed; by default, this is tested.
 
     >>> default_unit("th", icu=True), default_unit("zho-CN", icu=False), default_unit("ko_KR"), default_unit("fi")
     ('icu', 'character', 'whitespace', 'uax29')
@@ -78,7 +78,7 @@ def default_unit(group: str, *, icu: bool | None = None) -> Unit:
 
 
 def usable_unit(unit: Unit, group: str) -> Unit:
-    """The unit itself; for ``icu`` and ``mora`` without their libraries the one that the group has by default then.
+    """Return the unit itself; for ``icu`` and ``mora`` without their libraries, the default unit of the group.
 
     >>> usable_unit("whitespace", "th")
     'whitespace'
@@ -88,7 +88,7 @@ def usable_unit(unit: Unit, group: str) -> Unit:
 
 
 def foreign(unit: Unit, group: str) -> str:
-    """Why a unit says nothing of a group's language; ``""`` if it does.
+    """Return why a unit says nothing of a group's language; ``""`` if it does.
 
     >>> foreign("mora", "ja"), foreign("syllable", "ko_KR"), foreign("icu", "books")
     ('', '', '')

@@ -1,1 +1,1 @@
-"""The metric families that tokbench brings; ``plugin`` registers them."""
+"""The built-in metric families, which ``plugin`` registers."""

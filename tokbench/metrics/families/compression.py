@@ -1,11 +1,11 @@
-"""The family ``compression``: how much text a token holds."""
+"""The family ``compression``: text per token."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Sums
+from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Role, Sums
 
 __all__ = ["SPEC"]
 
@@ -16,17 +16,17 @@ class Compression:
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """The sums of one shard."""
+        """Return the sums of one shard."""
         return Sums.of(
             encoded.shard, tokens=encoded.tokens, bytes=encoded.shard.n_bytes, characters=encoded.shard.n_chars
         )
 
     def merge(self, one: Sums, other: Sums) -> Sums:
-        """The sums of both."""
+        """Return the sums of both."""
         return one + other
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Counts and ratios of sums."""
+        """Return counts and ratios of sums."""
         return {
             "tokens": state.total("tokens"),
             "bytes": state.total("bytes"),
@@ -36,7 +36,7 @@ class Compression:
         }
 
     def raw(self, state: Sums) -> Any:
-        """The sums."""
+        """Return the sums."""
         return state.raw()
 
 
@@ -49,6 +49,10 @@ SPEC: Final = MetricFamily(
             id="compression_ratio",
             unit="bytes/token",
             direction="higher",
+            label="compression",
+            headline=True,
+            loss_looks_better=True,
+            role=Role.TEXT_PER_TOKEN,
             formula="Σ bytes / Σ tokens",
             definition=(
                 "UTF-8 bytes of text that one token holds on average. Comparable between tokenizers on the "
@@ -59,6 +63,8 @@ SPEC: Final = MetricFamily(
             id="chars_per_token",
             unit="chars/token",
             direction="higher",
+            label="chars/token",
+            loss_looks_better=True,
             formula="Σ code points / Σ tokens",
             definition="Unicode code points that one token holds on average.",
         ),
@@ -66,6 +72,7 @@ SPEC: Final = MetricFamily(
             id="tokens",
             unit="tokens",
             direction="lower",
+            loss_looks_better=True,
             formula="Σ tokens",
             definition="Tokens of the text, documents encoded one by one, no special token added.",
         ),
@@ -73,6 +80,7 @@ SPEC: Final = MetricFamily(
             id="bytes",
             unit="bytes",
             direction="none",
+            loss_looks_better=True,
             formula="Σ bytes",
             definition="Size of the text in UTF-8.",
         ),
@@ -80,6 +88,7 @@ SPEC: Final = MetricFamily(
             id="chars",
             unit="chars",
             direction="none",
+            loss_looks_better=True,
             formula="Σ code points",
             definition="Size of the text in Unicode code points.",
         ),

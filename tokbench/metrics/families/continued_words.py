@@ -1,4 +1,4 @@
-"""The family ``continued_words``: how often a word is cut."""
+"""The family ``continued_words``: the share of words that are cut."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ContinuedWords:
         self._options = options
 
     def map(self, encoded: EncodedShard) -> UnitSums:
-        """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
+        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
         unit, words, lacking = words_of(self._options, encoded.shard, placed=True)
         ends, aligned = token_ends(encoded)
         # A token that ends strictly inside a word continues it in the next token.
@@ -48,15 +48,15 @@ class ContinuedWords:
         return UnitSums(frozenset({unit}), sums, lacking)
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
-        """The sums of both."""
+        """Return the sums of both."""
         return one.merged(other)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
-        """The ratio of sums; ``n`` is the number of documents that were aligned."""
+        """Return the ratio of sums; ``n`` is the number of documents that were aligned."""
         return {"continued_word_rate": state.aligned_share("continued")}
 
     def raw(self, state: UnitSums) -> Any:
-        """The sums and their units."""
+        """Return the sums and their units."""
         return state.raw()
 
 
@@ -70,11 +70,13 @@ SPEC: Final = MetricFamily(
             id="continued_word_rate",
             unit="share of words",
             direction="lower",
+            label="continued words",
+            loss_looks_better=True,
             formula="words with a token boundary inside / words",
             definition=(
                 "Share of words that are cut, found in running text by byte positions, never by encoding a word "
-                "alone. Words as in fertility. Documents that do not come back exactly count only where the "
-                "tokenizer says itself where its tokens lie."
+                "alone. Words as in fertility. Documents that do not come back exactly count only if the tokenizer "
+                "itself says where its tokens lie."
             ),
             needs=(HasTokenBytes, EncodesWithOffsets),
         ),

@@ -12,6 +12,7 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
+    Role,
     Sums,
     UnitSums,
     WordOptions,
@@ -29,17 +30,17 @@ class Fertility:
         self._options = options
 
     def map(self, encoded: EncodedShard) -> UnitSums:
-        """The sums of one shard."""
+        """Return the sums of one shard."""
         unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
         counted = count_by_document(encoded.shard, words.documents)
         return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
-        """The sums of both."""
+        """Return the sums of both."""
         return one.merged(other)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
-        """The ratio of sums, in its unit."""
+        """Return the ratio of sums, in its unit."""
         refusal = state.refusal()
         if refusal:
             return {"fertility": refusal, "words": refusal}
@@ -50,7 +51,7 @@ class Fertility:
         }
 
     def raw(self, state: UnitSums) -> Any:
-        """The sums and their units."""
+        """Return the sums and their units."""
         return state.raw()
 
 
@@ -64,6 +65,9 @@ SPEC: Final = MetricFamily(
             id="fertility",
             unit="tokens/word",
             direction="lower",
+            headline=True,
+            loss_looks_better=True,
+            role=Role.TOKENS_PER_WORD,
             formula="Σ tokens / Σ words",
             definition=(
                 "Tokens per word of running text, spaces and punctuation included in the tokens. The unit names "
@@ -77,6 +81,7 @@ SPEC: Final = MetricFamily(
             id="words",
             unit="words",
             direction="none",
+            loss_looks_better=True,
             formula="Σ words",
             definition="Words of the text, in the unit of the fertility.",
         ),

@@ -1,4 +1,4 @@
-"""The family ``morphology``: token boundaries against those that people marked."""
+"""The family ``morphology``: token boundaries compared with boundaries that people marked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_MORPHEMES: Final = "the corpus has no gold morphemes; read them from rows wi
 
 
 class Boundaries(NamedTuple):
-    """Sums of boundaries, and which of them people marked in the corpus."""
+    """Sums of boundaries, and the kinds of boundaries that people marked in the corpus."""
 
     sums: Sums
     words: bool
@@ -49,7 +49,7 @@ class Found(NamedTuple):
 
     @classmethod
     def of(cls, shard: Shard, tokens: NDArray[np.int64], gold: NDArray[np.int64], limits: NDArray[np.int64]) -> Found:
-        """From positions, each once, and int64[d + 1], the positions between which the documents lie."""
+        """Count boundaries from positions, each once, and int64[d + 1], the positions where documents begin and end."""
 
         def count(positions: NDArray[np.int64]) -> NDArray[np.int64]:
             return count_by_document(shard, np.searchsorted(limits, positions, side="right") - 1)
@@ -57,7 +57,7 @@ class Found(NamedTuple):
         return cls(count(tokens), count(gold), count(np.intersect1d(tokens, gold, assume_unique=True)))
 
     def columns(self, kind: str) -> dict[str, NDArray[np.int64]]:
-        """What is summed; twice the hits over all boundaries is the F1."""
+        """Return the quantities to sum. Twice the hits divided by all boundaries is the F1."""
         return {
             f"{kind}_token_boundaries": self.tokens,
             f"{kind}_gold_boundaries": self.gold,
@@ -68,9 +68,9 @@ class Found(NamedTuple):
 
 
 def word_boundaries(shard: Shard, gold: GoldWords, ends: NDArray[np.int64], aligned: NDArray[np.bool_]) -> Found:
-    """Boundaries of tokens and of gold words inside documents.
+    """Count the boundaries of tokens and of gold words inside documents.
 
-    Positions count the bytes that are not white space: it does not matter on which side of a space a token ends.
+    Positions count bytes that are not white space, so it does not matter on which side of a space a token ends.
     """
     ink = shard.ink_before
     limits = ink[shard.byte_offsets]
@@ -82,12 +82,12 @@ def word_boundaries(shard: Shard, gold: GoldWords, ends: NDArray[np.int64], alig
 def morpheme_boundaries(
     shard: Shard, gold: GoldWords, morphemes: NDArray[np.int64], ends: NDArray[np.int64], aligned: NDArray[np.bool_]
 ) -> Found:
-    """Boundaries of tokens and of gold morphemes inside gold words."""
+    """Count the boundaries of tokens and of gold morphemes inside gold words."""
     words = gold.words
     padded = np.concatenate([[0], words.ends])
 
     def inside(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those strictly inside words: the last word to begin before them goes on after them."""
+        """Return the positions strictly inside words: those that the last word beginning before them reaches beyond."""
         return positions[padded[np.searchsorted(words.starts, positions, side="left")] > positions]
 
     document = np.searchsorted(shard.byte_offsets, morphemes, side="right") - 1
@@ -96,12 +96,12 @@ def morpheme_boundaries(
 
 
 class Morphology:
-    """Sums of boundaries."""
+    """The text metric: sums of boundaries."""
 
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Boundaries:
-        """The sums of one shard, over the documents whose tokens are known and could be laid onto their bytes."""
+        """Return the sums of one shard, over the aligned documents without unknown tokens."""
         shard, gold = encoded.shard, encoded.shard.gold
         ends, aligned = token_ends(encoded)
         # Where the unknown token swallows a phrase it has the best of boundaries.
@@ -118,11 +118,11 @@ class Morphology:
         return Boundaries(Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
 
     def merge(self, one: Boundaries, other: Boundaries) -> Boundaries:
-        """The sums of both."""
+        """Return the sums of both."""
         return Boundaries(one.sums + other.sums, one.words and other.words, one.morphemes and other.morphemes)
 
     def finish(self, state: Boundaries) -> Mapping[str, Measured | NotApplicable]:
-        """Ratios of sums; ``n`` is the number of documents that were aligned."""
+        """Return ratios of sums; ``n`` is the number of aligned documents."""
         return {**self._values(state, "word"), **self._values(state, "morpheme")}
 
     def _values(self, state: Boundaries, kind: str) -> dict[str, Measured | NotApplicable]:
@@ -143,7 +143,7 @@ class Morphology:
         return found
 
     def raw(self, state: Boundaries) -> Any:
-        """The sums, and what people marked."""
+        """Return the sums, and the kinds of boundaries that people marked."""
         return {"words": state.words, "morphemes": state.morphemes, **state.sums.raw()}
 
 
@@ -161,7 +161,7 @@ _MORPHEMES: Final = (
 
 
 def _specs(kind: str, inside: str, says: str) -> tuple[Metric, ...]:
-    """Precision, recall and F1 of one kind."""
+    """Return the metrics of one kind of boundary: precision, recall and F1."""
     formulas = {
         "precision": (
             f"token boundaries{inside} that are {kind} boundaries / token boundaries{inside}",

@@ -1,4 +1,4 @@
-"""The family ``nsl``: tokens in proportion to those of another tokenizer."""
+"""The family ``nsl``: the number of tokens relative to another tokenizer."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Nsl(PairedSums):
     def __init__(self, options: NslOptions) -> None:
         self._reference = options.reference
 
-    def across(self, states: CorpusStates) -> CorpusOutcome:
-        """Each tokenizer beside the reference."""
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
+        """Divide the tokens of each tokenizer by those of the reference."""
         places = [(name, group) for name in states.tokenizers for group in [*states.groups, WHOLE]]
         return CorpusOutcome({place: {"nsl": self._value(states, *place)} for place in places})
 
@@ -61,6 +61,7 @@ SPEC: Final = MetricFamily(
             id="nsl",
             unit="times the reference",
             direction="lower",
+            label="sequence length",
             formula="Σ tokens / Σ tokens of the reference tokenizer for the same documents",
             definition=(
                 "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "

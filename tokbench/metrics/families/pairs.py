@@ -1,11 +1,12 @@
-"""The family ``pairs``: who needs fewer tokens than whom, and how sure that is."""
+"""The family ``pairs``: significant differences in tokens between every two tokenizers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from tokbench.plugin import (
     MIN_BUCKETS,
@@ -17,7 +18,9 @@ from tokbench.plugin import (
     MetricFamily,
     NotApplicable,
     Options,
+    PairComparison,
     PairedSums,
+    Role,
     Sums,
     leave_out,
     p_value,
@@ -32,7 +35,9 @@ _LEVEL = 0.05
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values for all at once: with those not above 0.05, no more than 1 family in 20 has a false finding.
+    """Correct p-values for the number of tests.
+
+    If findings are the values of at most 0.05, at most 1 family of tests in 20 has a false finding.
 
     Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by
     m - k + 1 and is at least the one before it.
@@ -47,23 +52,23 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-class Pairs(PairedSums):
+class PairsMetric(PairedSums):
     """Compares every two tokenizers in every group, on the same jackknife groups."""
 
     def __init__(self, _: Options) -> None: ...
 
-    def across(self, states: CorpusStates) -> CorpusOutcome:
-        """A rank for each tokenizer and group, and the differences behind it."""
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
+        """Return a rank for each tokenizer and group, and the differences on which it rests."""
         values: dict[tuple[str, str], dict[str, Measured | NotApplicable]] = {}
-        pairs: list[dict[str, Any]] = []
+        pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
             sums = {name: sums_of(states, name, group) for name in states.tokenizers}
             reasons = {name: shortcoming(name, found) or _too_few(found) for name, found in sums.items()}
             compared = {name: found for name, found in sums.items() if found and not reasons[name]}
-            found = list(_differences(states.corpus, group, compared))
-            for pair, p in zip(found, holm([pair["p"] for pair in found]), strict=True):
-                pair |= {"p_holm": p, "differ": p <= _LEVEL}
-            behind = Counter(pair["other"] for pair in found if pair["differ"])
+            alone = list(_differences(states.corpus, group, compared))
+            corrected = holm([pair.p for pair in alone])
+            found = [replace(pair, p_holm=p, differ=p <= _LEVEL) for pair, p in zip(alone, corrected, strict=True)]
+            behind = Counter(pair.other for pair in found if pair.differ)
             for name, reason in reasons.items():
                 documents = states.groups[group] if group != WHOLE else sum(states.groups.values())
                 rank = NotApplicable(reason) if reason else Measured(1 + behind[name], documents)
@@ -77,8 +82,8 @@ def _too_few(sums: Sums | None) -> str:
     return "" if groups >= MIN_BUCKETS else f"documents fall into {groups} groups; a comparison needs {MIN_BUCKETS}"
 
 
-def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[dict[str, Any]]:
-    """Every two tokenizers, the one with fewer tokens first."""
+def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
+    """Compare every two tokenizers, the one with fewer tokens first."""
     order = sorted(sums, key=lambda name: float(sums[name].columns["tokens"].sum()))
     for one, other in combinations(order, 2):
         above, below = sums[one].columns["tokens"], sums[other].columns["tokens"]
@@ -90,35 +95,38 @@ def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[dic
             p = p_value((ratio - 1) / found.error, found.freedom)
         else:  # the same ratio in every group
             p = 1.0 if ratio == 1 else 0.0
-        yield {
-            "corpus": corpus,
-            "group": group,
-            "tokenizer": one,
-            "other": other,
-            "tokens": [int(above.sum()), int(below.sum())],
-            "difference": ratio - 1,
-            "ci_low": low,
-            "ci_high": high,
-            "n": sums[one].documents,
-            "p": p,
-        }
+        yield PairComparison(
+            corpus=corpus,
+            group=group,
+            tokenizer=one,
+            other=other,
+            tokens=(int(above.sum()), int(below.sum())),
+            difference=ratio - 1,
+            ci_low=low,
+            ci_high=high,
+            n=sums[one].documents,
+            p=p,
+        )
 
 
 SPEC: Final = MetricFamily(
     name="pairs",
     summary="which of two tokenizers needs fewer tokens, and by how much; ranks with ties",
-    text=Pairs,
+    text=PairsMetric,
+    companion="pairs",
     values=(
         Metric(
             id="rank",
             unit="rank",
             direction="lower",
+            role=Role.RANK,
             formula="1 + tokenizers that need significantly fewer tokens",
             definition=(
-                "Place by number of tokens, 1 if nobody needs significantly fewer. Every two tokenizers are compared "
-                "on the same documents by a paired jackknife, and with Holm's correction over all pairs of a group "
-                "no more than 1 group in 20 has a false difference in it. Who loses text or has "
-                "unknown tokens in a group has no rank there."
+                "Rank by number of tokens; 1 if no tokenizer needs significantly fewer. Every two tokenizers "
+                "are compared "
+                "on the same documents by a paired jackknife. Holm's correction over all pairs of a group keeps false "
+                "differences to at most 1 group in 20. A tokenizer that loses text or has unknown tokens in a group "
+                "has no rank there."
             ),
         ),
     ),

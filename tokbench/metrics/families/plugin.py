@@ -1,4 +1,4 @@
-"""The text metrics that tokbench brings."""
+"""Registers the built-in text metrics, corpus metrics and probes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from tokbench.metrics.families import (
     fertility,
     morphology,
     nsl,
+    numbers,
     pairs,
+    probes,
+    same_ids,
     strr,
     usage,
     utf8,
@@ -19,8 +22,6 @@ from tokbench.metrics.families import (
 )
 from tokbench.metrics.families.code import code
 from tokbench.metrics.families.fairness import fairness
-from tokbench.metrics.families.numbers import numbers
-from tokbench.metrics.families.probes import probes
 from tokbench.metrics.families.roundtrip import roundtrip
 from tokbench.plugin import MetricFamily, hookimpl
 
@@ -29,8 +30,20 @@ __all__ = ["register_metrics"]
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Bring the families of this folder."""
+    """Register the families of this folder."""
     words = (fertility, continued_words, strr, utf8, morphology)
-    across = (fairness, nsl, pairs)
-    for module in (compression, *words, roundtrip, vocabulary, usage, *across, code, numbers, probes, curve):
+    comparisons = (fairness, nsl, pairs)
+    for module in (
+        compression,
+        *words,
+        roundtrip,
+        vocabulary,
+        usage,
+        *comparisons,
+        code,
+        numbers,
+        probes,
+        curve,
+        same_ids,
+    ):
         register(module.SPEC)

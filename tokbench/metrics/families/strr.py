@@ -31,13 +31,13 @@ __all__ = ["SPEC"]
 
 
 def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """bool[w], the words that lie in one token with nothing else but white space.
+    """Return bool[w], ``True`` for words that lie in one token which has nothing else but white space.
 
     Args:
         shard: the documents.
         words: some words of them.
         ends: where tokens end, of every document that has a word among these.
-        unknown: for each token, whether it stands for what the tokenizer does not know.
+        unknown: for each token, ``True`` if it is the unknown token.
     """
     first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
     token = np.searchsorted(ends, words.starts, side="right")
@@ -57,7 +57,7 @@ class SingleTokens:
         self._options = options
 
     def map(self, encoded: EncodedShard) -> UnitSums:
-        """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
+        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
         shard = encoded.shard
         unit, words, lacking = words_of(self._options, shard, placed=True)
         ends, aligned = token_ends(encoded)
@@ -72,15 +72,15 @@ class SingleTokens:
         return UnitSums(frozenset({unit}), sums, lacking)
 
     def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
-        """The sums of both."""
+        """Return the sums of both."""
         return one.merged(other)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
-        """The ratio of sums; ``n`` is the number of documents that were aligned."""
+        """Return the ratio of sums; ``n`` is the number of documents that were aligned."""
         return {"strr": state.aligned_share("whole")}
 
     def raw(self, state: UnitSums) -> Any:
-        """The sums and their units."""
+        """Return the sums and their units."""
         return state.raw()
 
 

@@ -1,4 +1,4 @@
-"""The family ``usage``: how much of the vocabulary the text uses, seldom uses, only builds, or never meets."""
+"""The family ``usage``: shares of the vocabulary that a text uses, rarely uses, only builds on the way, or never."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.vocabulary import Frequencies, Vocabulary, VocabularyOptions
+from tokbench.metrics.families.vocabulary import Frequencies, VocabularyMetric, VocabularyOptions
 from tokbench.plugin import (
     ContractError,
     Curve,
@@ -28,25 +28,25 @@ from tokbench.plugin import (
 __all__ = ["SPEC"]
 
 _LARGEST: Final = 1 << 24
-"""Vocabularies beyond this are made by a formula, and nobody looks for the unused ids of all Unicode."""
+"""Larger vocabularies are made by a formula, so their unused ids mean nothing."""
 
 
 class UsageState(NamedTuple):
-    """How often ids are emitted, and how often they are built; ``None`` where merges are not told."""
+    """Counts of emitted ids and of built ids; the latter are ``None`` if the tokenizer does not list its merges."""
 
     emitted: Frequencies
     built: Frequencies | None
 
 
 class UsageClasses:
-    """Sorts the ids of a vocabulary by what a text makes of them."""
+    """The text metric: classifies the ids of a vocabulary by their use in a text."""
 
     def __init__(self, _: Options) -> None:
-        self._frequencies = Vocabulary(VocabularyOptions())
+        self._frequencies = VocabularyMetric(VocabularyOptions())
         self._orders: dict[str, MergeOrder | None] = {}
 
     def map(self, encoded: EncodedShard) -> UsageState:
-        """The frequencies of one shard; what is built adds up over shards like what is emitted."""
+        """Return the counts of one shard; counts of built ids add up over shards as those of emitted ids do."""
         emitted = self._frequencies.map(encoded)
         order = self._order(encoded)
         if order is None:
@@ -67,12 +67,12 @@ class UsageClasses:
         return self._orders[name]
 
     def merge(self, one: UsageState, other: UsageState) -> UsageState:
-        """The frequencies of both."""
+        """Return the frequencies of both."""
         built = self._frequencies.merge(one.built, other.built) if one.built and other.built else None
         return UsageState(self._frequencies.merge(one.emitted, other.emitted), built)
 
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
-        """The share of each class."""
+        """Return the share of each class."""
         counts = _classes(state)
         if counts is None:
             reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
@@ -86,7 +86,7 @@ class UsageClasses:
         return found
 
     def raw(self, state: UsageState) -> Any:
-        """How many ids there are of each class."""
+        """Return how many ids there are of each class."""
         counts = _classes(state) or {}
         return {
             "documents": state.emitted.documents,
@@ -103,7 +103,7 @@ def _classes(state: UsageState) -> dict[Usage, int] | None:
 
 
 def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
-    """int64[vocab_size], the count of each id."""
+    """Return int64[vocab_size], the count of each id."""
     counts = np.zeros(frequencies.vocab_size, dtype=np.int64)
     counts[frequencies.ids] = frequencies.counts
     return counts

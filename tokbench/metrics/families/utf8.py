@@ -1,4 +1,4 @@
-"""The family ``utf8``: what token boundaries do to characters."""
+"""The family ``utf8``: characters that token boundaries split."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SHARES: Final = {
 
 
 class Utf8:
-    """Sums of characters, tokens and grapheme clusters, and of those that are not whole."""
+    """The text metric: sums of characters, tokens and grapheme clusters, and of those that are split."""
 
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Sums:
-        """The sums of one shard, over the documents whose bytes are those of their tokens."""
+        """Return the sums of one shard, over the documents whose bytes are the bytes of their tokens."""
         shard = encoded.shard
         ends, aligned = token_ends(encoded)
         # Offsets of a tokenizer that changes the text need not tell bytes of one character apart.
@@ -64,11 +64,11 @@ class Utf8:
         )
 
     def merge(self, one: Sums, other: Sums) -> Sums:
-        """The sums of both."""
+        """Return the sums of both."""
         return one + other
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
-        """Ratios of sums; ``n`` is the number of documents that came back exactly."""
+        """Return ratios of sums; ``n`` is the number of documents that came back exactly."""
         counted = int(state.columns["counted"].sum())
         if not counted:
             return dict.fromkeys(_SHARES, NotApplicable("no document came back exactly"))
@@ -76,7 +76,7 @@ class Utf8:
         return {name: each._replace(n=counted) if isinstance(each, Measured) else each for name, each in found.items()}
 
     def raw(self, state: Sums) -> Any:
-        """The sums."""
+        """Return the sums."""
         return state.raw()
 
 

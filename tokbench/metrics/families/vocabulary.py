@@ -1,22 +1,29 @@
-"""The family ``vocabulary``: how much of the vocabulary is used, and how evenly."""
+"""The family ``vocabulary``: the share of the vocabulary in use, and the evenness of its use."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options
+from tokbench.plugin import (
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    add_counts,
+    renyi_entropy,
+)
 
-__all__ = ["SPEC", "Frequencies", "VocabularyOptions", "add_counts", "renyi_entropy"]
-
-Key = TypeVar("Key", np.int64, np.uint64)
+__all__ = ["SPEC", "Frequencies", "VocabularyOptions"]
 
 _FEW: Final = 1000
-"""Counting by id is faster than sorting up to about this many ids a token."""
+"""Counting by id is faster than sorting up to about this many ids for each token."""
 
 
 class VocabularyOptions(Options):
@@ -26,11 +33,11 @@ class VocabularyOptions(Options):
 
 
 class Frequencies(NamedTuple):
-    """How often each id occurs, for the ids that do.
+    """The number of occurrences of each id, for the ids that occur.
 
     Attributes:
-        vocab_size: size of the vocabulary.
-        documents: documents counted.
+        vocab_size: the size of the vocabulary.
+        documents: the number of documents counted.
         ids: int64[k], rising.
         counts: int64[k], positive.
     """
@@ -41,44 +48,14 @@ class Frequencies(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
-    """Rényi entropy of order alpha in bits, Shannon's at 1.
-
-    H_α = log2(Σ p^α) / (1 - α); at α = 1 its limit -Σ p log2 p (Rényi 1961).
-
-    >>> counts = np.array([4, 2, 1, 1])
-    >>> renyi_entropy(counts, 1.0), round(renyi_entropy(counts, 2.5), 3)
-    (1.75, 1.46)
-    """
-    p = counts / counts.sum()
-    if alpha == 1:
-        return float(-(p * np.log2(p)).sum())
-    return float(np.log2((p**alpha).sum()) / (1 - alpha))
-
-
-def add_counts(
-    keys: NDArray[Key], counts: NDArray[np.int64], other_keys: NDArray[Key], other_counts: NDArray[np.int64]
-) -> tuple[NDArray[Key], NDArray[np.int64]]:
-    """Two tables of counts as one, its keys rising.
-
-    >>> keys, counts = add_counts(*map(np.array, ([1, 3], [10, 30], [2, 3], [5, 5])))
-    >>> keys.tolist(), counts.tolist()
-    ([1, 2, 3], [10, 5, 35])
-    """
-    keys, where = np.unique(np.concatenate([keys, other_keys]), return_inverse=True)
-    added = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(added, where, np.concatenate([counts, other_counts]))
-    return keys, added
-
-
-class Vocabulary:
+class VocabularyMetric:
     """Frequencies of ids."""
 
     def __init__(self, options: VocabularyOptions) -> None:
         self._alpha = options.alpha
 
     def map(self, encoded: EncodedShard) -> Frequencies:
-        """The frequencies of one shard."""
+        """Return the frequencies of one shard."""
         ids = encoded.ids
         if int(ids.max(initial=0)) < _FEW * (len(ids) + _FEW):
             counts = np.bincount(ids)
@@ -89,12 +66,12 @@ class Vocabulary:
         return Frequencies(encoded.tokenizer.vocab_size, len(encoded.shard), found.astype(np.int64), counts)
 
     def merge(self, one: Frequencies, other: Frequencies) -> Frequencies:
-        """The frequencies of both."""
+        """Return the frequencies of both."""
         ids, counts = add_counts(one.ids, one.counts, other.ids, other.counts)
         return Frequencies(one.vocab_size, one.documents + other.documents, ids, counts)
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
-        """Use and efficiency; the entropies are divided by that of equal use of the tokens that occur."""
+        """Return use and efficiency. The entropies are divided by the entropy of equal use of the ids that occur."""
         types = len(state.ids)
         values: dict[str, Measured | NotApplicable] = {
             "vocab_utilization": Measured(types / state.vocab_size, state.documents),
@@ -109,7 +86,7 @@ class Vocabulary:
         return values
 
     def raw(self, state: Frequencies) -> Any:
-        """How many ids occur once, twice, …: enough to compute the values again."""
+        """Return the number of ids that occur once, twice, …: enough to compute the values again."""
         counts, ids = np.unique(state.counts, return_counts=True)
         return {
             "documents": state.documents,
@@ -122,13 +99,14 @@ class Vocabulary:
 SPEC: Final = MetricFamily(
     name="vocabulary",
     summary="share of the vocabulary in use, Rényi and Shannon efficiency",
-    text=Vocabulary,
+    text=VocabularyMetric,
     options=VocabularyOptions,
     values=(
         Metric(
             id="vocab_utilization",
             unit="share of ids",
             direction="higher",
+            label="vocabulary used",
             formula="distinct ids in the text / vocab_size",
             definition="Share of the vocabulary that occurs in the text; it grows with the amount of text.",
         ),
@@ -145,8 +123,8 @@ SPEC: Final = MetricFamily(
             direction="higher",
             formula="H_α / log2(distinct ids), H_α = log2(Σ p^α) / (1 - α), α = 2.5 unless set",
             definition=(
-                "How evenly the tokens that occur are used; a few very frequent tokens lower it. Zouhar et al. "
-                "2023 found it to go along with the quality of translation models."
+                "Evenness of the use of the tokens that occur; a few very frequent tokens lower it. Zouhar et al. 2023 "
+                "found that it correlates with the quality of translation models."
             ),
         ),
         Metric(
@@ -154,7 +132,7 @@ SPEC: Final = MetricFamily(
             unit="share of the maximum",
             direction="higher",
             formula="-Σ p log2 p / log2(distinct ids)",
-            definition="The same with Shannon's entropy.",
+            definition="As renyi_efficiency, but with Shannon's entropy.",
         ),
     ),
 )

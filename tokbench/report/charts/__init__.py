@@ -1,1 +1,1 @@
-"""Charts as geometry; a template draws them as SVG."""
+"""Charts, one file each; ``svg`` is what they are drawn with."""

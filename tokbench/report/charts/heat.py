@@ -5,28 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from tokbench.report.cells import DisplayCell, Series, label, legends
+from tokbench.contracts.metric import Role
+from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.number_format import Style, style_for, unit_label
-from tokbench.report.sections.losses import COUNTED
-from tokbench.report.tables import Tables
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 
-__all__ = ["FIRST", "LEVELS", "HeatMap", "HeatRow", "heat_map", "heat_maps"]
+__all__ = ["LEVELS", "HeatMap", "HeatRow", "heat_map", "heat_maps"]
 
-LEVELS = 9
-"""Steps of the colour scale; more could not be told apart."""
+LEVELS: Final = 9
+"""The number of colours of the scale; more could not be told apart. The style sheet has as many."""
 
-FIRST = "compression_ratio"
-"""The metric that is shown first."""
-
-_DIGITS = 3
-_WIDE = 50.0
+_DIGITS: Final = 3
+_WIDE: Final = 50.0
+"""From this ratio of largest to smallest on, the scale is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeatRow:
-    """One group; ``unit`` is given only where the rows do not share one."""
+    """One group.
+
+    Attributes:
+        group: its name.
+        documents: the number of its documents, if it is known.
+        unit: the unit of the row; empty if all rows share one.
+        cells: each cell with its level on the colour scale; ``None`` if it has no colour.
+    """
 
     group: str
     documents: int | None
@@ -40,14 +46,15 @@ class HeatMap:
 
     Attributes:
         metric, label, family: the metric.
-        unit: of all cells; ``""`` if it differs from row to row.
+        unit: the unit of all cells; empty if it differs from row to row.
         direction: ``higher``, ``lower`` or ``none``; the better, the stronger the colour.
-        shared: whether all rows share one scale; if not, there is one for each unit.
-        low, high: what the weakest and the strongest colour stand for.
-        tokenizers: the columns, best first by their value for the whole corpus, or by compression
-            where there is no such value.
+        shared: whether all rows share one scale; if not, each unit has its own.
+        low, high: the numbers that the weakest and the strongest colour stand for.
+        tokenizers: the columns, best first by their value for the whole corpus, or by compression if there is no such
+            value.
         absent: tokenizers without any number here, and the word for it.
         rows: the whole corpus first, if there is a value for it.
+        levels: the number of colours.
     """
 
     metric: str
@@ -61,16 +68,17 @@ class HeatMap:
     tokenizers: Sequence[str]
     absent: Sequence[tuple[str, str]]
     rows: Sequence[HeatRow]
+    levels: int = LEVELS
 
     @property
     def legends(self) -> list[str]:
-        """What the marks in it say."""
+        """The meaning of the marks in it."""
         return legends(cell for row in self.rows for cell, _ in row.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """From the middle nine tenths of the values to a level, so that one outlier does not bleach the rest."""
+    """A colour scale over the middle nine tenths of the values, so that one outlier does not make the rest pale."""
 
     low: float
     high: float
@@ -87,38 +95,42 @@ class _Scale:
         value = min(max(value, low), high)
         if low > 0 and high / low > _WIDE:
             low, high, value = math.log(low), math.log(high), math.log(value)
-        # All alike is neither good nor bad.
+        # Values that are all equal get the middle colour.
         share = (value - low) / (high - low) if high > low else 0.5
         return round((1 - share if self.reverse else share) * (LEVELS - 1))
 
 
-def heat_maps(tables: Tables, corpus: str) -> list[HeatMap]:
-    """The heat maps of a corpus, compression first: one for each metric with a number in some group."""
-    names = [FIRST, *(name for name in tables.metrics if name != FIRST and name not in COUNTED)]
+def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
+    """Return the heat maps of a corpus, compression first: one for each metric with a number in some group.
+
+    Losses by cause are left out, as they have a section of their own.
+    """
+    first = tables.with_role(Role.TEXT_PER_TOKEN)
+    names = [first, *(name for name in tables.metrics if name != first and name not in tables.loss_counts)]
     return [found for name in names if (found := heat_map(tables, corpus, name))]
 
 
-def heat_map(tables: Tables, corpus: str, metric: str) -> HeatMap | None:
-    """The heat map of one metric, or ``None`` where no group has a number that tells tokenizers apart."""
+def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
+    """Return the heat map of one metric, or ``None`` if no group has numbers that tell tokenizers apart."""
     groups = [tables.series(metric, corpus, group) for group in tables.groups(metric, corpus)]
     values = _values(groups)
     if not any(row.tells_apart for row in groups):
         return None
-    # Shares of words and shares of characters are both shares: one style for the whole map.
+    # All units of one metric have the same style, such as shares of words and shares of characters.
     style = style_for([value for some in values.values() for value in some], next(iter(values)), _DIGITS)
-    direction = tables.direction(metric)
+    direction = tables.metric(metric).direction
     scales = {unit: _Scale.over(some, reverse=direction == "lower") for unit, some in values.items()}
     whole = tables.series(metric, corpus, WHOLE, digits=_DIGITS)
     rows = [whole] if whole.measured else []
     rows += [tables.series(metric, corpus, row.group, style=style) for row in groups]
-    # A column of nothing but one word would push the numbers out of sight.
-    ranked = (whole if whole.measured else tables.series(FIRST, corpus)).ranked()
+    # Tokenizers without any number have no column, so that the numbers stay in sight.
+    ranked = (whole if whole.measured else tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)).ranked()
     order = [name for name in ranked if any(row.cells[name].value is not None for row in rows)]
     low, high = _ends(scales, style, direction)
     return HeatMap(
         metric=metric,
-        label=label(metric),
-        family=tables.family(metric),
+        label=tables.label(metric),
+        family=tables.metric(metric).family,
         unit=unit_label(next(iter(values))) if len(values) == 1 else "",
         direction=direction,
         shared=len(values) == 1,
@@ -131,10 +143,10 @@ def heat_map(tables: Tables, corpus: str, metric: str) -> HeatMap | None:
 
 
 def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
-    """The values by unit: what has another unit needs a scale of its own."""
+    """Return the values by unit, as each unit needs a scale of its own."""
     values: dict[str, list[float]] = {}
     for row in rows:
-        # Text that became unknown tokens would stretch the scale until nothing else could be told apart.
+        # Cells with many unknown tokens would stretch the scale until all others looked alike.
         cells = [cell for cell in row.cells.values() if not cell.unknown] or list(row.cells.values())
         known = [cell.value for cell in cells if cell.value is not None]
         if known:
@@ -143,7 +155,7 @@ def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
 
 
 def _ends(scales: Mapping[str, _Scale], style: Style, direction: str) -> tuple[str, str]:
-    """What stands at the weak and at the strong end of the legend."""
+    """Return the text at the weak and at the strong end of the legend."""
     if len(scales) > 1:
         return ("smaller", "larger") if direction == "none" else ("worse", "better")
     [scale] = scales.values()
@@ -151,8 +163,8 @@ def _ends(scales: Mapping[str, _Scale], style: Style, direction: str) -> tuple[s
     return (high, low) if scale.reverse else (low, high)
 
 
-def _row(tables: Tables, row: Series, order: Sequence[str], scales: Mapping[str, _Scale]) -> HeatRow:
-    documents = tables.results.corpora.get(row.corpus, {}).get("groups", {})
+def _row(tables: CellTables, row: Series, order: Sequence[str], scales: Mapping[str, _Scale]) -> HeatRow:
+    documents = tables.corpus(row.corpus).groups
     scale = scales.get(row.unit)
     return HeatRow(
         group=row.group,

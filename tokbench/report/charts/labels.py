@@ -1,4 +1,4 @@
-"""Labels beside the points of a picture, so that they cover neither one another nor the points."""
+"""Places for labels beside the points of a picture: labels cover neither one another nor the points."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 __all__ = ["Box", "Label", "place"]
 
 _CHAR, _LINE = 6.6, 13.0
-"""A guess at the size of a character of the label's font, a little too large."""
+"""The assumed size of a character of the label's font, a little too large."""
 
 _POINT = 5.5
 _DIRECTIONS = ((1, 0), (1, -0.8), (1, 0.8), (-1, 0), (-1, -0.8), (-1, 0.8), (0, -1), (0, 1))
@@ -26,13 +26,13 @@ class Box(NamedTuple):
     bottom: float
 
     def overlap(self, other: Box) -> float:
-        """The area that both cover."""
+        """Return the area that both cover."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return width * height if width > 0 and height > 0 else 0.0
 
     def inside(self, other: Box) -> bool:
-        """Whether nothing of it stands out."""
+        """Tell whether all of it lies inside another."""
         return (
             self.left >= other.left
             and self.top >= other.top
@@ -43,7 +43,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Where a label's text begins, middles or ends (``anchor``), and its leader, if it is far away."""
+    """A placed label: its text begins, has its middle, or ends (``anchor``) at ``x``; one far away has a leader."""
 
     text: str
     x: float
@@ -53,10 +53,10 @@ class Label:
 
 
 def place(points: Sequence[tuple[float, float, str]], frame: Box) -> list[Label]:
-    """A label for each ``(x, y, text)``, the most crowded points first.
+    """Return a label for each ``(x, y, text)``; the most crowded points are served first.
 
-    Every label takes the nearest of a few dozen places at which it covers nothing; where there is no
-    such place, the one at which it covers least.
+    Every label takes the nearest of a few dozen places at which it covers nothing. If there is no such place, it takes
+    the one at which it covers least.
     """
     dots = [Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y, _ in points]
     crowd = [sum(abs(x - a) < 90 and abs(y - b) < 40 for a, b, _ in points) for x, y, _ in points]  # noqa: PLR2004

@@ -1,131 +1,120 @@
-"""Pictures of premiums: only geometry, the drawing is the template's."""
+"""The charts of premiums: bars for one tokenizer, and a small chart for each language."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tokbench.corpus.languages import find_language
 from tokbench.report.cells import DisplayCell, Series
-from tokbench.report.charts.axis import Axis, Tick
+from tokbench.report.charts.labels import Box
+from tokbench.report.charts.svg import Axis, Drawing, Tick
 from tokbench.report.escaping import cut, visible
-from tokbench.report.tables import Tables
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell
 
-__all__ = ["Bar", "Bars", "Panel", "Panels", "bars", "by_premium", "panels"]
+__all__ = ["by_premium", "premium_bars", "premium_charts"]
 
 _WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 960, 20, 8, 190.0, 880.0
 _LONGEST: Final = 26
-_PANEL: Final = (300, 13, 24, 96.0, 262.0)
-"""Width, height of a row, height above the first row, and the left and right end of the plane of a small picture."""
+_SMALL: Final = (300, 13, 24, 96.0, 262.0)
+"""Width, height of a row, height above the first row, and the left and right end of the plane of a small chart."""
 _SHORT: Final = 15
 _TICKS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One premium, at ``x``, its interval between ``low`` and ``high``; neither if there is none."""
-
-    label: str
-    title: str
-    y: float
-    text: str
-    x: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """The premiums of one tokenizer, the dearest language first."""
-
-    tokenizer: str
-    width: int
-    height: float
-    left: float
-    bottom: float
-    ticks: Sequence[tuple[float, str]]
-    bars: Sequence[Bar]
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A small picture of one language: the premium under each tokenizer, on the logarithmic axis of all panels."""
-
-    title: str
-    points: Sequence[Bar]
-
-
-@dataclass(frozen=True, slots=True)
-class Panels:
-    """A small picture a language, all of one size and one axis."""
-
-    width: int
-    height: float
-    left: float
-    right: float
-    bottom: float
-    ticks: Sequence[Tick]
-    panels: Sequence[Panel]
+_Cells = Mapping[tuple[str, str], Cell | None]
 
 
 def by_premium(name: str, languages: Sequence[Series]) -> list[tuple[Series, DisplayCell]]:
-    """The languages under a tokenizer, the dearest first; those without a premium at the end."""
+    """Return the languages with their cells of a tokenizer, the dearest first, those without a premium last."""
     cells = [(series, series.cells[name]) for series in languages]
     return sorted(cells, key=lambda pair: (pair[1].value is None, -(pair[1].value or 0.0)))
 
 
-def bars(tables: Tables, name: str, languages: Sequence[Series]) -> Bars:
-    """The premiums of a tokenizer, on an axis from 0."""
+def premium_bars(tables: CellTables, name: str, languages: Sequence[Series]) -> Drawing:
+    """Return bars of the premiums of a tokenizer, with intervals, on an axis from 0."""
     ranked = by_premium(name, languages)
-    cells = [tables.cell("premium", series.corpus, series.group, name) for series, _ in ranked]
+    cells = _cells(tables, [name], languages)
     top = max(_ends(cells))
     step = next(step for step in (0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e9) if top / step <= 10)  # noqa: PLR2004
     axis = Axis(0, top, _LEFT, _RIGHT)
-    rows = [
-        _bar(_language(series.group), float(_TOP + _ROW * k), shown, cell, axis.at)
-        for k, ((series, shown), cell) in enumerate(zip(ranked, cells, strict=True))
-    ]
-    bottom = float(_TOP + _ROW * len(rows))
-    ticks = [(axis.at(step * k), f"{step * k:g}") for k in range(int(top / step) + 1)]
-    return Bars(name, _WIDTH, bottom + 26, _LEFT, bottom, ticks, rows)
+    bottom = float(_TOP + _ROW * len(ranked))
+    title = f"Premium of each language under {name}, with 95 % intervals; the numbers are in the heat map of premium"
+    drawing = Drawing(_WIDTH, bottom + 26, title, css="bars")
+    ticks = [_tick(axis, step * k) for k in range(int(top / step) + 1)]
+    drawing.grid(Box(_LEFT, 4, _RIGHT, bottom), ticks)
+    for row, (series, shown) in enumerate(ranked):
+        _bar(drawing, float(_TOP + _ROW * row), shown, cells[name, series.group], (_language(series.group), axis))
+    return drawing
 
 
-def panels(tables: Tables, names: Sequence[str], languages: Sequence[Series]) -> Panels:
-    """The languages but the reference side by side, each with all tokenizers in the same order."""
-    width, row, top, left, right = _PANEL
-    cells = {s.group: [tables.cell("premium", s.corpus, s.group, name) for name in names] for s in languages}
-    ends = 1.0, *_ends(list(chain.from_iterable(cells.values())))
+def _bar(drawing: Drawing, y: float, shown: DisplayCell, cell: Cell | None, where: tuple[str, Axis]) -> None:
+    language, axis = where
+    with drawing.group(title=shown.title):
+        drawing.text(_LEFT - 8, y + 13, language, "end")
+        if cell is None or cell.value is None:
+            drawing.text(_LEFT + 4, y + 13, shown.text, css="soft")
+            return
+        x, (low, high) = axis.at(cell.value), _interval(cell, axis)
+        drawing.draw("rect", x=_LEFT, y=y + 3, width=x - _LEFT, height=13)
+        if low is not None:
+            ends = f"M{low} {y + 6}v7M{high} {y + 6}v7"
+            drawing.draw("path", css="whisker", d=f"M{low} {y + 9.5}H{high}{ends}")
+        drawing.text((high or x) + 6, y + 13, shown.text + shown.marks)
+
+
+def premium_charts(tables: CellTables, names: Sequence[str], languages: Sequence[Series]) -> list[Drawing]:
+    """Return a small chart for each language: its premium under each tokenizer, all on one logarithmic axis."""
+    width, row, top, left, right = _SMALL
+    cells = _cells(tables, names, languages)
+    ends = 1.0, *_ends(cells)
     axis = Axis(min(ends) / 1.1, max(ends) * 1.1, left, right, log=True)
-    bottom = float(top + row * len(names))
-    found = [
-        Panel(
-            _language(series.group),
-            [
-                _bar(cut(visible(name), _SHORT), float(top + row * k), series.cells[name], cell, axis.at)
-                for k, (name, cell) in enumerate(zip(names, cells[series.group], strict=True))
-            ],
-        )
-        for series in languages
-    ]
-    ticks = [Tick(axis.at(value), f"{value:g}") for value in _TICKS if axis.low <= value <= axis.high]
-    return Panels(width, bottom + 20, left, right, bottom, ticks, found)
+    frame = Box(left, 20, right, float(top + row * len(names)))
+    ticks = [_tick(axis, value) for value in _TICKS if axis.low <= value <= axis.high]
+    charts = []
+    for series in languages:
+        language = _language(series.group)
+        drawing = Drawing(width, frame.bottom + 20, f"Premium of {language} under each tokenizer")
+        drawing.grid(frame, ticks, heading=language, below=14)
+        for k, name in enumerate(names):
+            _point(drawing, (name, float(top + row * k)), series.cells[name], cells[name, series.group], axis)
+        charts.append(drawing)
+    return charts
 
 
-def _ends(cells: Sequence[Cell | None]) -> list[float]:
-    """Premiums and the ends of their intervals; an end of 0 has no place on a logarithmic axis."""
-    return [end for cell in cells if cell for end in (cell.ci_low, cell.ci_high, cell.value) if end]
+def _point(drawing: Drawing, row: tuple[str, float], shown: DisplayCell, cell: Cell | None, axis: Axis) -> None:
+    width, _, _, left, _ = _SMALL
+    name, y = cut(visible(row[0]), _SHORT), row[1]
+    with drawing.group("point", f"{name}: {shown.title}"):
+        drawing.text(left - 8, y + 10, name, "end")
+        if cell is None or cell.value is None:
+            drawing.text(left + 4, y + 10, shown.text, css="soft")
+            return
+        low, high = _interval(cell, axis)
+        if low is not None:
+            drawing.draw("path", css="whisker", d=f"M{low} {y + 6.5}H{high}")
+        drawing.draw("circle", cx=axis.at(cell.value), cy=y + 6.5, r=2.6)
+        drawing.text(width - 2, y + 10, shown.text + shown.marks, "end")
+
+
+def _cells(tables: CellTables, names: Sequence[str], languages: Sequence[Series]) -> _Cells:
+    """Return the cells by tokenizer and language."""
+    return {(name, s.group): tables.cell(s.metric, s.corpus, s.group, name) for s in languages for name in names}
+
+
+def _tick(axis: Axis, value: float) -> Tick:
+    return Tick(axis.at(value), f"{value:g}", strong=value == 1)
+
+
+def _interval(cell: Cell, axis: Axis) -> tuple[float | None, float | None]:
+    low, high = (None if end is None else axis.at(end) for end in (cell.ci_low, cell.ci_high))
+    return low, high
+
+
+def _ends(cells: _Cells) -> list[float]:
+    """Return premiums and ends of intervals; an end of 0 has no place on a logarithmic axis."""
+    return [end for cell in cells.values() if cell for end in (cell.ci_low, cell.ci_high, cell.value) if end]
 
 
 def _language(group: str) -> str:
     language = find_language(group)
     return cut(visible(f"{language.name} ({group})" if language else group), _LONGEST)
-
-
-def _bar(label: str, y: float, shown: DisplayCell, cell: Cell | None, at: Callable[[float], float]) -> Bar:
-    if cell is None or cell.value is None:
-        return Bar(label, shown.title, y, shown.text)
-    low, high = (None if end is None else at(end) for end in (cell.ci_low, cell.ci_high))
-    return Bar(label, shown.title, y, shown.text + shown.marks, at(cell.value), low, high)

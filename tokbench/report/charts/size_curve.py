@@ -1,163 +1,176 @@
-"""Lines over vocabulary sizes as a picture: only geometry, the drawing is the template's."""
+"""The chart of compression over vocabulary sizes, one line for each vocabulary or group."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.report.charts.axis import Axis, Tick
 from tokbench.report.charts.labels import Box, Label, place
-from tokbench.report.sections.size_data import Trace
+from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 
-__all__ = ["LARGE", "SMALL", "Chart", "Format", "Path", "draw"]
+__all__ = ["LARGE", "SMALL", "ChartSize", "SizeMarks", "SizeTrace", "size_chart", "size_key"]
 
-_COLOURS: Final = 8
 _TOLERANCE: Final = 0.3
-"""A path may leave the curve by so many pixels: less than can be seen."""
+"""A path may leave the curve by so many pixels, which cannot be seen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """The size of a picture and of its plane; labels at the ends of lines if there is room for them."""
+@dataclass(frozen=True)
+class SizeTrace:
+    """The tokens of one text at the sizes of one line.
+
+    Attributes:
+        line: the name of the line.
+        kind: ``curve`` (every size is known), ``ladder`` (some sizes) or ``point``.
+        sizes: int64[s], rising.
+        tokens: int64[s].
+        n_bytes, words: the size of the text; ``words`` is ``None`` where they have no common unit.
+        entropy: float64[s], bits; ``None`` if the run did not keep all of it.
+    """
+
+    line: str
+    kind: Literal["curve", "ladder", "point"]
+    sizes: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    n_bytes: float
+    words: float | None = None
+    entropy: NDArray[np.float64] | None = None
+
+    @cached_property
+    def ratio(self) -> NDArray[np.float64]:
+        """float64[s], bytes per token."""
+        return np.float64(self.n_bytes) / np.maximum(self.tokens, 1)
+
+    def at(self, size: int) -> tuple[float, float]:
+        """Return the first known size that is not smaller, or else the largest, and bytes per token there."""
+        k = min(int(np.searchsorted(self.sizes, size)), len(self.sizes) - 1)
+        return float(self.sizes[k]), float(self.ratio[k])
+
+
+class ChartSize(NamedTuple):
+    """The size of a chart and of its plane; a labelled one has the names of lines at their ends, and its axes named."""
 
     width: int
     height: int
-    frame: tuple[float, float, float, float]
+    frame: Box
     labelled: bool
 
 
-LARGE: Final = Format(960, 520, (56.0, 14.0, 800.0, 470.0), labelled=True)
-SMALL: Final = Format(230, 170, (30.0, 20.0, 222.0, 150.0), labelled=False)
+LARGE: Final = ChartSize(960, 520, Box(56.0, 14.0, 800.0, 470.0), labelled=True)
+SMALL: Final = ChartSize(230, 170, Box(30.0, 20.0, 222.0, 150.0), labelled=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
-    """One line of the picture.
-
-    Attributes:
-        name, title: of the line.
-        style: number of its colour, and ``dash``, whether it is broken because the colours began anew.
-        path: the ``d`` of an SVG path.
-        steps: whether only some sizes are known: these are marked, and the line between them is a guess.
-        marks: places of the known sizes, or of the largest one.
-        knee: where it bends.
-        label: its name at its end.
-    """
-
-    name: str
-    title: str
-    style: int
-    dash: int
-    path: str
-    steps: bool
-    marks: Sequence[tuple[float, float]]
-    knee: tuple[float, float] | None
-    label: Label | None
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A picture of several lines.
+class SizeMarks(NamedTuple):
+    """Places that a chart marks.
 
     Attributes:
-        title: what it shows.
-        shape: its size and plane.
-        x_ticks, y_ticks: the grid.
-        paths: the lines.
-        rings: places of sizes that nobody beats (the Pareto front), and ``star`` of the one that is recommended.
+        knees: by line, the size at which it turns from steep to flat.
+        front: line and size of the candidates that no other beats in everything; each gets a ring.
+        take: line and size of the recommendation, which gets a star.
     """
 
-    title: str
-    shape: Format
-    x_ticks: Sequence[Tick]
-    y_ticks: Sequence[Tick]
-    paths: Sequence[Path]
-    rings: Sequence[tuple[float, float]] = ()
-    star: tuple[float, float] | None = None
+    knees: Mapping[str, int] = {}
+    front: Sequence[tuple[str, int]] = ()
+    take: tuple[str, int] | None = None
 
 
-def draw(
+class _Plane(NamedTuple):
+    """The two axes of a chart, and its traces by line."""
+
+    x: Axis
+    y: Axis
+    traces: Mapping[str, SizeTrace]
+
+    def spot(self, line: str, size: int) -> tuple[float, float] | None:
+        if line not in self.traces:
+            return None
+        x, y = self.traces[line].at(size)
+        return self.x.at(x), self.y.at(y)
+
+
+def size_chart(
     title: str,
-    traces: Sequence[Trace],
-    shape: Format,
+    traces: Sequence[SizeTrace],
+    chart: ChartSize,
     styles: Mapping[str, int],
     *,
     span: tuple[float, float],
-    knees: Mapping[str, int] | None = None,
-    front: Sequence[tuple[str, int]] = (),
-    take: tuple[str, int] | None = None,
-) -> Chart | None:
-    """Bytes per token over the logarithm of the size.
+    of: str = "",
+    marks: SizeMarks = SizeMarks(),  # noqa: B008 - immutable
+) -> Drawing | None:
+    """Return bytes per token over the logarithm of the size, or ``None`` without a line.
 
     Args:
-        title: what the picture shows.
+        title: what the chart shows; a small chart has it as its heading.
         traces: the lines.
-        shape: its size.
-        styles: number of the style of each line, by name.
-        span: the least and the largest size of the axis.
-        knees: the size at which each line bends.
-        front: line and size of the points to ring.
-        take: line and size of the point to mark with a star.
+        chart: its size.
+        styles: by line, the number of its colour and dashes.
+        span: the smallest and the largest size of the axis.
+        of: words that follow the title for those who cannot see the chart.
+        marks: what else to draw.
     """
     if not traces:
         return None
-    left, top, right, bottom = shape.frame
+    left, top, right, bottom = frame = chart.frame
     low = min(float(trace.ratio.min()) for trace in traces)
     high = max(float(trace.ratio.max()) for trace in traces)
     margin = (high - low) * 0.06 or 0.5
     x_axis = Axis(span[0] / 1.05, span[1] * 1.05, left, right, log=True)
     y_axis = Axis(low - margin, high + margin, bottom, top)
-    spots = [(x_axis.at(float(t.sizes[-1])), y_axis.at(float(t.ratio[-1]))) for t in traces]
-    names = [(*spot, trace.line) for spot, trace in zip(spots, traces, strict=True)]
-    room = Box(left, top, float(shape.width), bottom)
-    labels: Sequence[Label | None] = place(names, room) if shape.labelled else [None] * len(names)
-    by_name = {trace.line: trace for trace in traces}
-
-    def spot(line: str, size: int) -> tuple[float, float] | None:
-        trace = by_name.get(line)
-        if trace is None:
-            return None
-        k = min(int(np.searchsorted(trace.sizes, size)), len(trace.sizes) - 1)
-        return x_axis.at(float(trace.sizes[k])), y_axis.at(float(trace.ratio[k]))
-
-    paths = [
-        Path(
-            name=trace.line,
-            title=_title(trace),
-            style=styles[trace.line] % _COLOURS,
-            dash=styles[trace.line] // _COLOURS,
-            path=_path(x_axis, y_axis, trace),
-            steps=trace.kind != "curve",
-            marks=_marks(x_axis, y_axis, trace),
-            knee=spot(trace.line, knees[trace.line]) if knees and trace.line in knees else None,
-            label=label,
-        )
-        for trace, label in zip(traces, labels, strict=True)
-    ]
-    return Chart(
-        title=title,
-        shape=shape,
-        x_ticks=_size_ticks(x_axis, few=not shape.labelled),
-        y_ticks=y_axis.ticks()[:: 1 if shape.labelled else 2],
-        paths=paths,
-        rings=[each for line, size in front if (each := spot(line, size))],
-        star=spot(*take) if take else None,
-    )
+    plane = _Plane(x_axis, y_axis, {trace.line: trace for trace in traces})
+    ends = [(*_points(plane, trace)[-1], trace.line) for trace in traces]
+    room = Box(left, top, float(chart.width), bottom)
+    labels: Sequence[Label | None] = place(ends, room) if chart.labelled else [None] * len(ends)
+    drawing = Drawing(chart.width, chart.height, f"{title}{of}; the numbers are in the tables")
+    x_ticks, y_ticks = _size_ticks(x_axis, few=not chart.labelled), y_axis.ticks()[:: 1 if chart.labelled else 2]
+    titles = ("vocabulary size, tokens", "compression, bytes/token") if chart.labelled else ("", "")
+    heading = "" if chart.labelled else title
+    drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
+    for trace, label in zip(traces, labels, strict=True):
+        with drawing.group(_css(styles[trace.line], trace.kind), _tooltip(trace)):
+            _draw_line(drawing, plane, trace, large=chart.labelled, knee=marks.knees.get(trace.line))
+            drawing.label(label)
+    for spot in filter(None, (plane.spot(line, size) for line, size in marks.front)):
+        drawing.draw("circle", css="ring", cx=spot[0], cy=spot[1], r=7)
+    if marks.take and (star := plane.spot(*marks.take)):
+        drawing.text(star[0], star[1] + 7, "★", "middle", "star")
+    return drawing
 
 
-def _title(trace: Trace) -> str:
+def size_key(style: int) -> Drawing:
+    """Return a short stroke in the colour and with the dashes of a line."""
+    drawing = Drawing(26, 10, css=f"{_css(style)} key")
+    drawing.draw("path", d="M1 5H25")
+    return drawing
+
+
+def _css(style: int, kind: str = "curve") -> str:
+    return f"line p{style % COLOURS} d{style // COLOURS}" + ("" if kind == "curve" else " steps")
+
+
+def _tooltip(trace: SizeTrace) -> str:
     return f"{trace.line}: {trace.ratio[-1]:.3f} bytes per token at {int(trace.sizes[-1]):,}"
 
 
-def _marks(x_axis: Axis, y_axis: Axis, trace: Trace) -> list[tuple[float, float]]:
+def _draw_line(drawing: Drawing, plane: _Plane, trace: SizeTrace, *, large: bool, knee: int | None) -> None:
+    """Draw a line, dots at the sizes that were made, and its knee; small charts have no dots on curves."""
+    drawing.draw("path", d=_path(plane, trace))
+    for x, y in _points(plane, trace) if large or trace.kind != "curve" else ():
+        drawing.draw("circle", cx=x, cy=y, r=4 if large else 2.4)
+    if large and knee and (spot := plane.spot(trace.line, knee)):
+        drawing.draw("path", css="knee", d=f"M{spot[0]} {spot[1] - 9}V{spot[1] + 9}")
+
+
+def _points(plane: _Plane, trace: SizeTrace) -> list[tuple[float, float]]:
+    """Return the places of the known sizes; of a curve only the last."""
     first = -1 if trace.kind == "curve" else 0
     points = zip(trace.sizes[first:].tolist(), trace.ratio[first:].tolist(), strict=True)
-    return [(x_axis.at(size), y_axis.at(ratio)) for size, ratio in points]
+    return [(plane.x.at(size), plane.y.at(ratio)) for size, ratio in points]
 
 
 def _size_ticks(axis: Axis, *, few: bool) -> list[Tick]:
@@ -173,27 +186,27 @@ def _short(size: int) -> str:
     return f"{size // 1000}k" if size >= 1000 else str(size)  # noqa: PLR2004
 
 
-def _path(x_axis: Axis, y_axis: Axis, trace: Trace) -> str:
-    """Every size that the picture can tell apart; what a straight line says as well is left out."""
+def _path(plane: _Plane, trace: SizeTrace) -> str:
+    """Return the path through every size that can be told apart, without points that a straight line replaces."""
     sizes, ratio = trace.sizes, trace.ratio
     if trace.kind == "curve":
-        # Two sizes a pixel: the curve is known at each, and they follow one another.
-        halves = 2 * round(abs(x_axis.at(float(sizes[-1])) - x_axis.at(float(sizes[0])))) + 2
+        # Two sizes a pixel are enough. A curve knows every size, so that the place of a size is its distance.
+        halves = 2 * round(abs(plane.x.at(float(sizes[-1])) - plane.x.at(float(sizes[0])))) + 2
         places = np.unique(np.geomspace(sizes[0], sizes[-1], halves).round().astype(np.int64)) - sizes[0]
         sizes, ratio = sizes[places], ratio[places]
-    x = [x_axis.exactly(size) for size in sizes.tolist()]
-    points = np.column_stack([x, [y_axis.exactly(each) for each in ratio.tolist()]])
+    x = [plane.x.exactly(size) for size in sizes.tolist()]
+    points = np.column_stack([x, [plane.y.exactly(each) for each in ratio.tolist()]])
     if trace.kind == "curve":
-        points = points[_kept(points)]
+        points = points[_needed(points)]
     return "M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points.tolist())
 
 
-def _kept(points: NDArray[np.float64]) -> list[int]:
-    """The points that are needed, by the rule of Ramer (1972), Douglas and Peucker (1973)."""
+def _needed(points: NDArray[np.float64]) -> list[int]:
+    """Return the points that a path needs, by the rule of Ramer (1972), Douglas and Peucker (1973)."""
     kept, parts = {0, len(points) - 1}, [(0, len(points) - 1)]
     while parts:
         first, last = parts.pop()
-        if last - first < 2:  # noqa: PLR2004 - nothing between
+        if last - first < 2:  # noqa: PLR2004 - there is nothing between them
             continue
         (x, y), between = points[first], points[first + 1 : last]
         across, up = points[last] - points[first]

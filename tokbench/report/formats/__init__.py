@@ -1,1 +1,1 @@
-"""The report formats that tokbench brings; ``plugin`` registers them."""
+"""The report formats that tokbench brings; ``plugin`` registers them. They import ``tokbench.plugin`` alone."""

@@ -1,39 +1,41 @@
-"""``results.csv``: one row a cell."""
+"""``results.csv``: one row for each cell."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tokbench.contracts.reporter import ReporterSpec
-from tokbench.report.escaping import spreadsheet
-from tokbench.results.cells import COLUMNS
-from tokbench.results.model import Results
+from tokbench.plugin import COLUMNS, ReporterSpec, Results, spreadsheet_text
 
-__all__ = ["SPEC", "field", "render"]
+__all__ = ["SPEC", "render", "table_text"]
 
 
 def render(results: Results) -> str:
-    """The cells as a tidy table with the columns :data:`~tokbench.results.model.COLUMNS`.
+    """Return the cells as a tidy table with the columns :data:`~tokbench.results.cells.COLUMNS`."""
+    return table_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in results.cells))
 
-    Numbers keep every digit; what is missing is an empty field. Text that a spreadsheet would take
-    for a formula gets an apostrophe in front.
+
+def table_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return the text of a CSV file.
+
+    Numbers keep every digit, and a missing value is an empty field. Text that a spreadsheet would take for a formula
+    gets an apostrophe in front.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([field(getattr(cell, name)) for name in COLUMNS] for cell in results.cells)
+    writer.writerow(head)
+    writer.writerows([_field(value) for value in row] for row in rows)
     return file.getvalue()
 
 
-def field(value: Any) -> str:
-    """A value as it stands in the file."""
+def _field(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, str):  # a status, too
-        return spreadsheet(str(value))
-    # float() also takes the wrapping off a numpy number, whose repr() is no number.
+    if isinstance(value, str):  # such as a status
+        return spreadsheet_text(str(value))
+    # float() turns a number of numpy into a plain one, as the repr() of the former is not a number.
     return repr(value) if isinstance(value, int) else repr(float(value))
 
 

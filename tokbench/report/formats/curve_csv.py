@@ -1,17 +1,12 @@
-"""``curve.csv``: a row a line, corpus, group and size; the sizes of the study, or every size there is."""
+"""``curve.csv``: one row for each line, corpus, group and size: the sizes asked for, or every size there is."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from tokbench.contracts.reporter import ReporterSpec
-from tokbench.report.formats.csv import field
-from tokbench.report.sections.size_data import Sizes, Trace
-from tokbench.results.cells import WHOLE
-from tokbench.results.model import Results
+from tokbench.plugin import WHOLE, Report, ReporterSpec, Results, Role
+from tokbench.report.formats.csv import table_text
 
 __all__ = ["COLUMNS", "SPEC", "render"]
 
@@ -20,59 +15,46 @@ COLUMNS = (
     "fertility_low", "fertility_high", "word", "entropy", "used", "gain_per_1000", "in_sample",
 )  # fmt: skip
 
-
-def render(results: Results) -> str:
-    """The rows of the study; with ``points: all`` those between have tokens and ratios alone."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    sizes = Sizes(results)
-    seen = {(c.tokenizer, c.corpus, c.group): c.in_sample for c in results.cells if c.metric == "compression_ratio"}
-    for line in sizes.lines:
-        for corpus in sizes.corpora:
-            for group in [*sizes.groups(corpus), WHOLE]:
-                share = seen.get((line["tokenizers"][0], corpus, group))
-                for row in _rows(sizes, line, corpus, group):
-                    values = [line["line"], corpus, group, *(row.get(name) for name in _FROM_ROW), share]
-                    writer.writerow([field(value) for value in values])
-    return file.getvalue()
-
-
-_FROM_ROW = (
+_OF_ROW = (
     "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility", "fertility_low", "fertility_high",
     "unit", "entropy", "used", "gain",
 )  # fmt: skip
 
 
-def _rows(sizes: Sizes, line: dict[str, Any], corpus: str, group: str) -> Iterator[dict[str, Any]]:
-    chosen = sizes.rows(line["line"], corpus, group)
-    trace = sizes.trace(line, corpus, group)
-    if sizes.found["points"] != "all" or trace is None:
-        yield from chosen
+def render(results: Results) -> str:
+    """Return the rows; with ``points: all``, those between the sizes asked for have fewer columns."""
+    return table_text(COLUMNS, _rows(Report(results)))
+
+
+def _rows(report: Report) -> Iterator[list[Any]]:
+    lines, ratio = report.size_lines, report.tables.with_role(Role.TEXT_PER_TOKEN)
+    for line in lines.lines:
+        for corpus in lines.corpora:
+            for group in [*lines.groups(corpus), WHOLE]:
+                cell = report.tables.cell(ratio, corpus, group, line.tokenizers[0])
+                for row in _of_group(report, line.line, corpus, group):
+                    yield [line.line, corpus, group, *row, cell.in_sample if cell else None]
+
+
+def _of_group(report: Report, name: str, corpus: str, group: str) -> Iterator[list[Any]]:
+    lines = report.size_lines
+    [line] = [line for line in lines.lines if line.line == name]
+    rows = {row.vocab_size: [getattr(row, each) for each in _OF_ROW] for row in lines.rows(name, corpus, group)}
+    trace = lines.trace(line, corpus, group) if lines.found.points == "all" else None
+    if trace is None:
+        yield from rows.values()
         return
-    known = {row["vocab_size"]: row for row in chosen}
-    for k, (size, tokens, ratio) in enumerate(zip(*(_list(trace, name) for name in _OF_TRACE), strict=True)):
-        yield known.get(size) or {
-            "vocab_size": size,
-            "tokens": tokens,
-            "compression_ratio": ratio,
-            "fertility": tokens / trace.words if trace.words else None,
-            "unit": chosen[0]["unit"],
-            "entropy": None if trace.entropy is None else float(trace.entropy[k]),
-        }
-
-
-_OF_TRACE = ("sizes", "tokens", "ratio")
-
-
-def _list(trace: Trace, name: str) -> list[Any]:
-    values: list[Any] = getattr(trace, name).tolist()
-    return values
+    unit = lines.rows(name, corpus, group)[0].unit
+    for k, (size, tokens) in enumerate(zip(trace.sizes.tolist(), trace.tokens.tolist(), strict=True)):
+        fertility = tokens / trace.words if trace.words else None
+        entropy = None if trace.entropy is None else float(trace.entropy[k])
+        between = [size, tokens, float(trace.ratio[k]), None, None, fertility, None, None, unit, entropy, None, None]
+        yield rows.get(size, between)
 
 
 SPEC = ReporterSpec(
     name="curve",
-    summary="the study of vocabulary sizes, one row a size",
+    summary="compression over vocabulary sizes, one row for each size",
     filename="curve.csv",
     render=render,
 )

@@ -1,237 +1,313 @@
-"""``report.md``: the same numbers, to be read in a terminal, a pull request or a paper's draft."""
+"""``report.md``: the same numbers, to be read in a terminal, a pull request or the draft of a paper."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
-from tokbench.contracts.reporter import ReporterSpec
-from tokbench.report.cells import BEST_LEGEND, DisplayCell, legends
-from tokbench.report.charts.heat import FIRST, HeatMap, heat_map
-from tokbench.report.escaping import markdown, plain, table
-from tokbench.report.number_format import size, unit_label
-from tokbench.report.sections import key_numbers, pairs, probes
-from tokbench.report.sections import same_ids as differences
-from tokbench.report.sections.fairness import fairness
-from tokbench.report.sections.losses import loss_counts, losses, no_losses, some_groups
-from tokbench.report.sections.overview import Row, verdict
-from tokbench.report.sections.problems import broken_plugins, cells_without_value, missing_tokenizers
-from tokbench.report.sections.vocabulary_size_markdown import study_section
-from tokbench.report.tables import Tables
-from tokbench.results.cells import WHOLE
-from tokbench.results.model import Results
+from tokbench.plugin import (
+    WHOLE,
+    DisplayCell,
+    Report,
+    ReporterSpec,
+    Results,
+    Role,
+    byte_size,
+    markdown_table,
+    markdown_text,
+    plain,
+    unit_label,
+    visible,
+)
 
 __all__ = ["SPEC", "render"]
 
-_MOST_NAMES = 6
-_LOSSES = (
+_MOST_NAMES: Final = 6
+_MOST_TOKENS: Final = 24
+"""The number of tokens of a probe's text that the report shows."""
+_CANNOT_TELL: Final = "="
+"""The mark of two tokenizers that cannot be told apart."""
+_LOSSES: Final = (
     "Texts that did not come back. Each counts once, for the cause of its first difference, so that a row adds up; "
     "in brackets, where it is more, in how many texts a cause takes part."
+)
+_SIZES: Final = (
+    "Bytes per token when each vocabulary is cut to a size: exact, from one encoding at its own size. "
+    "Special tokens are not counted."
+)
+_PROBES: Final = (
+    "Texts that the probes bring themselves, and how each tokenizer cuts them: number of tokens, then the tokens, "
+    "set apart by ¦. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
 )
 
 
 def render(results: Results) -> str:
-    """The report as one Markdown document."""
-    tables = Tables(results)
-    parts = [
-        _verdict(tables),
-        *_compression(tables),
-        *_fairness(tables),
-        *filter(
-            None,
-            [
-                pairs.markdown_section(tables),
-                study_section(results),
-                differences.markdown_section(results),
-                probes.markdown_section(results),
-            ],
-        ),
-        _losses(results),
-        _troubles(results),
-        _definitions(tables),
-        _provenance(results),
+    """Return the report as one Markdown document."""
+    report = Report(results)
+    sections = [
+        _overview(report),
+        *_compression(report),
+        *_fairness(report),
+        _pairs(report),
+        _vocabulary_size(report),
+        _same_ids(report),
+        _probes(report),
+        _losses(report),
+        _problems(report),
+        _definitions(report),
+        _provenance(report),
     ]
-    head = f"# {markdown(results.name)}\n\ntokbench report: {markdown(key_numbers.subtitle(tables))}.\n"
-    notes = "".join(f"\n- {markdown(note)}" for note in results.notes)
-    return "\n".join([head, *([notes.strip() + "\n"] if notes else []), *parts])
+    head = f"# {markdown_text(results.name)}\n\ntokbench report: {markdown_text(report.subtitle)}.\n"
+    notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
+    return "\n".join([head, *filter(None, [notes, *sections])])
 
 
-def _shown(cell: DisplayCell) -> str:
+def _cell(cell: DisplayCell) -> str:
     return f"**{cell.text}**" if cell.best else cell.text + cell.marks
 
 
-def _verdict(tables: Tables) -> str:
-    view = verdict(tables)
+def _cell_with_interval(cell: DisplayCell) -> str:
+    return _cell(cell) + (f" [{cell.interval}]" if cell.interval else "")
+
+
+def _group(name: str) -> str:
+    return "whole corpus" if name == WHOLE else markdown_text(name)
+
+
+def _count(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
+
+
+def _row(*texts: str) -> list[str]:
+    return [markdown_text(text) for text in texts]
+
+
+def _legends(lines: Sequence[str]) -> str:
+    return "".join(f"\n{line}.\n" for line in lines)
+
+
+def _overview(report: Report) -> str:
+    view = report.overview
     head = ["tokenizer", "state", "vocabulary"]
-    head += [f"{c.label}, {markdown(c.corpus)} ({markdown(c.unit_label or c.unit)})" for c in view.columns]
-    rows = [[*_who(row), *(_shown(column.cells[row.name]) for column in view.columns)] for row in view.rows]
-    legend = [BEST_LEGEND[0].upper() + BEST_LEGEND[1:] + "."]
-    legend += [f"{line}." for line in legends(view.cells)]
-    return "## Whole corpora\n\n" + table(head, rows, range(2, len(head))) + "\n" + " ".join(legend) + "\n"
-
-
-def _who(row: Row) -> list[str]:
-    size_ = "unknown" if row.vocab_size is None else f"{row.vocab_size:,}"
-    return [markdown(row.name), markdown(row.state), size_]
-
-
-def _compression(tables: Tables) -> Iterator[str]:
-    for corpus in tables.corpora:
-        found = heat_map(tables, corpus, FIRST)
-        if found:
-            yield _by_group(corpus, found)
-
-
-def _by_group(corpus: str, found: HeatMap) -> str:
-    head = ["group", *(markdown(name) for name in found.tokenizers)]
-    rows = [
-        ["whole corpus" if row.group == WHOLE else markdown(row.group), *(_shown(cell) for cell, _ in row.cells)]
-        for row in found.rows
-    ]
-    text = f"## Compression by group: {markdown(corpus)}\n\nBytes per token, best tokenizer first.\n\n"
-    text += table(head, rows, range(1, len(head)))
-    if found.absent:
-        absent = ", ".join(f"{markdown(name)} ({word})" for name, word in found.absent)
-        text += f"\nWithout a number here: {absent}.\n"
-    return text + "".join(f"\n{line}.\n" for line in found.legends)
-
-
-def _fairness(tables: Tables) -> Iterator[str]:
-    for corpus in tables.corpora:
-        view = fairness(tables, corpus)
-        if not view:
-            continue
-        text = f"## Fairness: {markdown(corpus)}\n\nTokens for the same text, {markdown(view.reference)} being 1: what "
-        text += "it costs and how long it takes, relatively; the context is what is left of a window.\n\n"
-        head = ["tokenizer", *(f"{c.label} ({markdown(c.unit_label)})" for c in view.columns), "dearest languages"]
-        rows = [
-            [
-                markdown(name),
-                *(_with_interval(column.cells[name]) for column in view.columns),
-                markdown(view.dearest[name]),
-            ]
-            for name in view.tokenizers
-        ]
-        text += (
-            table(head, rows, range(1, len(head) - 1)) + "\nPremium by language, and by script, family and class:\n\n"
-        )
-        head = ["group", *(markdown(name) for name in view.tokenizers)]
-        rows = [
-            [markdown(series.group), *(_with_interval(series.cells[name]) for name in view.tokenizers)]
-            for series in view.groups
-        ]
-        yield text + table(head, rows, range(1, len(head))) + "".join(f"\n{line}.\n" for line in view.legends)
-
-
-def _with_interval(cell: DisplayCell) -> str:
-    return _shown(cell) + (f" [{cell.interval}]" if cell.interval else "")
-
-
-def _losses(results: Results) -> str:
-    found = losses(results)
-    if not found:
-        return f"## Losses\n\n{no_losses(results)}\n"
+    head += [f"{c.label}, {markdown_text(c.corpus)} ({markdown_text(c.unit_label or c.unit)})" for c in view.columns]
     rows = [
         [
-            markdown(loss.tokenizer),
-            markdown(loss.corpus),
-            markdown(loss.cause),
-            f"{loss.documents:,}",
-            markdown(some_groups(loss.groups)),
-            markdown(loss.origin),
-            "unknown" if loss.position is None else f"{loss.position:,}",
-            loss.change,
-            markdown(loss.context + loss.expected) or "end of text",
-            markdown(loss.context + loss.got) or "end of text",
+            *_row(row.name, row.state),
+            _count(row.vocab_size),
+            *(_cell(column.cells[row.name]) for column in view.columns),
         ]
-        for loss in found
+        for row in view.rows
     ]
-    head = ["tokenizer", "corpus", "cause", "texts", "groups", "first", "position", "difference", "expected", "got"]
+    best = report.best_legend[0].upper() + report.best_legend[1:]
+    legend = " ".join(f"{line}." for line in [best, *view.legends])
+    return f"## Whole corpora\n\n{markdown_table(head, rows, range(2, len(head)))}\n{legend}\n"
+
+
+def _compression(report: Report) -> Iterator[str]:
+    metric = report.tables.with_role(Role.TEXT_PER_TOKEN)
+    for corpus in report.tables.corpora:
+        found = report.heat_map(metric, corpus)
+        if not found:
+            continue
+        head = ["group", *_row(*found.tokenizers)]
+        rows = [[_group(row.group), *(_cell(cell) for cell, _ in row.cells)] for row in found.rows]
+        text = f"## Compression by group: {markdown_text(corpus)}\n\nBytes per token, best tokenizer first.\n\n"
+        text += markdown_table(head, rows, range(1, len(head)))
+        if found.absent:
+            absent = ", ".join(f"{markdown_text(name)} ({word})" for name, word in found.absent)
+            text += f"\nWithout a number here: {absent}.\n"
+        yield text + _legends(found.legends)
+
+
+def _fairness(report: Report) -> Iterator[str]:
+    for view in report.fairness:
+        text = f"## Fairness: {markdown_text(view.corpus)}\n\nTokens for the same text, "
+        text += f"{markdown_text(view.reference)} being 1: what it costs and how long it takes, relatively; "
+        text += "the context is what is left of a window.\n\n"
+        head = ["tokenizer", *(f"{c.label} ({markdown_text(c.unit_label)})" for c in view.columns), "dearest languages"]
+        rows = [
+            [*_row(name), *(_cell_with_interval(c.cells[name]) for c in view.columns), *_row(view.dearest[name])]
+            for name in view.tokenizers
+        ]
+        text += markdown_table(head, rows, range(1, len(head) - 1))
+        text += "\nPremium by language, and by script, family and class:\n\n"
+        head = ["group", *_row(*view.tokenizers)]
+        rows = [
+            [*_row(series.group), *(_cell_with_interval(series.cells[name]) for name in view.tokenizers)]
+            for series in view.groups
+        ]
+        yield text + markdown_table(head, rows, range(1, len(head))) + _legends(view.legends)
+
+
+def _pairs(report: Report) -> str:
+    text = ""
+    for view in report.pairs:
+        text += f"## Fewer tokens than whom: {markdown_text(view.corpus)}\n\n{view.explanation}\n\n"
+        places = [[_group(each.group), *_row(each.places, each.without, each.first)] for each in view.standings]
+        text += markdown_table(["group", "places", "without a place", "the first two"], places) + _legends(view.legends)
+        text += "\nWhole corpus: tokens of the row beside those of the column, in percent; "
+        text += f"{_CANNOT_TELL} cannot be told apart.\n\n"
+        rows = [
+            [*_row(name), *(each.text + ("" if each.differ else f" {_CANNOT_TELL}") if each else "" for each in row)]
+            for name, row in zip(view.names, view.matrix, strict=True)
+        ]
+        text += markdown_table(["", *_row(*view.names)], rows, range(1, len(view.names) + 1)) + "\n"
+    return text
+
+
+def _vocabulary_size(report: Report) -> str:
+    section = report.vocabulary_size
+    if not section:
+        return ""
+    parts = [f"## Vocabulary size\n\n{_SIZES}\n"]
+    for corpus in section.corpora:
+        head = ["line", "knee", *(f"{size:,}" for size in corpus.columns), "own size"]
+        rows = [
+            [
+                markdown_text(row.line) + corpus.marks[row.line],
+                f"{row.knee.size:,}" if row.knee else "none",
+                *("none" if value is None else f"{value:.3f}" for value in [*row.values, row.own]),
+            ]
+            for row in corpus.table
+        ]
+        text = f"### {markdown_text(corpus.name)}\n\n{markdown_table(head, rows, range(1, len(head)))}"
+        text += f"\n{markdown_text(corpus.advice.sentence)}\n" if corpus.advice else ""
+        text += "\n† trained on some of this text.\n" if corpus.in_sample else ""
+        lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
+        text += f"\n‡ losing text, and never recommended: {markdown_text(lost)}.\n" if lost else ""
+        parts.append(text)
+    reasons = [": ".join(_row(line.line, line.reason)) for line, _ in section.keys if line.reason]
+    if reasons:
+        parts.append("Known only at sizes of their own:\n\n" + "".join(f"- {each}\n" for each in reasons))
+    return "\n".join(parts)
+
+
+def _same_ids(report: Report) -> str:
+    section = report.same_ids
+    if not section.sentences and not section.differences:
+        return ""
+    text = "## Same ids\n\n" + "".join(f"- {markdown_text(line)}\n" for line in section.sentences)
+    if not section.differences:
+        return text
+    head = ["tokenizer", "same as", "corpus", "group", "differ", "of", "first", "position", "text", "expected", "got"]
+    rows = [
+        [
+            *_row(each.tokenizer, each.reference, each.corpus, each.group),
+            *(_count(each.documents), _count(each.compared), markdown_text(each.origin), _count(each.position)),
+            *_row(each.text, each.expected, each.got),
+        ]
+        for each in section.differences
+    ]
+    return f"{text}\n{markdown_table(head, rows, (4, 5, 7))}"
+
+
+def _probes(report: Report) -> str:
+    parts = ["## Probes\n", f"{_PROBES}\n"]
+    for probe in report.probes:
+        parts += [f"### {markdown_text(probe.title)}\n", f"{markdown_text(probe.explanation)}\n"]
+        parts += [": ".join(_row(label, visible(text, spaces=True))) + "\n" for label, text in probe.listings]
+        blank = [""] * (len(probe.texts) - 1)
+        rows = [
+            [*_row(row.tokenizer), *([_tokens(text.tokens) for text in row.texts] or [*_row(row.reason), *blank])]
+            for row in probe.rows
+        ]
+        parts.append(markdown_table(["tokenizer", *_row(*(label for label, _ in probe.texts))], rows))
+        own = [[*_row(row.tokenizer, text.label), _tokens(text.tokens)] for row in probe.own for text in row.texts]
+        if own:
+            parts.append(markdown_table(["tokenizer", "its own text", "tokens"], own))
+    return "\n".join(parts) if report.probes else ""
+
+
+def _tokens(tokens: Sequence[tuple[int, str]]) -> str:
+    left = len(tokens) - _MOST_TOKENS
+    shown = markdown_text(" ¦ ".join(text for _, text in tokens[:_MOST_TOKENS]))
+    return f"{len(tokens):,}: {shown}" + (f" and {left:,} more" if left > 0 else "")
+
+
+def _losses(report: Report) -> str:
+    section = report.losses
+    if not section.examples:
+        return f"## Losses\n\n{section.without_loss}\n"
+    counts = [
+        [
+            *(*_row(row.tokenizer, row.corpus), _count(row.documents), _count(row.tested)),
+            *(f"{first:,} ({part:,})" if part > first else f"{first:,}" for first, part in row.counts),
+        ]
+        for row in section.rows
+    ]
+    head = ["tokenizer", "corpus", "texts lost", "of", *_row(*section.causes)]
+    examples = [
+        [
+            *(*_row(loss.tokenizer, loss.corpus, loss.cause), _count(loss.documents)),
+            *(*_row(loss.groups, loss.origin), _count(loss.position), loss.change),
+            markdown_text(loss.context + loss.expected) or "end of text",
+            markdown_text(loss.context + loss.got) or "end of text",
+        ]
+        for loss in section.examples
+    ]
+    first = ["tokenizer", "corpus", "cause", "texts", "groups", "first", "position", "difference", "expected", "got"]
     return "\n".join([
         "## Losses\n",
         f"{_LOSSES}\n",
-        _loss_counts(results),
+        markdown_table(head, counts, range(2, len(head))),
         "The first text of each cause, from just before the first difference on.\n",
-        table(head, rows, (3, 6)),
+        markdown_table(first, examples, (3, 6)),
     ])  # fmt: skip
 
 
-def _loss_counts(results: Results) -> str:
-    counts = loss_counts(results)
-    rows = [
-        [
-            markdown(row.tokenizer),
-            markdown(row.corpus),
-            f"{row.documents:,}",
-            "unknown" if row.tested is None else f"{row.tested:,}",
-            *(f"{first:,} ({part:,})" if part > first else f"{first:,}" for first, part in row.counts),
-        ]
-        for row in counts.rows
-    ]
-    head = ["tokenizer", "corpus", "texts lost", "of", *(markdown(cause) for cause in counts.causes)]
-    return table(head, rows, range(2, len(head)))
-
-
-def _troubles(results: Results) -> str:
-    lines = [
-        f"- {markdown(name)}: {markdown(state)}: {markdown(why)}" for name, state, why in missing_tokenizers(results)
-    ]
-    for trouble in cells_without_value(results):
-        where = f"{_some(trouble.metrics)}; {_some(trouble.tokenizers)}; {_some(trouble.corpora)}"
-        cells = f"{trouble.cells:,} cell{'s' if trouble.cells > 1 else ''}"
-        lines.append(f"- {cells}: {trouble.status}: {markdown(trouble.reason)} ({where})")
-    lines += [
-        f"- plugin {markdown(plugin.get('name', ''))}: {markdown(plugin['reason'])}"
-        for plugin in broken_plugins(results)
-    ]
-    return "## What did not run, and why\n\n" + "\n".join(lines or ["Everything ran."]) + "\n"
+def _problems(report: Report) -> str:
+    section = report.problems
+    lines = [": ".join(_row(*tokenizer)) for tokenizer in section.tokenizers]
+    for each in section.cells:
+        where = "; ".join(map(_some, (each.metrics, each.tokenizers, each.corpora)))
+        cells = f"{each.cells:,} cell{'s' if each.cells > 1 else ''}"
+        lines.append(f"{cells}: {each.status}: {markdown_text(each.reason)} ({where})")
+    lines += [f"plugin {': '.join(_row(plugin.name, plugin.reason))}" for plugin in section.plugins]
+    listed = "\n".join(f"- {line}" for line in lines) or "Everything ran."
+    return f"## What did not run, and why\n\n{listed}\n"
 
 
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(markdown(name) for name in names[:_MOST_NAMES]) + more
+    return ", ".join(_row(*names[:_MOST_NAMES])) + more
 
 
-def _definitions(tables: Tables) -> str:
+def _definitions(report: Report) -> str:
     rows = []
-    for name in tables.metrics:
-        metric = tables.results.metrics.get(name, {})
-        known = [metric.get(key, "not told") for key in ("family", "formula", "unit", "direction", "definition")]
-        known[2] = unit_label(known[2])
-        rows.append([markdown(name), *(markdown(text) for text in known)])
+    for name in report.tables.metrics:
+        metric = report.tables.metric(name)
+        known = [metric.family, metric.formula, unit_label(metric.unit), metric.direction, metric.definition]
+        rows.append(_row(name, *(text or "not given" for text in known)))
     head = ["metric", "family", "formula", "unit", "better", "definition"]
-    return "## Definitions\n\n" + table(head, rows)
+    return "## Definitions\n\n" + markdown_table(head, rows)
 
 
-def _provenance(results: Results) -> str:
+def _provenance(report: Report) -> str:
+    results = report.results
     corpora = [
         [
-            markdown(name),
-            markdown(plain(corpus.get("source", ""))),
-            markdown(corpus.get("licence") or "not told"),
-            markdown(plain(corpus.get("documents", "unknown"))),
-            size(corpus["bytes"]) if corpus.get("bytes") is not None else "unknown",
-            markdown(plain(corpus.get("sha256", "unknown"))),
+            *_row(name, corpus.source, corpus.licence or "not told"),
+            "unknown" if corpus.documents is None else str(corpus.documents),
+            "unknown" if corpus.bytes is None else byte_size(corpus.bytes),
+            *_row(corpus.sha256 or "unknown"),
         ]
         for name, corpus in results.corpora.items()
     ]
     tokenizers = [
-        [
-            markdown(name),
-            markdown(plain(entry.get("backend", ""))),
-            markdown(plain(entry.get("options") or "none")),
-            markdown(plain(entry.get("train") or "none here")),
-            markdown(plain(entry.get("sha256") or "unknown")),
-        ]
-        for name, entry in results.tokenizers.items()
+        _row(
+            *(name, info.backend, plain(info.options or "none"), plain(info.train or "none here")),
+            plain(info.sha256 or "unknown"),
+        )
+        for name, info in results.tokenizers.items()
     ]
-    facts_ = [f"- {markdown(name)}: {markdown(plain(value))}" for name, value in results.environment.items()]
-    if results.config.get("sha256"):
-        facts_.append(f"- configuration: sha256 {markdown(plain(results.config['sha256']))}")
+    facts = [f"- {': '.join(_row(name, plain(value)))}\n" for name, value in report.environment.items()]
+    if results.config.sha256:
+        facts.append(f"- configuration: sha256 {markdown_text(results.config.sha256)}\n")
     return "\n".join([
         "## Provenance\n",
-        table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
-        table(["tokenizer", "backend", "options", "training", "sha256"], tokenizers),
-        "\n".join(facts_) + "\n",
+        markdown_table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
+        markdown_table(["tokenizer", "backend", "options", "training", "sha256"], tokenizers),
+        "".join(facts),
     ])  # fmt: skip
 
 

@@ -1,13 +1,9 @@
-"""``pairs.csv``: a row for every two tokenizers, corpus and group; who needs fewer tokens, and how sure that is."""
+"""``pairs.csv``: one row for every two tokenizers, corpus and group, with the difference and how sure it is."""
 
 from __future__ import annotations
 
-import csv
-import io
-
-from tokbench.contracts.reporter import ReporterSpec
-from tokbench.report.formats.csv import field
-from tokbench.results.model import Results
+from tokbench.plugin import ReporterSpec, Results
+from tokbench.report.formats.csv import table_text
 
 __all__ = ["COLUMNS", "SPEC", "render"]
 
@@ -18,15 +14,15 @@ COLUMNS = (
 
 
 def render(results: Results) -> str:
-    """The pairs as :class:`~tokbench.results.model.Results` has them; the tokenizer is the one with fewer tokens."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for pair in results.pairs:
-        tokens, tokens_other = pair["tokens"]
-        row = {**pair, "tokens": tokens, "tokens_other": tokens_other, "differ": str(pair["differ"]).lower()}
-        writer.writerow([field(row[name]) for name in COLUMNS])
-    return file.getvalue()
+    """Return the pairs of the results; the tokenizer with fewer tokens comes first."""
+    rows = (
+        [
+            *(pair.corpus, pair.group, pair.tokenizer, pair.other, *pair.tokens),
+            *(pair.difference, pair.ci_low, pair.ci_high, pair.n, pair.p, pair.p_holm, str(pair.differ).lower()),
+        ]
+        for pair in results.pairs
+    )
+    return table_text(COLUMNS, rows)
 
 
 SPEC = ReporterSpec(

@@ -1,11 +1,10 @@
-"""The report formats that tokbench brings."""
+"""The plugin that registers the report formats of tokbench."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.contracts.reporter import ReporterSpec
-from tokbench.hookspecs import hookimpl
+from tokbench.plugin import ReporterSpec, hookimpl
 from tokbench.report.formats import csv, curve_csv, html, markdown, pairs_csv
 
 __all__ = ["register_reporters"]
@@ -13,6 +12,6 @@ __all__ = ["register_reporters"]
 
 @hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Bring ``html``, ``md``, ``csv``, ``curve`` and ``pairs``."""
+    """Register ``html``, ``md``, ``csv``, ``curve`` and ``pairs``."""
     for spec in (html.SPEC, markdown.SPEC, csv.SPEC, curve_csv.SPEC, pairs_csv.SPEC):
         register(spec)

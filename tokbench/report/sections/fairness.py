@@ -1,112 +1,104 @@
-"""What the same text costs in each language: a table, and what the pictures need."""
+"""The section on fairness: the cost of the same text in each language, as a table and as charts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from tokbench.metrics.families.fairness.inequality import lorenz
-from tokbench.report.cells import DisplayCell, Series, legends
-from tokbench.report.charts.premiums import Bars, Panels, bars, by_premium, panels
+from tokbench.contracts.metric import Role
+from tokbench.report.cells import Series, legends
+from tokbench.report.charts.lorenz import lorenz_chart, lorenz_key
+from tokbench.report.charts.premiums import by_premium, premium_bars, premium_charts
+from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import plain
-from tokbench.report.tables import Tables
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 
-__all__ = ["Curve", "Fairness", "fairness"]
+__all__ = ["FairnessSection", "fairness"]
 
-_SQUARE, _MARGIN = 420, 44.0
-_COLOURS = 8
-_WORST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The Lorenz curve of one tokenizer, with the number of its colour, its dashes and its Gini coefficient."""
-
-    tokenizer: str
-    path: str
-    style: int
-    dashes: str
-    gini: str
+_COLUMNS: Final = {
+    Role.PREMIUM: "relative price, latency",
+    Role.RELATIVE_CONTEXT: "what fits in a window",
+    Role.INEQUALITY: "",
+    Role.PREMIUM_RANGE: "",
+}
+"""The columns of the table, each with a few words below its name."""
+_DEAREST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Fairness:
-    """One parallel corpus.
+class FairnessSection:
+    """The premiums of one parallel corpus.
 
     Attributes:
-        corpus, reference: which, and the language that has premium 1.
+        corpus, reference: its name, and the language that has premium 1.
         tokenizers: those that have any premium, the lowest mean first.
-        columns: of the table: premium, context, Gini, max/min of the whole corpus.
+        columns: the metrics of the whole corpus.
+        subtitles: by metric, a few words below the name of its column.
         dearest: by tokenizer, its dearest languages.
         groups: premiums by language, and then by slice.
-        bars, panels, curves: the pictures.
-        square, margin: size of the square of the curves, and what is left free for its axes.
+        bars: by tokenizer, its chart.
+        charts: a small chart for each language but the reference.
+        lorenz: the chart of Lorenz curves; ``None`` if no tokenizer has a premium for every language.
+        curves: the key of the Lorenz curves: tokenizer, stroke and Gini coefficient.
         without_curve: tokenizers without a premium for some language.
-        legends: what the marks say.
+        legends: the meaning of the marks.
     """
 
     corpus: str
     reference: str
     tokenizers: Sequence[str]
     columns: Sequence[Series]
-    dearest: dict[str, str]
+    subtitles: Mapping[str, str]
+    dearest: Mapping[str, str]
     groups: Sequence[Series]
-    bars: Sequence[Bars]
-    panels: Panels
-    curves: Sequence[Curve]
-    square: int
-    margin: float
+    bars: Sequence[tuple[str, Drawing]]
+    charts: Sequence[Drawing]
+    lorenz: Drawing | None
+    curves: Sequence[tuple[str, Drawing, str]]
     without_curve: Sequence[str]
     legends: Sequence[str]
 
 
-def fairness(tables: Tables, corpus: str) -> Fairness | None:
-    """What is known of a corpus, or ``None`` where there is no premium."""
-    names = tables.groups("premium", corpus)
-    groups = [tables.series("premium", corpus, group, digits=3) for group in names]
-    known = list(tables.results.corpora.get(corpus, {}).get("groups", {}))
-    languages = [series for series in groups if series.group in known]
+def fairness(tables: CellTables, corpus: str) -> FairnessSection | None:
+    """Return the section of a corpus, or ``None`` if it has no premium."""
+    premium = tables.with_role(Role.PREMIUM)
+    groups = [tables.series(premium, corpus, group, digits=3) for group in tables.groups(premium, corpus)]
+    info = tables.corpus(corpus)
+    languages = [series for series in groups if series.group in info.groups]
     if not any(series.measured for series in languages):
         return None
-    columns = [
-        tables.series(metric, corpus, WHOLE, digits=3) for metric in ("premium", "relative_context", "gini", "max_min")
-    ]
-    order = [name for name in columns[0].ranked() if any(series.cells[name].value is not None for series in languages)]
-    curves = [
-        curve for number, name in enumerate(order) if (curve := _curve(number, name, languages, columns[2].cells[name]))
-    ]
-    reference = tables.results.corpora[corpus].get("reference", "")
-    return Fairness(
+    columns = {role: tables.series(tables.with_role(role), corpus, WHOLE, digits=3) for role in _COLUMNS}
+    ranked = columns[Role.PREMIUM].ranked()
+    order = [name for name in ranked if any(series.cells[name].value is not None for series in languages)]
+    premiums = {name: [series.cells[name].value for series in languages] for name in order}
+    complete = {name: known for name, all_ in premiums.items() if len(known := _known(all_)) == len(all_)}
+    gini = {name: columns[Role.INEQUALITY].cells[name].text for name in complete}
+    tooltips = {name: f"{name}, Gini {gini[name]}" for name in complete}
+    return FairnessSection(
         corpus=corpus,
-        reference=plain(reference),
+        reference=plain(info.reference),
         tokenizers=order,
-        columns=[column for column in columns if column.measured],
+        columns=[column for column in columns.values() if column.measured],
+        subtitles={column.metric: _COLUMNS[role] for role, column in columns.items()},
         dearest={name: _dearest(name, languages) for name in order},
         groups=groups,
-        bars=[bars(tables, name, languages) for name in order],
-        panels=panels(tables, order, [series for series in languages if series.group != reference]),
-        curves=curves,
-        square=_SQUARE,
-        margin=_MARGIN,
-        without_curve=[name for name in order if name not in {curve.tokenizer for curve in curves}],
-        legends=legends(series.cells[name] for series in [*columns, *groups] for name in order),
+        bars=[(name, premium_bars(tables, name, languages)) for name in order],
+        charts=premium_charts(tables, order, [series for series in languages if series.group != info.reference]),
+        lorenz=lorenz_chart(f"Lorenz curves of {corpus}", complete, tooltips) if complete else None,
+        curves=[(name, lorenz_key(number), gini[name]) for number, name in enumerate(complete)],
+        without_curve=[name for name in order if name not in complete],
+        legends=legends(series.cells[name] for series in [*columns.values(), *groups] for name in order),
     )
 
 
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
 def _dearest(name: str, languages: Sequence[Series]) -> str:
-    first = [(series, cell) for series, cell in by_premium(name, languages)[:_WORST] if cell.value is not None]
+    first = [(series, cell) for series, cell in by_premium(name, languages)[:_DEAREST] if cell.value is not None]
     missing = sum(series.cells[name].value is None for series in languages)
     dearest = ", ".join(f"{series.group} {cell.text}" for series, cell in first)
     return dearest + (f"; none for {missing} of {len(languages)}, whose text is lost" if missing else "")
-
-
-def _curve(number: int, name: str, languages: Sequence[Series], gini: DisplayCell) -> Curve | None:
-    values = [series.cells[name].value for series in languages]
-    premiums = [value for value in values if value is not None]
-    if len(premiums) < len(values):
-        return None
-    size = _SQUARE - 2 * _MARGIN
-    points = [f"{_MARGIN + x * size:.1f} {_SQUARE - _MARGIN - y * size:.1f}" for x, y in lorenz(premiums)]
-    dashes = ("", "6 3", "2 3", "8 3 2 3")[number // _COLOURS % 4]
-    return Curve(name, "M" + "L".join(points), number % _COLOURS, dashes, gini.text)

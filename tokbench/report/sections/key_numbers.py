@@ -1,17 +1,28 @@
-"""The few numbers that stand above everything else."""
+"""The few numbers and the sentence that stand above everything else."""
 
 from __future__ import annotations
 
-from tokbench.report.number_format import duration, size
+from typing import NamedTuple
+
+from tokbench.contracts.metric import Role
+from tokbench.report.number_format import byte_size, duration
 from tokbench.report.sections.problems import missing_tokenizers
-from tokbench.report.tables import Tables
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import Status
 
-__all__ = ["key_numbers", "subtitle"]
+__all__ = ["KeyNumber", "key_numbers", "subtitle"]
 
 
-def subtitle(tables: Tables) -> str:
-    """What ran, when, and for how long."""
+class KeyNumber(NamedTuple):
+    """A number in large print: its name, its text, and a remark in small print."""
+
+    name: str
+    text: str
+    remark: str
+
+
+def subtitle(tables: CellTables) -> str:
+    """Return a sentence that says what ran, when, and for how long."""
     results = tables.results
     total, missing = len(results.tokenizers), len(missing_tokenizers(results))
     ran = f"{total - missing} of {total} tokenizers" if missing else _count(total, "tokenizer")
@@ -25,44 +36,46 @@ def subtitle(tables: Tables) -> str:
     return ", ".join(parts)
 
 
-def key_numbers(tables: Tables) -> list[tuple[str, str, str]]:
-    """What, how much, and the small print."""
+def key_numbers(tables: CellTables) -> list[KeyNumber]:
+    """Return the numbers of tokenizers, text and cells, and the most important findings."""
     results = tables.results
     corpora = results.corpora.values()
-    groups = [count for corpus in corpora for count in corpus.get("groups", {}).values()]
-    # What was measured, not what was kept for training.
-    amount = sum(corpus.get("evaluated_bytes") or corpus.get("bytes") or 0 for corpus in corpora)
+    groups = [count for corpus in corpora for count in corpus.groups.values()]
+    # The text that was measured; text kept for training does not count.
+    amount = sum(corpus.evaluated_bytes or corpus.bytes or 0 for corpus in corpora)
     statuses = [cell.status for cell in results.cells]
     bad = sum(status in {Status.FAILED, Status.TIMEOUT} for status in statuses)
     total, missing = len(results.tokenizers), len(missing_tokenizers(results))
+    documents = f"{_count(sum(groups), 'document')} in {_count(len(groups), 'group')}"
     return [
-        ("tokenizers", str(total - missing), f"{missing} did not run" if missing else "all ran"),
-        ("text", size(amount), f"{_count(sum(groups), 'document')} in {_count(len(groups), 'group')}"),
-        ("cells", f"{statuses.count(Status.OK):,}", f"of {len(statuses):,}; {bad:,} failed"),
+        KeyNumber("tokenizers", str(total - missing), f"{missing} did not run" if missing else "all ran"),
+        KeyNumber("text", byte_size(amount), documents),
+        KeyNumber("cells", f"{statuses.count(Status.OK):,}", f"of {len(statuses):,}; {bad:,} failed"),
         *_lossless(tables),
-        *_tightest(tables),
+        *_best_ratios(tables),
     ]
 
 
-def _lossless(tables: Tables) -> list[tuple[str, str, str]]:
+def _lossless(tables: CellTables) -> list[KeyNumber]:
     tested: dict[str, bool] = {}
     for corpus in tables.corpora:
-        for name, cell in tables.series("roundtrip_exact", corpus).cells.items():
+        for name, cell in tables.series(tables.with_role(Role.ROUND_TRIP), corpus).cells.items():
             if cell.value is not None:
                 tested[name] = tested.get(name, True) and cell.value == 1
     if not tested:
         return []
-    return [("lossless", f"{sum(tested.values())} of {len(tested)}", "every document came back")]
+    return [KeyNumber("lossless", f"{sum(tested.values())} of {len(tested)}", "every document came back")]
 
 
-def _tightest(tables: Tables) -> list[tuple[str, str, str]]:
-    """The best compression of each of the first two corpora, among those that can be compared."""
+def _best_ratios(tables: CellTables) -> list[KeyNumber]:
+    """Return the most text per token on each of the first two corpora, among those that can be compared."""
     found = []
     for corpus in tables.corpora[:2]:
-        series = tables.series("compression_ratio", corpus)
+        series = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)
         best = [name for name, cell in series.cells.items() if cell.best]
         if best:
-            found.append((f"best compression, {corpus}", series.cells[best[0]].text, f"bytes/token, {', '.join(best)}"))
+            remark = f"{series.unit_label}, {', '.join(best)}"
+            found.append(KeyNumber(f"best {series.label}, {corpus}", series.cells[best[0]].text, remark))
     return found
 
 

@@ -1,25 +1,25 @@
-"""The speeds of one corpus, each with what it rests on."""
+"""The section on speed: a table for each corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tokbench.report.cells import DisplayCell, Series
+from tokbench.report.cells import Series, legends
 from tokbench.report.escaping import plain
-from tokbench.report.tables import Tables
+from tokbench.report.tables import CellTables
 
 __all__ = ["SpeedTable", "speed_table"]
 
 
 @dataclass(frozen=True, slots=True)
 class SpeedTable:
-    """A row a tokenizer, the fastest first.
+    """The speeds of one corpus, the fastest tokenizer first.
 
     Attributes:
-        corpus: whose texts were timed.
-        columns: the metrics of the family.
-        rows: name of the tokenizer, rounds for each column, and its notes.
+        corpus: the corpus whose texts were timed.
+        columns: the timed metrics.
+        rows: name of the tokenizer, number of rounds for each column, and its notes.
     """
 
     corpus: str
@@ -27,21 +27,21 @@ class SpeedTable:
     rows: Sequence[tuple[str, Sequence[int | None], str]]
 
     @property
-    def cells(self) -> list[DisplayCell]:
-        """All that is measured in it."""
-        return [cell for column in self.columns for cell in column.cells.values()]
+    def legends(self) -> list[str]:
+        """The meaning of the marks in it."""
+        return legends(cell for column in self.columns for cell in column.cells.values())
 
 
-def speed_table(tables: Tables, corpus: str) -> SpeedTable | None:
-    """The speeds of a corpus, or ``None`` where none was measured."""
-    names = [name for name in tables.metrics if tables.family(name) == "speed"]
+def speed_table(tables: CellTables, corpus: str) -> SpeedTable | None:
+    """Return the speeds of a corpus, or ``None`` if none was measured."""
+    names = [name for name in tables.metrics if tables.metric(name).timed]
     columns = [column for name in names if (column := tables.series(name, corpus)).measured]
     if not columns:
         return None
     rows = []
     for name in columns[0].ranked():
         cells = [tables.cell(column.metric, corpus, column.group, name) for column in columns]
-        if any(cells):  # a tokenizer that never got ready has its line elsewhere
-            notes = plain(tables.results.tokenizers.get(name, {}).get("notes") or "")
-            rows.append((name, [cell.n if cell and cell.value is not None else None for cell in cells], notes))
+        if any(cells):  # a tokenizer that was not ready stands in the section on problems
+            rounds = [cell.n if cell and cell.value is not None else None for cell in cells]
+            rows.append((name, rounds, plain(tables.tokenizer(name).notes)))
     return SpeedTable(corpus, columns, rows)

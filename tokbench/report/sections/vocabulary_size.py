@@ -1,48 +1,51 @@
-"""The study as the page shows it: pictures and tables by corpus."""
+"""The section on vocabulary sizes: charts and tables by corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
-from tokbench.report.charts.size_curve import LARGE, SMALL, Chart, draw
-from tokbench.report.sections.size_data import Sizes, Trace
+from tokbench.report.cells import IN_SAMPLE, LOSSY
+from tokbench.report.charts.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart, size_key
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE
-from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import SizeAdvice, SizeCost, SizeKnee, SizeLine, SizeRow
 
-__all__ = ["BySize", "Corpus", "SizeTable", "Study", "by_size", "columns_of", "marks_of", "study_view"]
+__all__ = ["EqualSizeTable", "LineAtSizes", "SizesOnCorpus", "VocabularySizeSection", "by_size"]
 
 _MOST_LINES = 16
-"""So many vocabularies have a picture of their groups each; with more the page would be pictures alone."""
+"""The number of vocabularies that have a chart of their groups; more would fill the page with charts."""
 
 
-class BySize(NamedTuple):
-    """One line at some sizes.
+class LineAtSizes(NamedTuple):
+    """One line at some sizes, on a whole corpus.
 
     Attributes:
         line: its name.
-        knee: where it bends.
+        knee: the place where it turns from steep to flat; ``None`` if there is none.
         values: bytes per token at each size, ``None`` if unknown.
-        titles: all else that is known at each size, in words.
+        titles: at each size all other numbers, in words.
         own: bytes per token at its own size.
     """
 
     line: str
-    knee: dict[str, Any] | None
+    knee: SizeKnee | None
     values: Sequence[float | None]
     titles: Sequence[str]
     own: float | None
 
 
-class SizeTable(NamedTuple):
-    """Bytes per token, lines across, groups down, at one size.
+class EqualSizeTable(NamedTuple):
+    """Bytes per token at one size, lines across, groups down.
 
     Attributes:
         size: the size.
         lines: names of the lines.
-        rows: group and a number (or ``None``) for each line.
-        best: by group, the place of the largest number.
+        rows: group, and for each line a number or ``None``.
+        best: by group, the column of the largest number.
     """
 
     size: int
@@ -52,168 +55,180 @@ class SizeTable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """What is shown of one corpus.
+class SizesOnCorpus:
+    """All that reports show of one corpus.
 
     Attributes:
-        name: of the corpus.
-        whole: the picture of the whole corpus.
-        by_group: a small picture of each group, with all lines.
-        by_line: a small picture of each line, with all groups.
-        groups: names and styles of the groups in ``by_line``.
-        sizes: the table of each size at which two lines or more are known; equal sizes, that is.
-        table: lines down and sizes across, on the whole corpus.
-        columns: the sizes of ``table``.
-        costs: the rows of costs.
-        lost: by line that loses text, how much.
-        marks: by line, the marks behind its name.
-        advice: the sentence that recommends a size; ``""`` without a model.
+        found: all lines.
+        name: the name of the corpus.
     """
 
+    found: SizeLines
     name: str
-    whole: Chart | None
-    by_group: Sequence[Chart]
-    by_line: Sequence[Chart]
-    groups: Sequence[tuple[str, int, int]]
-    sizes: Sequence[SizeTable]
-    table: Sequence[BySize]
-    columns: Sequence[int]
-    costs: Sequence[Mapping[str, Any]]
-    lost: Mapping[str, str]
-    marks: Mapping[str, str]
-    advice: str
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The sizes that the configuration asks for and at which at least one line is known."""
+        known = {row.vocab_size for line in self.found.lines for row in self.found.rows(line.line, self.name, WHOLE)}
+        return sorted(known.intersection(self.found.found.sizes))
+
+    @cached_property
+    def table(self) -> list[LineAtSizes]:
+        """The table with lines down and sizes across, on the whole corpus."""
+        return by_size(self.found, self.name, self.columns)
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """By line: † if it was trained on the text, ‡ if it loses some of it."""
+        names = [line.line for line in self.found.lines]
+        trained = {name: IN_SAMPLE * self.found.in_sample(name, self.name) for name in names}
+        return {name: trained[name] + LOSSY * (name in self.lost) for name in names}
+
+    @cached_property
+    def in_sample(self) -> bool:
+        """Tell whether any line was trained on the text."""
+        return any(IN_SAMPLE in marks for marks in self.marks.values())
+
+    @cached_property
+    def lost(self) -> dict[str, str]:
+        """How much text is lost, in words, by line that loses some."""
+        lost = {line.line: self.found.lost(line.line, self.name) for line in self.found.lines}
+        return {line: words for line, words in lost.items() if words}
+
+    @cached_property
+    def costs(self) -> list[SizeCost]:
+        """The costs of each size of each line for the model; empty without a model."""
+        return [row for row in self.found.found.costs if row.corpus == self.name]
+
+    @cached_property
+    def advice(self) -> SizeAdvice | None:
+        """The recommended size; ``None`` without a model."""
+        return self.found.found.advice.get(self.name)
+
+    @cached_property
+    def equal_sizes(self) -> list[EqualSizeTable]:
+        """A table for each size at which two lines or more are known."""
+        return [table for size in self.columns if (table := self._at_size(size))]
+
+    def _at_size(self, size: int) -> EqualSizeTable | None:
+        rows = {group: self._ratios(group, size) for group in [*self.found.groups(self.name), WHOLE]}
+        lines = [line for line, ratio in rows[WHOLE].items() if ratio is not None]
+        if len(lines) < 2:  # noqa: PLR2004 - one alone cannot be compared
+            return None
+        values = {group: [ratios[line] for line in lines] for group, ratios in rows.items()}
+        fair = [k for k, line in enumerate(lines) if not self.marks[line]]
+        best = {
+            group: max(known, key=lambda k, numbers=numbers: numbers[k] or 0.0)  # type: ignore[misc]
+            for group, numbers in values.items()
+            if (known := [k for k in fair if numbers[k] is not None])
+        }
+        return EqualSizeTable(size, lines, list(values.items()), best)
+
+    def _ratios(self, group: str, size: int) -> dict[str, float | None]:
+        names = [line.line for line in self.found.lines]
+        return {name: _ratio(self.found.rows(name, self.name, group), size) for name in names}
+
+    @cached_property
+    def chart(self) -> Drawing | None:
+        """The large chart of the whole corpus."""
+        knees = {line.line: self.found.knee(line.line, self.name, WHOLE) for line in self.found.lines}
+        marks = SizeMarks(
+            {line: knee.size for line, knee in knees.items() if knee},
+            self.advice.front if self.advice else (),
+            self.advice.take if self.advice else None,
+        )
+        title = f"Bytes per token at every size, on {self.name}"
+        traces = list(self.found.traces(self.name, WHOLE))
+        return size_chart(title, traces, LARGE, self._styles, span=self._span, marks=marks)
+
+    @cached_property
+    def charts_by_group(self) -> list[Drawing]:
+        """A small chart for each group with all lines; none if there is only one group."""
+        groups = self.found.groups(self.name)
+        if len(groups) < 2:  # noqa: PLR2004
+            return []
+        charts = ((group, list(self.found.traces(self.name, group))) for group in groups)
+        return self._small(charts, self._styles, f" on {self.name}")
+
+    @cached_property
+    def charts_by_line(self) -> list[Drawing]:
+        """A small chart for each line with all groups; none if there is only one group."""
+        groups = self.found.groups(self.name)
+        if len(groups) < 2:  # noqa: PLR2004
+            return []
+        charts = ((line.line, self._by_group(line, groups)) for line in self.found.drawn(self.name)[:_MOST_LINES])
+        return self._small(charts, {group: k for k, group in enumerate(groups)}, f" by group of {self.name}")
+
+    def _small(
+        self, charts: Iterable[tuple[str, Sequence[SizeTrace]]], styles: Mapping[str, int], of: str
+    ) -> list[Drawing]:
+        made = (size_chart(title, traces, SMALL, styles, span=self._span, of=of) for title, traces in charts)
+        return [chart for chart in made if chart]
+
+    def _by_group(self, line: SizeLine, groups: Sequence[str]) -> list[SizeTrace]:
+        found = {group: self.found.trace(line, self.name, group) for group in groups}
+        return [replace(trace, line=group) for group, trace in found.items() if trace]
+
+    @property
+    def group_keys(self) -> list[tuple[str, Drawing]]:
+        """The key of the charts by line."""
+        return [(group, size_key(k)) for k, group in enumerate(self.found.groups(self.name))]
+
+    @property
+    def _styles(self) -> dict[str, int]:
+        return {line.line: number for number, line in enumerate(self.found.lines)}
+
+    @property
+    def _span(self) -> tuple[float, float]:
+        return min(line.smallest for line in self.found.lines), max(line.largest for line in self.found.lines)
 
 
 @dataclass(frozen=True)
-class Study:
-    """All of the study; ``lines`` with names, kinds, colours and why a line is no curve."""
+class VocabularySizeSection:
+    """The whole section.
 
-    lines: Sequence[Mapping[str, Any]]
-    corpora: Sequence[Corpus]
-    model: Mapping[str, Any] | None
-    law: Mapping[str, Any] | None
-    extensions: Mapping[str, Any] | None
+    Attributes:
+        lines: the lines, by name, corpus and group.
+    """
 
+    lines: SizeLines
 
-def study_view(results: Results) -> Study | None:
-    """What the page shows of the study; ``None`` if the run had none."""
-    sizes = Sizes(results)
-    if not sizes.lines:
-        return None
-    styles = {line["line"]: number for number, line in enumerate(sizes.lines)}
-    return Study(
-        lines=[line | {"style": styles[line["line"]] % 8, "dash": styles[line["line"]] // 8} for line in sizes.lines],
-        corpora=[_corpus(sizes, corpus, styles) for corpus in sizes.corpora],
-        model=sizes.found.get("model"),
-        law=sizes.found.get("law"),
-        extensions=sizes.found.get("extensions"),
-    )
+    @cached_property
+    def corpora(self) -> list[SizesOnCorpus]:
+        """The corpora, each with its tables and charts."""
+        return [SizesOnCorpus(self.lines, corpus) for corpus in self.lines.corpora]
+
+    @property
+    def keys(self) -> list[tuple[SizeLine, Drawing]]:
+        """The lines with the keys of their charts."""
+        return [(line, size_key(number)) for number, line in enumerate(self.lines.lines)]
 
 
-def _corpus(sizes: Sizes, corpus: str, styles: Mapping[str, int]) -> Corpus:
-    groups = sizes.groups(corpus)
-    span = (min(each["smallest"] for each in sizes.lines), max(each["largest"] for each in sizes.lines))
-    advice = sizes.found.get("advice", {}).get(corpus, {})
-    knees = {line["line"]: knee["size"] for line in sizes.lines if (knee := sizes.knee(line["line"], corpus, WHOLE))}
-    whole = draw(
-        f"Bytes per token at every size, on {corpus}",
-        list(sizes.traces(corpus, WHOLE)),
-        LARGE,
-        styles,
-        span=span,
-        knees=knees,
-        front=[(line, size) for line, size in advice.get("front", [])],
-        take=tuple(advice["take"]) if advice else None,
-    )
-    each_group = (draw(g, list(sizes.traces(corpus, g)), SMALL, styles, span=span) for g in groups)
-    places = {group: number for number, group in enumerate(groups)}
-    drawn = [line for line in sizes.lines if sizes.draws(line["line"], corpus)]
-    each_line = (_of_line(sizes, line, corpus, places, span) for line in drawn[:_MOST_LINES])
-    columns = columns_of(sizes, corpus)
-    return Corpus(
-        name=corpus,
-        whole=whole,
-        by_group=[chart for chart in each_group if chart] if len(groups) > 1 else [],
-        by_line=[chart for chart in each_line if chart] if len(groups) > 1 else [],
-        groups=[(group, number % 8, number // 8) for group, number in places.items()],
-        sizes=[table for size in columns if (table := _at_size(sizes, corpus, [*groups, WHOLE], size))],
-        table=by_size(sizes, corpus, columns),
-        columns=columns,
-        costs=[row for row in sizes.found.get("costs", []) if row["corpus"] == corpus],
-        lost={line["line"]: lost for line in sizes.lines if (lost := sizes.lost(line["line"], corpus))},
-        marks={line["line"]: marks_of(sizes, line["line"], corpus) for line in sizes.lines},
-        advice=advice.get("sentence", ""),
-    )
-
-
-def _of_line(
-    sizes: Sizes, line: Mapping[str, Any], corpus: str, places: Mapping[str, int], span: tuple[float, float]
-) -> Chart | None:
-    """One vocabulary with a line for each group."""
-    traces = []
-    for group in places:
-        trace = sizes.trace(dict(line), corpus, group)
-        if trace is not None:
-            traces.append(Trace(group, trace.kind, trace.sizes, trace.tokens, trace.n_bytes))
-    return draw(line["line"], traces, SMALL, places, span=span)
-
-
-def marks_of(sizes: Sizes, line: str, corpus: str) -> str:
-    """† for one that was trained on the text, ‡ for one that loses some of it."""
-    return "†" * sizes.in_sample(line, corpus) + "‡" * bool(sizes.lost(line, corpus))
-
-
-def columns_of(sizes: Sizes, corpus: str) -> list[int]:
-    """The sizes of the study that are known of a line at least."""
-    known = {row["vocab_size"] for line in sizes.lines for row in sizes.rows(line["line"], corpus, WHOLE)}
-    return sorted(known.intersection(sizes.found["sizes"]))
-
-
-def by_size(sizes: Sizes, corpus: str, columns: Sequence[int]) -> list[BySize]:
-    """The table of lines and sizes, on the whole corpus."""
-    return [
-        BySize(
-            line["line"],
-            sizes.knee(line["line"], corpus, WHOLE),
-            _ratios(sizes, line["line"], corpus, columns),
-            _titles(sizes, line["line"], corpus, columns),
-            _ratios(sizes, line["line"], corpus, [line["largest"]])[0],
+def by_size(found: SizeLines, corpus: str, sizes: Sequence[int]) -> list[LineAtSizes]:
+    """Return the table with lines down and these sizes across, on a whole corpus."""
+    table = []
+    for line in found.lines:
+        rows = found.rows(line.line, corpus, WHOLE)
+        titles = {row.vocab_size: _title(row) for row in rows}
+        values = [_ratio(rows, size) for size in sizes]
+        shown = [titles.get(size, "") for size in sizes]
+        table.append(
+            LineAtSizes(line.line, found.knee(line.line, corpus, WHOLE), values, shown, _ratio(rows, line.largest))
         )
-        for line in sizes.lines
-    ]
+    return table
 
 
-def _ratios(sizes: Sizes, line: str, corpus: str, columns: Sequence[int], group: str = WHOLE) -> list[float | None]:
-    known = {row["vocab_size"]: row["compression_ratio"] for row in sizes.rows(line, corpus, group)}
-    return [known.get(size) for size in columns]
+def _ratio(rows: Sequence[SizeRow], size: int) -> float | None:
+    return next((row.compression_ratio for row in rows if row.vocab_size == size), None)
 
 
-def _titles(sizes: Sizes, line: str, corpus: str, columns: Sequence[int]) -> list[str]:
-    known = {row["vocab_size"]: _title(row) for row in sizes.rows(line, corpus, WHOLE)}
-    return [known.get(size, "") for size in columns]
-
-
-def _title(row: Mapping[str, Any]) -> str:
-    """What a row has beside its bytes per token."""
-    parts = [f"{row['tokens']:,} tokens", f"entropy {row['entropy']:.2f} bits", f"{row['used']:,} ids in use"]
-    if row["ci_low"] is not None:
-        parts.insert(0, f"{row['ci_low']:.3f} to {row['ci_high']:.3f} with 95 % confidence")
-    if row["gain"] is not None:
-        parts.append(f"{row['gain']:+.4f} bytes per token for each 1,000 tokens since the size before")
-    if row["fertility"] is not None:
-        parts.append(f"{row['fertility']:.3f} tokens per {row['unit']}")
+def _title(row: SizeRow) -> str:
+    """Return all that is known of a row beside its bytes per token."""
+    parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} ids in use"]
+    if row.ci_low is not None:
+        parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95 % confidence")
+    if row.gain is not None:
+        parts.append(f"{row.gain:+.4f} bytes per token for each 1,000 tokens since the size before")
+    if row.fertility is not None:
+        parts.append(f"{row.fertility:.3f} tokens per {row.unit}")
     return "; ".join(parts)
-
-
-def _at_size(sizes: Sizes, corpus: str, groups: Sequence[str], size: int) -> SizeTable | None:
-    lines = [line["line"] for line in sizes.lines if _ratios(sizes, line["line"], corpus, [size])[0] is not None]
-    if len(lines) < 2:  # noqa: PLR2004 - one alone is no comparison
-        return None
-    rows = [(group, [_ratios(sizes, line, corpus, [size], group)[0] for line in lines]) for group in groups]
-    fair = [k for k, line in enumerate(lines) if not marks_of(sizes, line, corpus)]
-    best = {
-        group: max(known, key=lambda k, values=values: values[k] or 0.0)  # type: ignore[misc]
-        for group, values in rows
-        if (known := [k for k in fair if values[k] is not None])
-    }
-    return SizeTable(size, lines, rows, best)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tokbench.config.model import Config, CorpusEntry
+from tokbench.contracts.metric import MetricFamily, Role
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import did_you_mean
 from tokbench.progress import Progress
 from tokbench.registry import Registry
-from tokbench.runner.plan.model import CURVE, PAIRS, STUDIED, Plan
+from tokbench.runner.plan.model import Plan
 from tokbench.runner.plan.resolve import Path, Resolver
 from tokbench.runner.plan.tokenizers import TokenizerPlanner
 
 __all__ = ["make_plan"]
+
+_STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
+"""What a study of vocabulary sizes rests on."""
+
+_STUDY: Final = "a study: write 'study: {vocabulary: {}}'"
 
 
 def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
@@ -27,6 +35,7 @@ def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     tokenizers.same_as()
     planner.metrics()
     planner.study()
+    planner.same_ids()
     planner.reporters()
     return plan
 
@@ -73,32 +82,45 @@ class _Planner(Resolver):
                 self._plan.metrics.append((spec, options))
 
     def study(self) -> None:
-        """A study of sizes needs the ids counted, and bytes and words to divide them by."""
-        known = {spec.name for spec, _ in self._plan.metrics}
+        """Add the families that a study of vocabulary sizes rests on."""
+        counts = self._plan.family(Role.ID_COUNTS)
         if self._config.study.vocabulary:
-            for name in STUDIED:
-                if name not in known:
-                    spec = self._registry.metrics.get(name)
-                    self._plan.metrics.append((spec, spec.options()))
-        elif CURVE in known:
-            path = next(entry.path for entry in self._config.metrics if entry.name == CURVE)
-            self._problem(path, f"{CURVE!r} comes with a study: write 'study: {{vocabulary: {{}}}}' instead")
+            for role in _STUDIED:
+                self._add(role)
+        elif counts:
+            path = next(entry.path for entry in self._config.metrics if entry.name == counts.name)
+            self._problem(path, f"{counts.name!r} comes with {_STUDY} instead")
+
+    def same_ids(self) -> None:
+        """Add the comparison of tokenizers where one is declared the same as another."""
+        if any(each.same_as for each in self._plan.tokenizers):
+            self._add(Role.SAME_IDS)
+
+    def _add(self, role: Role) -> None:
+        """Add the first registered family that has a role, unless the plan has one."""
+        if not self._plan.family(role):
+            family = next(family for family in self._registry.metrics if family.has_role(role))
+            self._plan.metrics.append((family, family.options()))
 
     def reporters(self) -> None:
         for k, name in enumerate(self._config.formats):
             spec = self._try(("report", "formats", k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
             if spec is not None:
                 self._plan.reporters.append(spec)
-        studied = self._config.study.vocabulary is not None
-        compared = any(entry.name == PAIRS for entry in self._config.metrics)
-        self._companion(CURVE, "a study: write 'study: {vocabulary: {}}' as well", due=studied)
-        self._companion(PAIRS, f"the metrics {PAIRS!r}: add them as well", due=compared)
+        for family in self._registry.metrics:
+            if family.companion:
+                self._companion(family)
 
-    def _companion(self, name: str, lacking: str, *, due: bool) -> None:
-        """A format that comes by itself with what it shows, and not without it."""
+    def _companion(self, family: MetricFamily) -> None:
+        """Add the format that comes with a family of the run; refuse the format without the family."""
+        name = family.companion
         known = [spec.name for spec in self._plan.reporters]
+        due = any(entry.name == family.name for entry in self._config.metrics) or family in [
+            planned for planned, _ in self._plan.metrics
+        ]
         if due and name not in known:
             self._plan.reporters.append(self._registry.reporters.get(name))
         elif name in known and not due:
             path = ("report", "formats", self._config.formats.index(name))
-            self._problem(path, f"format {name!r} comes with {lacking}")
+            lacking = _STUDY if family.has_role(Role.ID_COUNTS) else f"the metrics {family.name!r}: add them"
+            self._problem(path, f"format {name!r} comes with {lacking} as well")

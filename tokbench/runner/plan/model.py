@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from tokbench.config.model import Config
 from tokbench.contracts.backend import BackendSpec
-from tokbench.contracts.metric import MetricFamily
+from tokbench.contracts.metric import Metric, MetricFamily, Role
 from tokbench.contracts.options import Options
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import Problem
 
-__all__ = ["CURVE", "PAIRS", "STUDIED", "Plan", "PlannedTokenizer", "reading_order"]
-
-CURVE: Final = "curve"
-"""What a study of vocabulary sizes adds: a family of metrics, and a report format."""
-
-PAIRS: Final = "pairs"
-"""A family of metrics, and a report format that comes with it."""
-
-STUDIED: Final = ("compression", "fertility", "roundtrip", CURVE)
-"""The families that a study of vocabulary sizes rests on."""
+__all__ = ["Plan", "PlannedTokenizer", "reading_order"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +57,7 @@ class Plan:
         corpora, surveys: by name, with what one pass over each found.
         measured: names of the corpora that are evaluated.
         tokenizers: in the order of the file.
-        metrics: families with their options.
+        metrics: families with their options; those that a run adds by itself come last.
         reporters: report formats.
         problems: all that is wrong; a run begins only if there is nothing.
     """
@@ -79,6 +70,15 @@ class Plan:
     metrics: list[tuple[MetricFamily, Options]] = field(default_factory=list)
     reporters: list[ReporterSpec] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+    def family(self, role: Role) -> MetricFamily | None:
+        """Return the first family of the run that has a role, or ``None``."""
+        return next((family for family, _ in self.metrics if family.has_role(role)), None)
+
+    def metric(self, role: Role) -> Metric | None:
+        """Return the first metric of the run that has a role, or ``None``."""
+        metrics = (metric for family, _ in self.metrics for metric in family.values)
+        return next((metric for metric in metrics if metric.role == role), None)
 
 
 def reading_order(problems: list[Problem]) -> list[Problem]:

@@ -28,7 +28,7 @@ class TokenizerPlanner(Resolver):
             return
         for corpus in entry.train.corpus if entry.train else ():
             self._named_corpus(corpus, (*path, "train", "corpus"))
-        absent = missing(spec)
+        absent = missing(spec) or ""
         if absent and not entry.optional:
             self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
         rungs = self._rungs(entry, spec)

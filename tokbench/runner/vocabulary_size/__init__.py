@@ -1,1 +1,1 @@
-"""What a study of vocabulary sizes makes of an evaluation: lines over sizes, their costs, and what to take."""
+"""The study of vocabulary sizes: lines over sizes, what each size costs, and which size to take."""

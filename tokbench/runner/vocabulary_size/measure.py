@@ -1,155 +1,164 @@
-"""``study: vocabulary``: from the counts of ids to lines over sizes, costs, and what to take."""
+"""``study: vocabulary``: from the counts of ids to lines over sizes, their costs, and the size to take."""
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tokbench.contracts.metric import CorpusMetric, Measured
+from tokbench.contracts.metric import CorpusMetric, Measured, NotApplicable, Role
 from tokbench.corpus.words import UNIT_NAMES
+from tokbench.errors import ContractError
 from tokbench.failures import Failure, attempt
-from tokbench.metrics.families.curve import TokenCounts
+from tokbench.metrics.sums import Sums
+from tokbench.metrics.token_counts import TokenCounts
+from tokbench.metrics.word_units import UnitSums
 from tokbench.progress import Progress
 from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.vocabulary_size import SizeAdvice, SizeInSample, SizeLine, SizeLoss, VocabularySizes
 from tokbench.runner.evaluate import Evaluation
-from tokbench.runner.plan import CURVE, Plan
-from tokbench.runner.prepare import Prepared
+from tokbench.runner.plan import Plan
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model, extensions, law
-from tokbench.runner.vocabulary_size.lines import Line, cut, grid, ladder
+from tokbench.runner.vocabulary_size.lines import Line, Place, cut, grid, ladder
 from tokbench.runner.vocabulary_size.merges import Built, read_merges
-from tokbench.runner.vocabulary_size.rows import Text, find_knee, rows
+from tokbench.runner.vocabulary_size.rows import Text, find_knee, pack_curve, rows
 from tokbench.runner.workers.pool import WorkerPool
-from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.size.options import VocabularyStudy
 
 __all__ = ["study_vocabulary"]
 
+T = TypeVar("T")
+
 
 def study_vocabulary(
     plan: Plan,
-    prepared: Sequence[Prepared],
+    prepared: Sequence[PreparedTokenizer],
     evaluation: Evaluation,
     cells: Iterable[Cell],
     pool: WorkerPool,
     progress: Progress,
-) -> dict[str, Any]:
-    """The study as plain data for ``results.json``; see :class:`tokbench.results.model.Results`.
+) -> VocabularySizes:
+    """Find out what each vocabulary size gives and costs.
 
     The cells tell who was trained on which of the documents.
     """
     options = plan.config.study.vocabulary
     assert options is not None
     ready = [each for each in prepared if each.facts]
-    told = read_merges([each.name for each in ready], pool, progress)
-    built = {name: each for name, each in told.items() if not isinstance(each, Failure)}
+    read = read_merges([each.name for each in ready], pool, progress)
+    built = {name: each for name, each in read.items() if not isinstance(each, Failure)}
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in cells if cell.group == WHOLE}
     study = _Study(plan, evaluation, options, [each.name for each in ready], seen)
-    study.failures += [f"{name}: {each.reason}" for name, each in told.items() if isinstance(each, Failure)]
-    entries: dict[str, list[Prepared]] = {}
+    failures = [f"{name}: {each.reason}" for name, each in read.items() if isinstance(each, Failure)]
+    entries: dict[str, list[PreparedTokenizer]] = {}
     for each in (each for each in ready if each.name in built):
         whole = built[each.name].order is not None
         entries.setdefault(each.name if whole else each.planned.entry, []).append(each)
+    parts = []
     for done, (name, members) in enumerate(entries.items(), 1):
-        failed = attempt(lambda name=name, members=members: study.line(name, members, built), name)  # type: ignore[misc]
-        if isinstance(failed, Failure):
-            study.failures.append(failed.reason)
+        part = attempt(partial(study.line, name, members, built), name)
+        parts.append(VocabularySizes(failures=[part.reason]) if isinstance(part, Failure) else part)
         progress("drawing curves", done, len(entries))
-    return study.results()
+    return study.joined([VocabularySizes(failures=failures), *parts])
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Study:
+    """Reads an evaluation as lines over vocabulary sizes.
+
+    Attributes:
+        plan, evaluation: the run so far.
+        options: what the configuration asks for.
+        names: the tokenizers that are ready.
+        seen: by tokenizer and corpus, the share of the documents that it was trained on.
+    """
+
     plan: Plan
     evaluation: Evaluation
     options: VocabularyStudy
     names: list[str]
     seen: dict[tuple[str, str], float]
-    lines: list[dict[str, Any]] = field(default_factory=list)
-    curves: list[dict[str, Any]] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    knees: list[dict[str, Any]] = field(default_factory=list)
-    costs: list[dict[str, Any]] = field(default_factory=list)
-    losses: list[dict[str, Any]] = field(default_factory=list)
-    in_sample: list[dict[str, Any]] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
 
-    def line(self, name: str, members: Sequence[Prepared], built: Mapping[str, Built]) -> None:
+    def line(self, name: str, members: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> VocabularySizes:
         """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
         # Where the text gives no more tokens, several trainings end at one size.
         members = list({built[each.name].size: each for each in reversed(members)}.values())[::-1]
-        first = built[members[0].name]
-        sizes = [built[each.name].size for each in members]
-        kind = "curve" if first.order is not None else "ladder" if len(members) > 1 else "point"
-        self.lines.append({
-            "line": name,
-            "kind": kind,
-            "tokenizers": [each.name for each in members],
-            "trained": bool(members[0].planned.train_on),
-            "smallest": first.order.base if first.order else min(sizes),
-            "largest": max(sizes),
-            "reason": first.reason,
-            "spaces": max(built[each.name].spaces for each in members),
-            "spaces_from": first.spaces_from,
-        })  # fmt: skip
-        for corpus in self.plan.measured:
-            place, names = {"line": name, "corpus": corpus}, [each.name for each in members]
-            share = max(self.seen.get((each, corpus), 0.0) for each in names)
-            self.in_sample += [place | {"share": share}] * (share > 0)
-            lost = self._lost(corpus, names)
-            self.losses += [place | lost] if lost else []
-        for (corpus, group), line in self._cut(self.texts, members, built).items():
-            self._group({"line": name, "corpus": corpus, "group": group}, line, self.texts[corpus, group])
+        first, names = built[members[0].name], [each.name for each in members]
+        sizes = [built[each].size for each in names]
+        line = SizeLine(
+            line=name,
+            kind="curve" if first.order is not None else "ladder" if len(members) > 1 else "point",
+            tokenizers=names,
+            trained=bool(members[0].planned.train_on),
+            smallest=first.order.base if first.order else min(sizes),
+            largest=max(sizes),
+            reason=first.reason,
+            spaces=max(built[each].spaces for each in names),
+            spaces_from=first.spaces_from,
+        )
+        shares = {corpus: max(self.seen.get((each, corpus), 0.0) for each in names) for corpus in self.plan.measured}
+        lost = (self._lost(name, corpus, names) for corpus in self.plan.measured)
+        counts, failures = self._counts(members)
+        found = [self._group(Place(name, *place), each) for place, each in self._cut(counts, names, built).items()]
+        return _concatenated([
+            VocabularySizes(
+                lines=[line],
+                losses=[each for each in lost if each],
+                in_sample=[SizeInSample(line=name, corpus=each, share=x) for each, x in shares.items() if x],
+                failures=failures,
+            ),
+            *found,
+        ])  # fmt: skip
 
-    def _cut(
-        self, places: Iterable[tuple[str, str]], members: Sequence[Prepared], built: Mapping[str, Built]
-    ) -> dict[tuple[str, str], Line]:
-        """The line on each corpus and group on which all members have been counted."""
-        states: dict[tuple[str, str], list[TokenCounts]] = {}
-        for place in places:
-            counts = [self._counts(each.name, *place) for each in members]
+    def _counts(
+        self, members: Sequence[PreparedTokenizer]
+    ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
+        """Return the counts of each corpus and group on which all members have been counted, and what failed."""
+        states, failures = {}, []
+        for place in self.texts:
+            counts = [self._state(Role.ID_COUNTS, TokenCounts, each.name, *place) for each in members]
             found = [each for each in counts if not isinstance(each, Failure)]
             if len(found) == len(members):
                 states[place] = found
             elif place[1] != WHOLE:
                 reasons = dict.fromkeys(each.reason for each in counts if isinstance(each, Failure))
-                self.failures.append(
-                    f"{members[0].planned.entry} on {place[0]}, group {place[1]}: {'; '.join(reasons)}"
-                )
-        order = built[members[0].name].order
+                failures.append(f"{members[0].planned.entry} on {place[0]}, group {place[1]}: {'; '.join(reasons)}")
+        return states, failures
+
+    def _cut(
+        self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]
+    ) -> dict[tuple[str, str], Line]:
+        """Return the line of each corpus and group."""
+        order = built[names[0]].order
         if order is not None:
             sizes = grid(order, self.options.sizes)
-            return dict(zip(states, cut(order, [each[0] for each in states.values()], sizes), strict=True))
-        rungs = [built[each.name].size for each in members]
-        return {place: ladder(list(zip(rungs, each, strict=True))) for place, each in states.items()}
+            return dict(zip(counts, cut(order, [each[0] for each in counts.values()], sizes), strict=True))
+        trained = [built[name].size for name in names]
+        return {place: ladder(list(zip(trained, each, strict=True))) for place, each in counts.items()}
 
-    def _group(self, place: dict[str, str], line: Line, text: Text) -> None:
+    def _group(self, place: Place, line: Line) -> VocabularySizes:
+        """Return the rows, the knee, the curve and the costs of a line in one group."""
+        text, model = self.texts[place.corpus, place.group], self.options.model
         last = int(line.sizes[-1])
         wanted = [*(size for size in self.options.sizes if size < last), last]
         sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
-        found = rows(line, text, sizes)
-        self.rows += [place | row for row in found]
-        bend = find_knee(line, text) if line.curve else None
-        if bend:
-            self.knees.append(place | bend)
-        if line.curve:
-            self.curves.append(place | _drawn(line.curve, text, every=self.options.points == "all"))
-        if place["group"] == WHOLE and self.options.model and found:
-            ratios = {row["vocab_size"]: row["compression_ratio"] for row in found}
-            self.costs += [
-                place | row | {"compression_ratio": ratios[row["vocab_size"]]}
-                for row in costs(self.options.model, line, found)
-            ]
+        found = rows(place, line, text, sizes)
+        knee = find_knee(place, line, text) if line.curve else None
+        every = self.options.points == "all"
+        return VocabularySizes(
+            rows=found,
+            knees=[knee] if knee else [],
+            curves=[pack_curve(place, line.curve, text, entropy=every)] if line.curve else [],
+            costs=costs(model, place, line, found) if place.group == WHOLE and model and found else [],
+        )
 
     @cached_property
     def texts(self) -> dict[tuple[str, str], Text]:
-        """By corpus and group, the whole among them; its side of the counts is the same for whatever tokenizer."""
+        """By corpus and group, the whole among them; the text is the same for whatever tokenizer."""
         found = {}
         for corpus in self.plan.measured:
             for group in [*self.plan.surveys[corpus].groups, WHOLE]:
@@ -159,8 +168,8 @@ class _Study:
         return found
 
     def _text(self, name: str, corpus: str, group: str) -> Text | None:
-        sums = self._state(name, corpus, group, "compression")
-        words = self._state(name, corpus, group, "fertility")
+        sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)
+        words = self._state(Role.TOKENS_PER_WORD, UnitSums, name, corpus, group)
         if isinstance(sums, Failure) or isinstance(words, Failure):
             return None
         if words.refusal() is not None:
@@ -168,83 +177,86 @@ class _Study:
         [unit] = words.units
         return Text(sums.documents, sums.columns["bytes"], words.sums.columns["words"], UNIT_NAMES[unit][0])
 
-    def _lost(self, corpus: str, names: Sequence[str]) -> dict[str, float | None]:
-        """The least share of documents that come back, and the largest of unknown tokens; empty if nothing is lost.
-
-        Where a round trip could not be measured, the share is ``None``.
-        """
-        states = [self._state(name, corpus, WHOLE, "roundtrip") for name in names]
-        metric = self.evaluation.metrics["roundtrip"]
-        assert not isinstance(metric, CorpusMetric)
-        found = [metric.finish(state) for state in states if not isinstance(state, Failure)]
-        exact = [each["roundtrip_exact"] for each in found]
-        shares = [each.value for each in exact if isinstance(each, Measured)]
-        unknown = [each.value for each in (one["unk_rate"] for one in found) if isinstance(each, Measured)]
-        if len(shares) < len(names):
-            return {"exact": None, "unknown": max(unknown, default=0.0)}
-        return {} if min(shares) == 1 else {"exact": min(shares), "unknown": max(unknown, default=0.0)}
-
-    def _counts(self, name: str, corpus: str, group: str) -> TokenCounts | Failure:
-        state: TokenCounts | Failure = self._state(name, corpus, group, CURVE)
-        return state
-
-    def _state(self, name: str, corpus: str, group: str, family: str) -> Any | Failure:
-        return self.evaluation.group_state((name, corpus, group, family), self.plan.surveys[corpus].groups)
-
-    def results(self) -> dict[str, Any]:
-        """All of it."""
-        model = self.options.model
-        found: dict[str, Any] = {
-            "sizes": list(self.options.sizes),
-            "points": self.options.points,
-            "lines": self.lines,
-            "rows": self.rows,
-            "knees": self.knees,
-            "curves": self.curves,
-            "losses": self.losses,
-            "in_sample": self.in_sample,
-            "failures": self.failures,
-        }
-        if model is not None:
-            largest = max((each["largest"] for each in self.lines), default=1)
-            found |= {
-                "model": describe_model(model),
-                "costs": self.costs,
-                "advice": {corpus: each for corpus in self.plan.measured if (each := self._advice(corpus))},
-                "law": law(model),
-                "extensions": {"vocab_size": largest, "rows": extensions(model, largest)},
-            }
-        return found
-
-    def _advice(self, corpus: str) -> dict[str, Any] | None:
-        """Of what loses nothing, and was not trained on the text, unless all was."""
-        lossy, inside = (
-            {each["line"] for each in found if each["corpus"] == corpus} for found in (self.losses, self.in_sample)
+    def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
+        """Return what the tokenizers of a line lose of a corpus, or ``None`` if they lose nothing."""
+        shares, unknown = (
+            [each.value for name in names if isinstance(each := self._value(role, name, corpus), Measured)]
+            for role in (Role.ROUND_TRIP, Role.UNKNOWN)
         )
-        table = [row for row in self.costs if row["corpus"] == corpus and row["line"] not in lossy]
-        outside = [row for row in table if row["line"] not in inside]
+        exact = min(shares) if len(shares) == len(names) else None
+        return (
+            None if exact == 1 else SizeLoss(line=line, corpus=corpus, exact=exact, unknown=max(unknown, default=0.0))
+        )
+
+    def _value(self, role: Role, name: str, corpus: str) -> Measured | NotApplicable | Failure | None:
+        """Return the value of the metric with a role on a whole corpus."""
+        family, wanted = self.plan.family(role), self.plan.metric(role)
+        assert family is not None
+        assert wanted is not None
+        metric = self.evaluation.metrics[family.name]
+        assert not isinstance(metric, CorpusMetric)
+        state = self._state(role, object, name, corpus, WHOLE)
+        return state if isinstance(state, Failure) else metric.finish(state).get(wanted.id)
+
+    def _state(self, role: Role, kind: type[T], name: str, corpus: str, group: str) -> T | Failure:
+        """Return the state of the family with a role.
+
+        Raises:
+            ContractError: it is not of the kind that the role asks for.
+        """
+        family = self.plan.family(role)
+        assert family is not None
+        state = self.evaluation.group_state((name, corpus, group, family.name), self.plan.surveys[corpus].groups)
+        if isinstance(state, Failure | kind):
+            return state
+        msg = f"the metric family {family.name!r} has the role {role!r}, but its state is not {kind.__name__}"
+        raise ContractError(msg)
+
+    def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
+        """Return the whole study, with the advice that rests on all lines."""
+        found = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
+        model = self.options.model
+        if model is None:
+            return found
+        largest = max((each.largest for each in found.lines), default=1)
+        return replace(
+            found,
+            model=describe_model(model),
+            advice={corpus: each for corpus in self.plan.measured if (each := self._advice(found, corpus))},
+            law=law(model),
+            extensions=extensions(model, largest),
+            extended_from=largest,
+        )
+
+    def _advice(self, found: VocabularySizes, corpus: str) -> SizeAdvice | None:
+        """Return advice on what loses nothing and was not trained on the text, unless all was."""
+        lossy = {each.line for each in found.losses if each.corpus == corpus}
+        inside = {each.line for each in found.in_sample if each.corpus == corpus}
+        table = [cost for cost in found.costs if cost.corpus == corpus and cost.line not in lossy]
+        outside = [cost for cost in table if cost.line not in inside]
         if not table:
             return None
-        taken = advice(outside or table, self._worst(corpus))
-        if not outside:
-            taken["sentence"] += " It was trained on some of this text: expect less on other text."
-        return taken
+        taken = advice(outside or table, self._worst(found, corpus))
+        if outside:
+            return taken
+        return replace(
+            taken, sentence=f"{taken.sentence} It was trained on some of this text: expect less on other text."
+        )
 
-    def _worst(self, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
-        """By line and size, the group with the fewest bytes per token.
+    def _worst(self, found: VocabularySizes, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
+        """Return by line and size the group with the fewest bytes per token.
 
         In a parallel corpus all groups say the same, so each group's tokens are set against the mean of bytes: the
         script's bytes per character do not count then.
         """
-        parallel = self.plan.corpora[corpus].parallel
         groups: dict[tuple[str, int], dict[str, float]] = {}
         of_text = {}
-        for row in self.rows:
-            if row["corpus"] == corpus and row["group"] != WHOLE:
-                groups.setdefault((row["line"], row["vocab_size"]), {})[row["group"]] = row["compression_ratio"]
-                of_text[row["group"]] = row["tokens"] * row["compression_ratio"]
+        for row in found.rows:
+            if row.corpus == corpus and row.group != WHOLE:
+                groups.setdefault((row.line, row.vocab_size), {})[row.group] = row.compression_ratio
+                of_text[row.group] = row.tokens * row.compression_ratio
         mean = float(np.mean(list(of_text.values()))) if of_text else 0.0
-        if parallel:
+        if self.plan.corpora[corpus].parallel:
             groups = {
                 key: {group: ratio * mean / of_text[group] for group, ratio in each.items()}
                 for key, each in groups.items()
@@ -252,19 +264,15 @@ class _Study:
         return {key: min(each.items(), key=lambda item: item[1]) for key, each in groups.items()}
 
 
-def _drawn(curve: Curve, text: Text, *, every: bool) -> dict[str, Any]:
-    """The curve of every size: bytes, words, tokens without merges, what each merge saves, and maybe all entropies."""
-    drawn = {
-        "bytes": int(text.n_bytes.sum()),
-        "words": None if text.words is None else int(text.words.sum()),
-        "unit": text.unit,
-        "base": curve.order.base,
-        "units": int(curve.tokens[0]),
-        "saved": _packed(-np.diff(curve.tokens), "<i8"),
-    }
-    return drawn | ({"entropy": _packed(curve.entropy, "<f8")} if every else {})
-
-
-def _packed(values: NDArray[Any], kind: str) -> str:
-    """An array as base64 of zlib."""
-    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()
+def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:
+    """Return the lists of all parts, one after the other."""
+    return VocabularySizes(
+        lines=[each for part in parts for each in part.lines],
+        rows=[each for part in parts for each in part.rows],
+        knees=[each for part in parts for each in part.knees],
+        curves=[each for part in parts for each in part.curves],
+        losses=[each for part in parts for each in part.losses],
+        in_sample=[each for part in parts for each in part.in_sample],
+        costs=[each for part in parts for each in part.costs],
+        failures=[each for part in parts for each in part.failures],
+    )

@@ -1,4 +1,4 @@
-"""The merges of every tokenizer, told by the worker that has it."""
+"""The merges of every tokenizer, read by the worker that has it."""
 
 from __future__ import annotations
 

@@ -1,30 +1,35 @@
-"""Lines -> rows of a table: what each size gives on some text, with intervals, and where the line bends."""
+"""From lines to rows of a table: the numbers of each size on some text, with intervals, and the knee of the line."""
 
 from __future__ import annotations
 
+import base64
+import zlib
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.families.vocabulary import renyi_entropy
 from tokbench.metrics.jackknife import student_t
 from tokbench.metrics.sums import Sums
-from tokbench.runner.vocabulary_size.lines import Line
+from tokbench.metrics.token_counts import renyi_entropy
+from tokbench.results.vocabulary_size import PackedCurve, SizeKnee, SizeRow
+from tokbench.runner.vocabulary_size.lines import Line, Place
+from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.size.knee import knee
 
-__all__ = ["Text", "find_knee", "rows"]
+__all__ = ["Text", "find_knee", "pack_curve", "rows"]
 
 
 class Text(NamedTuple):
     """The side of the text, the same for every tokenizer.
 
     Attributes:
-        documents: how many there are.
+        documents: their number.
         n_bytes: float64[BUCKETS], UTF-8 bytes of each jackknife group.
         words: float64[BUCKETS], words; ``None`` where groups are counted in different units.
-        unit: what a word is.
+        unit: the definition of a word.
     """
 
     documents: int
@@ -33,50 +38,49 @@ class Text(NamedTuple):
     unit: str
 
 
-def rows(line: Line, text: Text, sizes: list[int]) -> list[dict[str, Any]]:
-    """What the sizes give; ``gain`` is against the size before, in bytes per token for 1,000 further tokens."""
-    found: list[dict[str, Any]] = []
+def rows(place: Place, line: Line, text: Text, sizes: list[int]) -> list[SizeRow]:
+    """Return a row for each size; a size of which the text has no tokens is left out."""
+    found: list[SizeRow] = []
     for size in sizes:
-        k = line.at(size)
-        tokens = line.tokens[k]
-        columns = {"tokens": tokens, "bytes": text.n_bytes}
-        columns |= {} if text.words is None else {"words": text.words}
-        sums = Sums(text.documents, columns)
-        ratio = sums.ratio("bytes", "tokens")
-        if isinstance(ratio, NotApplicable):
+        row = _row(place, line, text, size)
+        if row is None:
             continue
-        counts = line.counts(k)
-        row: dict[str, Any] = {
-            "vocab_size": size,
-            "tokens": int(tokens.sum()),
-            "compression_ratio": ratio.value,
-            "ci_low": ratio.ci_low,
-            "ci_high": ratio.ci_high,
-            "entropy": renyi_entropy(counts[counts > 0], 1.0),
-            "used": int(np.count_nonzero(counts)),
-            "gain": None,
-            "fertility": None,
-            "fertility_low": None,
-            "fertility_high": None,
-            "unit": text.unit,
-        }
-        fertility = sums.ratio("tokens", "words") if text.words is not None else None
-        if isinstance(fertility, Measured):
-            row |= {
-                "fertility": fertility.value,
-                "fertility_low": fertility.ci_low,
-                "fertility_high": fertility.ci_high,
-            }
         if found:
-            before = found[-1]
-            gained = row["compression_ratio"] - before["compression_ratio"]
-            row["gain"] = 1000 * gained / (size - before["vocab_size"])
+            gained = row.compression_ratio - found[-1].compression_ratio
+            row = replace(row, gain=1000 * gained / (size - found[-1].vocab_size))
         found.append(row)
     return found
 
 
-def find_knee(line: Line, text: Text) -> dict[str, Any] | None:
-    """Where bytes per token turn from steep to flat over the logarithm of the size; ``None`` if nowhere.
+def _row(place: Place, line: Line, text: Text, size: int) -> SizeRow | None:
+    k = line.at(size)
+    tokens, counts = line.tokens[k], line.counts(k)
+    columns = {"tokens": tokens, "bytes": text.n_bytes}
+    columns |= {} if text.words is None else {"words": text.words}
+    sums = Sums(text.documents, columns)
+    ratio = sums.ratio("bytes", "tokens")
+    if isinstance(ratio, NotApplicable):
+        return None
+    row = SizeRow(
+        **place._asdict(),
+        vocab_size=size,
+        tokens=int(tokens.sum()),
+        compression_ratio=ratio.value,
+        ci_low=ratio.ci_low,
+        ci_high=ratio.ci_high,
+        entropy=renyi_entropy(counts[counts > 0], 1.0),
+        used=int(np.count_nonzero(counts)),
+        unit=text.unit,
+    )
+    fertility = sums.ratio("tokens", "words") if text.words is not None else None
+    if not isinstance(fertility, Measured):
+        return row
+    low, high = fertility.ci_low, fertility.ci_high
+    return replace(row, fertility=fertility.value, fertility_low=low, fertility_high=high)
+
+
+def find_knee(place: Place, line: Line, text: Text) -> SizeKnee | None:
+    """Return where bytes per token turn from steep to flat over the logarithm of the size, or ``None``.
 
     The replicates of its interval leave out each group of documents in turn.
     """
@@ -89,4 +93,23 @@ def find_knee(line: Line, text: Text) -> dict[str, Any] | None:
     enough = len(kept) > 1 and bool((np.diff(replicates, axis=1).max(axis=1) > 0).all())
     quantile = student_t(len(kept) - 1) if enough else 0.0
     found = knee(line.sizes, curve, replicates if enough else None, quantile=quantile)
-    return None if found is None else found._asdict()
+    return None if found is None else SizeKnee(**place._asdict(), **found._asdict())
+
+
+def pack_curve(place: Place, curve: Curve, text: Text, *, entropy: bool) -> PackedCurve:
+    """Return the curve of every size, with or without the entropy at every size."""
+    return PackedCurve(
+        **place._asdict(),
+        bytes=int(text.n_bytes.sum()),
+        words=None if text.words is None else int(text.words.sum()),
+        unit=text.unit,
+        base=curve.order.base,
+        units=int(curve.tokens[0]),
+        saved=_packed(-np.diff(curve.tokens), "<i8"),
+        entropy=_packed(curve.entropy, "<f8") if entropy else "",
+    )
+
+
+def _packed(values: NDArray[Any], kind: str) -> str:
+    """Return an array as base64 of zlib."""
+    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()

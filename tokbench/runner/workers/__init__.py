@@ -1,1 +1,1 @@
-"""The processes in which the code of tokenizers runs: ``pool`` from outside, ``worker`` from inside."""
+"""What runs the code of tokenizers: ``pool`` (this process), ``processes`` (others), ``worker`` (inside of those)."""

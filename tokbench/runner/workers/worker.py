@@ -1,7 +1,8 @@
-"""The process in which the code of tokenizers runs, seen from inside.
+"""Jobs and what they find where they run; and the main function of a worker process.
 
-It is handed one job after the other and answers; if it dies, :mod:`tokbench.runner.workers.pool` says so and
-starts another. It knows no configuration and reads no corpus: what a job needs comes with the job.
+A worker process is handed one job after the other and answers; if it dies,
+:mod:`tokbench.runner.workers.processes` says so and starts another. It knows no configuration and reads no corpus:
+what a job needs comes with the job.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.contracts.options import Options
@@ -30,7 +31,7 @@ from tokbench.failures import HEARTBEAT_BYTES, attempt, doing, keep_heartbeat
 from tokbench.metrics.encoded_shard import LoadedTokenizer
 from tokbench.registry import load_registry
 
-__all__ = ["Job", "Recipe", "WorkerContext", "checked", "main"]
+__all__ = ["Job", "Parent", "Recipe", "WorkerContext", "checked", "main"]
 
 _PROGRESS_SECONDS = 0.1
 
@@ -39,19 +40,20 @@ class Job(ABC):
     """Something to do in a worker; it is sent there as a pickle.
 
     Attributes:
-        limit: which of the limits of the configuration it has.
+        limit: its time limit in the configuration: ``step``, which begins anew with every sign of life, or ``train``,
+            which is for the whole job.
     """
 
     limit: ClassVar[Literal["step", "train"]] = "step"
 
     @abstractmethod
     def run(self, context: WorkerContext, /) -> Iterator[Any]:
-        """Do it; what is yielded are the answers, which are sent back as pickles, one by one."""
+        """Do it, and yield the answers, which are sent back as pickles, one by one."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How any worker gets at a tokenizer.
+    """The instructions by which any worker gets at a tokenizer.
 
     Attributes:
         backend, options: what loads it;
@@ -63,24 +65,41 @@ class Recipe:
     pickled: bytes = b""
 
 
-class WorkerContext:
-    """What a job finds in its process: plugins, tokenizers, and a line to the parent."""
+class Parent(Protocol):
+    """The process that hands out jobs, as a job sees it."""
 
-    def __init__(self, connection: Connection) -> None:
+    def batch(self, feed: str, /) -> list[str]:
+        """Return the next texts of a feed, or an empty list after the last."""
+
+    def progress(self, step: str, done: float, total: float | None, /) -> None:
+        """Show how far a step has come."""
+
+
+class WorkerContext:
+    """The surroundings of a job in its process: plugins, tokenizers, and the parent.
+
+    Attributes:
+        registry: the plugins.
+        recipes: by name, how to get at each tokenizer.
+        kept: what a job leaves for later jobs in the same process.
+    """
+
+    def __init__(self, parent: Parent) -> None:
         self.registry = load_registry()
         self.recipes: dict[str, Recipe] = {}
-        self._connection = connection
-        self._subjects: dict[str, LoadedTokenizer] = {}
+        self.kept: dict[str, Any] = {}
+        self._parent = parent
+        self._tokenizers: dict[str, LoadedTokenizer] = {}
         self._metrics: dict[str, TextMetric | CorpusMetric] = {}
-        self._told = 0.0
+        self._last_progress = 0.0
 
     def keep(self, name: str, tokenizer: Tokenizer) -> None:
         """Keep a tokenizer, so that it is loaded once."""
-        self._subjects[name] = LoadedTokenizer(name, tokenizer)
+        self._tokenizers[name] = LoadedTokenizer(name, tokenizer)
 
     def loaded(self, name: str) -> LoadedTokenizer:
-        """A tokenizer of the run, with what is computed about it once; loaded if it is not there yet."""
-        if name not in self._subjects:
+        """Return a tokenizer of the run, with what is computed about it once; load it if it is not there yet."""
+        if name not in self._tokenizers:
             recipe = self.recipes[name]
             with doing("loading", tokenizer=name, place=""):
                 if recipe.pickled:
@@ -90,14 +109,14 @@ class WorkerContext:
                     assert load is not None
                     tokenizer = load(recipe.options)
                 self.keep(name, checked(tokenizer))
-        return self._subjects[name]
+        return self._tokenizers[name]
 
     def tokenizer(self, name: str) -> Tokenizer:
-        """A tokenizer of the run."""
+        """Return a tokenizer of the run."""
         return self.loaded(name).tokenizer
 
     def metric(self, family: str, options: Options) -> TextMetric | CorpusMetric:
-        """The text metric of a family; a run has one of each."""
+        """Return the text metric of a family; a run has one of each."""
         if family not in self._metrics:
             make = self.registry.metrics.get(family).text
             assert make is not None
@@ -105,28 +124,24 @@ class WorkerContext:
         return self._metrics[family]
 
     def texts(self, feed: str) -> Iterator[str]:
-        """The texts of a feed of the job."""
+        """Yield the texts of a feed of the job."""
         return chain.from_iterable(self.batches(feed))
 
     def batches(self, feed: str) -> Iterator[list[str]]:
-        """The texts of a feed as the parent reads and sends them, batch by batch."""
-        while True:
-            self._connection.send(("more", feed))
-            batch: list[str] = self._connection.recv()
-            if not batch:
-                return
+        """Yield the texts of a feed as the parent reads and sends them, batch by batch."""
+        while batch := self._parent.batch(feed):
             yield batch
 
     def progress(self, step: str, done: float, total: float | None) -> None:
-        """A step of a job goes on; told often, it is passed on now and then."""
+        """Show how far a step has come; of many calls a few are passed on."""
         now = time.monotonic()
-        if done == total or now - self._told > _PROGRESS_SECONDS:
-            self._told = now
-            self._connection.send(("progress", (step, done, total)))
+        if done == total or now - self._last_progress > _PROGRESS_SECONDS:
+            self._last_progress = now
+            self._parent.progress(step, done, total)
 
 
 def checked(tokenizer: Any) -> Tokenizer:
-    """The tokenizer, if it is one.
+    """Return the tokenizer, if it is one.
 
     Raises:
         TypeError: it lacks ``encode``, ``decode`` or a positive ``vocab_size``.
@@ -141,7 +156,7 @@ def checked(tokenizer: Any) -> Tokenizer:
 
 
 class _Line(Connection):
-    """The line to the parent, on which several threads may speak, as loggers do."""
+    """The line to the parent process, on which several threads may speak, as loggers do."""
 
     def __init__(self, handle: int) -> None:
         super().__init__(handle)
@@ -152,9 +167,19 @@ class _Line(Connection):
         with self._turn:
             super().send(obj)
 
+    def batch(self, feed: str) -> list[str]:
+        """See :class:`Parent`."""
+        self.send(("more", feed))
+        texts: list[str] = self.recv()
+        return texts
+
+    def progress(self, *step: object) -> None:
+        """See :class:`Parent`."""
+        self.send(("progress", step))
+
 
 class _ToParent(logging.Handler):
-    """What packages have to say is said by the parent."""
+    """Sends log messages to the parent, which shows them."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
@@ -169,7 +194,7 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
 
     Args:
         connection: file descriptor of the line to the parent.
-        memory: file descriptor of the memory for notes.
+        memory: file descriptor of the memory for the heartbeat.
         parent: the parent's process id.
         level: the least level of log messages that the parent shows.
     """
@@ -203,7 +228,11 @@ def _serve(context: WorkerContext, line: Connection) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """Where the system can do it, end with the parent even in the middle of a job, even if that is killed."""
+    """End with the parent, even in the middle of a job and if the parent is killed, where the system can do that.
+
+    Raises:
+        BackendError: the parent has ended already.
+    """
     if sys.platform == "linux":
         import ctypes
 

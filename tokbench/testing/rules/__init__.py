@@ -1,4 +1,4 @@
-"""The rules: what is checked of a tokenizer, each with the sentence of the contract that it checks."""
+"""The rules that are checked of a tokenizer, each with the sentence of the contract that it checks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, merges, refusals, special, threads
-from tokbench.testing.subject import TokenizerUnderTest
+from tokbench.testing.under_test import TokenizerUnderTest
 
 __all__ = ["RULES", "Rule"]
 
@@ -16,14 +16,14 @@ class Rule(NamedTuple):
 
     Attributes:
         sentence: the number of the contract's sentence.
-        check: looks at a tokenizer and says what it has looked at, or raises ``Broken`` or ``NotApplicable``.
+        check: checks a tokenizer and says what it has checked, or raises ``Broken`` or ``RuleNotApplicable``.
     """
 
     sentence: int
     check: Callable[[TokenizerUnderTest], str]
 
 
-# What others build on comes first: a text that kills the process is then found where it belongs.
+# Rules on which others build come first, so that a text that kills the process is reported by the right rule.
 RULES: Final = {
     "vocab_size": Rule(2, encoding.vocab_size),
     "every_text": Rule(7, encoding.every_text),

@@ -8,18 +8,18 @@ import numpy as np
 
 from tokbench.batch import flat
 from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, check_small
+from tokbench.testing.under_test import TokenizerUnderTest, check_small
 
 __all__ = ["decode_batch", "encode_batch"]
 
 
 def encode_batch(subject: TokenizerUnderTest) -> str:
-    """Arrays of the right types, with the ids of ``encode``."""
+    """Batches encode to arrays of the right types, with the ids of ``encode``."""
     if not isinstance(subject.tokenizer, EncodesBatch):
-        raise NotApplicable("it has no encode_batch")
+        raise RuleNotApplicable("it has no encode_batch")
 
     def check(texts: list[str]) -> None:
         expected = [subject.ids(text) for text in texts]
@@ -39,10 +39,10 @@ def encode_batch(subject: TokenizerUnderTest) -> str:
 
 
 def _arrays(call: str, encoded: object) -> Encoded:
-    """The two arrays.
+    """Return the two arrays.
 
     Raises:
-        Broken: they are none, or not of the types that they should have.
+        Broken: they are not arrays, or not of the right types.
     """
     expected = "Encoded(ids: uint32[n], offsets: int64[d + 1])"
     if not isinstance(encoded, tuple) or len(encoded) != 2:  # noqa: PLR2004
@@ -55,9 +55,9 @@ def _arrays(call: str, encoded: object) -> Encoded:
 
 
 def decode_batch(subject: TokenizerUnderTest) -> str:
-    """The texts of ``decode``."""
+    """Batches decode to the texts of ``decode``."""
     if not isinstance(subject.tokenizer, DecodesBatch):
-        raise NotApplicable("it has no decode_batch")
+        raise RuleNotApplicable("it has no decode_batch")
 
     def check(texts: list[str]) -> None:
         documents = [subject.ids(text) for text in texts]
@@ -71,7 +71,7 @@ def decode_batch(subject: TokenizerUnderTest) -> str:
 
 
 def _each_batch(subject: TokenizerUnderTest, texts: list[str], check: Callable[[list[str]], None]) -> str:
-    """Check no documents, empty ones, and all together; what fails is made small: few documents, then short ones."""
+    """Check no documents, empty ones, and all together; make a failing batch small: few documents, then short ones."""
 
     def checked(batch: list[str]) -> None:
         try:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasDummyPrefix, HasTokenBytes
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, is_id
+from tokbench.testing.under_test import TokenizerUnderTest, is_id
 
 __all__ = ["offsets", "token_bytes"]
 
@@ -17,7 +17,7 @@ def token_bytes(subject: TokenizerUnderTest) -> str:
     """Every id has bytes, and those of the ids of a text are those of the decoded text."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
-        raise NotApplicable("it has no token_bytes")
+        raise RuleNotApplicable("it has no token_bytes")
     prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
     if not isinstance(prefix, bytes):
         raise Broken("dummy_prefix", "bytes", prefix)
@@ -50,7 +50,7 @@ def offsets(subject: TokenizerUnderTest) -> str:
     """
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, EncodesWithOffsets):
-        raise NotApplicable("it has no encode_with_offsets")
+        raise RuleNotApplicable("it has no encode_with_offsets")
     exact = subject.lossless and isinstance(tokenizer, HasTokenBytes) and not getattr(tokenizer, "dummy_prefix", b"")
 
     def check(text: str) -> None:

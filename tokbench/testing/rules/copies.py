@@ -1,4 +1,4 @@
-"""Rules about copies: in another process, pickled, or saved, a tokenizer stays the same."""
+"""Rules about copies: a tokenizer is the same in another process, pickled, or saved."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.config.validate import validate_options
-from tokbench.contracts.backend import BackendSpec
 from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import TokbenchError
-from tokbench.testing.findings import Broken, NotApplicable
-from tokbench.testing.job import Job
-from tokbench.testing.process import Died, Process
+from tokbench.runner.workers.pool import WorkerDied
+from tokbench.testing.findings import Broken, RuleNotApplicable
+from tokbench.testing.process import CheckProcess, EncodeText, reason_of
+from tokbench.testing.request import CheckRequest
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, why
+from tokbench.testing.under_test import TokenizerUnderTest, raised
 
 __all__ = ["other_process", "pickled", "saved"]
 
 
 def other_process(subject: TokenizerUnderTest) -> str:
-    """Loaded there again, it gives the same ids."""
-    if subject.job.train:
-        raise NotApplicable("it is trained here; a pickled or saved copy goes to another process")
-    return _elsewhere(subject, subject.job, "in a fresh process")
+    """Loaded again in another process, the tokenizer gives the same ids."""
+    if subject.request.train:
+        raise RuleNotApplicable("it is trained here; a pickled or saved copy goes to another process")
+    return _compared_elsewhere(subject, subject.request, "in a fresh process")
 
 
 def pickled(subject: TokenizerUnderTest) -> str:
@@ -36,25 +36,35 @@ def pickled(subject: TokenizerUnderTest) -> str:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        other = _loads_saved(subject) if subject.job.train else "another process loads it again"
-        if other:
-            raise NotApplicable(f"pickle {why(error)}; {other}") from error
+        if not subject.request.train:
+            raise RuleNotApplicable(f"pickle {raised(error)}; another process loads it again") from error
+        if _reason_against_saving(subject) is None:
+            words = f"pickle {raised(error)}; another process loads what it has saved"
+            raise RuleNotApplicable(words) from error
         expected = "a pickled copy, since it is trained and not saved to a file that load takes"
-        raise Broken("pickle.dumps(tokenizer)", expected, words=why(error)) from error
-    return _elsewhere(subject, replace(subject.job, pickled=data), "of a pickled copy in a fresh process")
+        raise Broken("pickle.dumps(tokenizer)", expected, words=raised(error)) from error
+    return _compared_elsewhere(subject, replace(subject.request, pickled=data), "of a pickled copy in a fresh process")
 
 
-def _loads_saved(subject: TokenizerUnderTest) -> str:
-    return "" if _reason_against(subject.tokenizer, subject.job) else "another process loads what it has saved"
+class _DiedElsewhere(Exception):  # noqa: N818 - a finding
+    """The other process has died; the argument is a :class:`WorkerDied`."""
 
 
-def _elsewhere(subject: TokenizerUnderTest, job: Job, where: str) -> str:
+def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, where: str) -> str:
     """Compare all ids with those of another process, in which sets have another order."""
+
+    def encode(text: str) -> Any:
+        answer = process.ask(EncodeText(text))
+        if isinstance(answer, WorkerDied):
+            raise _DiedElsewhere(answer)
+        return answer
+
     try:
-        with Process(job, subject.limit, hash_seed=1) as process:
-            return _compared(subject, lambda text: process.ask("ids", text), where)
-    except Died as died:
-        raise Broken(f"{died.note.call} {where}", "the same ids", words=died.reason) from died
+        with CheckProcess(request, subject.limit, hash_seed=1) as process:
+            return _compared(subject, encode, where)
+    except _DiedElsewhere as error:
+        [died] = error.args
+        raise Broken(f"{died.heartbeat.place} {where}", "the same ids", words=reason_of(died)) from error
     except TokbenchError as error:
         raise Broken(f"load {where}", "the same tokenizer", words=str(error)) from error
 
@@ -72,11 +82,11 @@ def _compared(subject: TokenizerUnderTest, encode: Callable[[str], Any], where: 
 
 
 def saved(subject: TokenizerUnderTest) -> str:
-    """What ``load`` makes of a saved file gives the same ids."""
-    tokenizer, job = subject.tokenizer, subject.job
-    reason = _reason_against(tokenizer, job)
-    if reason:
-        raise NotApplicable(reason)
+    """The tokenizer that ``load`` makes of a saved file gives the same ids."""
+    tokenizer = subject.tokenizer
+    reason = _reason_against_saving(subject)
+    if reason is not None:
+        raise RuleNotApplicable(reason)
     assert isinstance(tokenizer, Saves)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"saved{tokenizer.file_suffix}")
@@ -85,31 +95,32 @@ def saved(subject: TokenizerUnderTest) -> str:
             raise Broken("save(path)", "one file", words=f"{'a folder' if path.is_dir() else 'no file'}")
         loading = f"load(path={path.name!r})"
         try:
-            loaded = _loaded(job.spec(), job, path)
+            loaded = _loaded(subject, path)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise Broken(loading, "the tokenizer that was saved", words=why(error)) from error
+            raise Broken(loading, "the tokenizer that was saved", words=raised(error)) from error
         if loaded.vocab_size != tokenizer.vocab_size:
             raise Broken(loading, f"vocab_size {tokenizer.vocab_size}", words=f"vocab_size {loaded.vocab_size}")
-        copy = TokenizerUnderTest(job, loaded, subject.limit, subject.note, frozenset())
+        copy = TokenizerUnderTest(subject.request, subject.spec, loaded, subject.limit)
         return _compared(subject, copy.ids_or_words, "of a saved copy")
 
 
-def _loaded(spec: BackendSpec, job: Job, path: Path) -> Tokenizer:
-    """Load a saved file with what else was said that loading has an option for."""
+def _loaded(subject: TokenizerUnderTest, path: Path) -> Tokenizer:
+    """Load a saved file, with those of the other options that loading has."""
+    spec = subject.spec
     assert spec.load is not None
-    options = {name: value for name, value in job.options.items() if name in spec.load_options.model_fields}
+    options = {name: value for name, value in subject.request.options.items() if name in spec.load_options.model_fields}
     return spec.load(validate_options(spec.load_options, {**options, "path": path}, "load"))
 
 
-def _reason_against(tokenizer: Tokenizer, job: Job) -> str:
-    """Why a saved file cannot be loaded; ``""`` if it can."""
-    if not isinstance(tokenizer, Saves):
+def _reason_against_saving(subject: TokenizerUnderTest) -> str | None:
+    """Return the reason why a saved file cannot be loaded, or ``None`` if it can."""
+    if not isinstance(subject.tokenizer, Saves):
         return "it has no save"
-    spec = job.spec()
+    spec = subject.spec
     if spec.load is None or "path" not in spec.load_options.model_fields:
         return "its backend has no load with an option 'path'"
-    if not job.train and "path" not in job.options:
+    if not subject.request.train and "path" not in subject.request.options:
         return "it was loaded by other options than 'path', which need not go together with it"
-    return ""
+    return None

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tokbench.contracts.tokenizer import ClaimsLossless
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, check_small
+from tokbench.testing.under_test import TokenizerUnderTest, check_small
 
 __all__ = ["decode", "lossless"]
 
@@ -48,9 +48,9 @@ def _in_a_row(vocab_size: int) -> Iterator[list[int]]:
 def lossless(subject: TokenizerUnderTest) -> str:
     """Every text comes back, if that is claimed."""
     if not isinstance(subject.tokenizer, ClaimsLossless):
-        raise NotApplicable("it does not say whether it is lossless")
+        raise RuleNotApplicable("it does not say whether it is lossless")
     if not subject.lossless:
-        raise NotApplicable("it does not claim to be lossless")
+        raise RuleNotApplicable("it does not claim to be lossless")
 
     def check(text: str) -> None:
         back = subject.text(subject.ids(text))

@@ -6,10 +6,10 @@ from typing import Final
 
 from tokbench.contracts.tokenizer import EncodesBatch, HasUnknown, WarmsUp
 from tokbench.errors import BackendError
-from tokbench.testing.findings import Broken, Elsewhere, NotApplicable
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, is_id, why
 from tokbench.testing.texts import long_texts
+from tokbench.testing.under_test import TokenizerUnderTest, is_id, raised
 
 __all__ = [
     "SURROGATES",
@@ -30,7 +30,7 @@ _BEGINNING: Final = 100
 
 
 def vocab_size(subject: TokenizerUnderTest) -> str:
-    """It is a positive integer."""
+    """``vocab_size`` is a positive integer."""
     size = subject.tokenizer.vocab_size
     if not is_id(size) or size < 1:
         raise Broken("vocab_size", "a positive integer", size)
@@ -47,7 +47,7 @@ def every_text(subject: TokenizerUnderTest) -> str:
 
 
 def lone_surrogates(subject: TokenizerUnderTest) -> str:
-    """What is no Unicode is replaced or refused."""
+    """Text that is not Unicode is replaced or refused."""
 
     def check(text: str) -> None:
         replaced = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
@@ -58,7 +58,7 @@ def lone_surrogates(subject: TokenizerUnderTest) -> str:
             return
         except BaseException as error:
             _stop(error)
-            raise Broken(call_of("encode", text), "ValueError or BackendError", words=why(error)) from error
+            raise Broken(call_of("encode", text), "ValueError or BackendError", words=raised(error)) from error
         if ids != expected:
             raise Broken(call_of("encode", text), f"{shown(expected)}, the ids of {replaced!r}, or ValueError", ids)
 
@@ -66,7 +66,7 @@ def lone_surrogates(subject: TokenizerUnderTest) -> str:
 
 
 def ids_in_range(subject: TokenizerUnderTest) -> str:
-    """All are integers in ``range(vocab_size)``."""
+    """All ids are integers in ``range(vocab_size)``."""
     size = subject.vocab_size
 
     def check(text: str) -> None:
@@ -88,10 +88,10 @@ def ids_in_range(subject: TokenizerUnderTest) -> str:
 
 
 def unknown_id(subject: TokenizerUnderTest) -> str:
-    """It is an id, or there is none."""
+    """``unk_id`` is an id or ``None``."""
     tokenizer, size = subject.tokenizer, subject.vocab_size
     if not isinstance(tokenizer, HasUnknown):
-        raise NotApplicable("it has no unk_id")
+        raise RuleNotApplicable("it has no unk_id")
     unk_id = tokenizer.unk_id
     if unk_id is not None and not subject.are_ids([unk_id]):
         raise Broken("unk_id", f"None or an integer in range({size})", unk_id)
@@ -99,7 +99,7 @@ def unknown_id(subject: TokenizerUnderTest) -> str:
 
 
 def empty_text(subject: TokenizerUnderTest) -> str:
-    """It has no ids, and no ids are empty text."""
+    """Empty text has no ids, and no ids are empty text."""
     ids = subject.ids("")
     if ids:
         raise Broken("encode('')", "no ids", ids)
@@ -123,9 +123,9 @@ def deterministic(subject: TokenizerUnderTest) -> str:
 
 
 def warm_up(subject: TokenizerUnderTest) -> str:
-    """It changes no ids."""
+    """``warm_up`` changes no ids."""
     if not isinstance(subject.tokenizer, WarmsUp):
-        raise NotApplicable("it has no warm_up")
+        raise RuleNotApplicable("it has no warm_up")
     before = {text: subject.ids(text) for text in subject.encodable}
     subject.answer("warm_up", expected="no error")
 
@@ -152,7 +152,7 @@ def long_text(subject: TokenizerUnderTest) -> str:
 
 
 def _begins(subject: TokenizerUnderTest, text: str) -> bool:
-    """Whether at least the beginning of a text can be encoded."""
+    """Tell whether at least the beginning of a text can be encoded."""
     try:
         subject.ids(text[:_BEGINNING])
     except Elsewhere:

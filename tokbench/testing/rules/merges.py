@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tokbench.contracts.tokenizer import HasMerges, HasSpecialTokens, HasTokenBytes
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import shown
-from tokbench.testing.subject import TokenizerUnderTest
+from tokbench.testing.under_test import TokenizerUnderTest
 
 __all__ = ["merges"]
 
@@ -19,9 +19,9 @@ def merges(subject: TokenizerUnderTest) -> str:
     """Every merge has the bytes of an id that is not special, and its parts are units or made before."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasTokenBytes):
-        raise NotApplicable("it has no token_bytes")
+        raise RuleNotApplicable("it has no token_bytes")
     if not isinstance(tokenizer, HasMerges) or not hasattr(tokenizer, "merges"):
-        raise NotApplicable("it has no merges, or none that come in order of rank")
+        raise RuleNotApplicable("it has no merges, or none that come in order of rank")
     told = tokenizer.merges
     special = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
     data = [subject.answer("token_bytes", i, expected="bytes") for i in range(subject.vocab_size)]
@@ -38,7 +38,7 @@ def merges(subject: TokenizerUnderTest) -> str:
 
 
 def _made(subject: TokenizerUnderTest, rank: int, parts: Any, data: Sequence[bytes], ids: dict[bytes, int]) -> int:
-    """The id that a merge makes."""
+    """Return the id that a merge makes."""
     if not isinstance(parts, tuple) or len(parts) < _FEWEST or not subject.are_ids(parts):
         raise Broken(f"merges[{rank}]", "a tuple of two ids or more", parts)
     whole = b"".join(data[part] for part in parts)

@@ -1,4 +1,4 @@
-"""Rules about what must be refused: with an exception of the right type, never with an answer."""
+"""Rules about input that must be refused: with an exception of the right type, never with an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tokbench.contracts.tokenizer import DecodesBatch, Encoded, HasTokenBytes
 from tokbench.errors import BackendError
 from tokbench.testing.findings import Broken, Elsewhere
 from tokbench.testing.shown import call_of
-from tokbench.testing.subject import TokenizerUnderTest, why
+from tokbench.testing.under_test import TokenizerUnderTest, raised
 
 __all__ = ["ids_out_of_range", "wrong_types"]
 
@@ -39,7 +39,7 @@ def _batch(ids: list[int]) -> Encoded:
 
 
 def wrong_types(subject: TokenizerUnderTest) -> str:
-    """``encode`` refuses what is no string, ``decode`` what are no integers."""
+    """``encode`` refuses anything but a string, and ``decode`` anything but integers."""
     right, names = (TypeError, ValueError, AttributeError, BackendError), "TypeError, ValueError or AttributeError"
     for argument in _NO_TEXT:
         _refused(subject, "encode", argument, right, names)
@@ -64,5 +64,5 @@ def _refused(
     except (KeyboardInterrupt, Elsewhere):
         raise
     except BaseException as error:
-        raise Broken(call, names, words=why(error)) from error
+        raise Broken(call, names, words=raised(error)) from error
     raise Broken(call, names, answer)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from tokbench.contracts.tokenizer import HasSpecialTokens
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest
+from tokbench.testing.under_test import TokenizerUnderTest
 
 __all__ = ["special_tokens"]
 
@@ -19,14 +19,14 @@ def special_tokens(subject: TokenizerUnderTest) -> str:
     """Names are text, ids are in range, and no text gives them, above all none that spells the names."""
     tokenizer = subject.tokenizer
     if not isinstance(tokenizer, HasSpecialTokens):
-        raise NotApplicable("it has no special_ids")
+        raise RuleNotApplicable("it has no special_ids")
     special = tokenizer.special_ids
     if not isinstance(special, Mapping) or not all(isinstance(name, str) and name for name in special):
         raise Broken("special_ids", "a mapping from names, which are not empty, to ids", special)
     if not subject.are_ids(special.values()):
         raise Broken("special_ids", f"ids in range({subject.vocab_size})", special)
     if not special:
-        raise NotApplicable("it has no special tokens")
+        raise RuleNotApplicable("it has no special tokens")
     name_of = {token_id: name for name, token_id in special.items()}
 
     def check(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The rule about threads: several at a time get the same answers as one."""
+"""The rule about threads: several threads at a time get the same answers as one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from tokbench.contracts.tokenizer import ThreadSafe, Tokenizer
-from tokbench.testing.findings import Broken, NotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
-from tokbench.testing.subject import TokenizerUnderTest, why
+from tokbench.testing.under_test import TokenizerUnderTest, raised
 
 __all__ = ["threads"]
 
@@ -25,12 +25,12 @@ def threads(subject: TokenizerUnderTest) -> str:
     A tokenizer that can be loaded is loaded anew, so that its first calls are at a time, too.
     """
     if not isinstance(subject.tokenizer, ThreadSafe):
-        raise NotApplicable("it does not say whether it is thread-safe")
+        raise RuleNotApplicable("it does not say whether it is thread-safe")
     if subject.tokenizer.thread_safe is not True:
-        raise NotApplicable("it does not claim to be thread-safe")
+        raise RuleNotApplicable("it does not claim to be thread-safe")
     texts = subject.working(subject.encodable, lambda text: subject.text(subject.ids(text)))
     expected = {text: (subject.ids(text), subject.text(subject.ids(text))) for text in texts}
-    tokenizer = subject.tokenizer if subject.job.train else subject.job.make()
+    tokenizer = subject.tokenizer if subject.request.train else subject.request.make(subject.spec)
     found: list[Broken] = []
     barrier = threading.Barrier(_THREADS)
 
@@ -56,12 +56,12 @@ def threads(subject: TokenizerUnderTest) -> str:
 
 
 def _difference(tokenizer: Tokenizer, text: str, ids: list[int], decoded: str) -> Broken | None:
-    """What differs from the answers that one thread gets, if anything."""
+    """Return the difference from the answers that one thread gets, if there is one."""
     call = f"{call_of('encode', text)}, then decode, in {_THREADS} threads"
     try:
         got = list(tokenizer.encode(text)), tokenizer.decode(ids)
-    except BaseException as error:  # noqa: BLE001 - panics are no Exception
-        return Broken(call, f"{shown(ids)}, as one thread gets", words=why(error))
+    except BaseException as error:  # noqa: BLE001 - panics are not an Exception
+        return Broken(call, f"{shown(ids)}, as one thread gets", words=raised(error))
     if got == (ids, decoded):
         return None
     return Broken(call, f"{shown((ids, decoded))}, as one thread gets", got)

@@ -11,14 +11,14 @@ from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.failures import Failure, attempt
 from tokbench.vocabulary.inspect.fragments import can_be_text
 from tokbench.vocabulary.inspect.reach import unreached
-from tokbench.vocabulary.inspect.tokens import Kind, Listing, junk, list_tokens, script_of
+from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
 
 __all__ = ["Finding", "Health", "Severity", "Token", "examine"]
 
 _LONGEST: Final = 10
 _MOST_TWINS: Final = 4
 _REPLACEMENT: Final = "\ufffd".encode()
-_ORDINARY: Final = frozenset(Kind) - {Kind.SPECIAL, Kind.UNKNOWN, Kind.GAP}
+_ORDINARY: Final = frozenset(TokenKind) - {TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP}
 
 
 class Severity(StrEnum):
@@ -99,7 +99,7 @@ def examine(tokenizer: Tokenizer) -> Health:
         *_not_ordinary(listing),
     ]
     order = list(Severity)
-    text = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY - {Kind.FRAGMENT}]
+    text = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY - {TokenKind.FRAGMENT}]
     ordinary = [i for i, kind in enumerate(listing.kinds) if kind in _ORDINARY]
     return Health(
         vocab_size=len(listing.data),
@@ -119,18 +119,20 @@ def _counted(names: Any) -> dict[str, int]:
 
 def _token(listing: Listing, token: int, remark: str = "") -> Token:
     data = listing.data[token]
-    return Token(token, data.decode() if listing.kinds[token] != Kind.FRAGMENT else f"bytes {data.hex(' ')}", remark)
+    return Token(
+        token, data.decode() if listing.kinds[token] != TokenKind.FRAGMENT else f"bytes {data.hex(' ')}", remark
+    )
 
 
 def _unreached(tokenizer: Tokenizer, listing: Listing) -> set[int]:
     ordinary = {i: listing.data[i] for i, kind in enumerate(listing.kinds) if kind in _ORDINARY}
-    fragments = {i: data for i, data in ordinary.items() if listing.kinds[i] == Kind.FRAGMENT}
+    fragments = {i: data for i, data in ordinary.items() if listing.kinds[i] == TokenKind.FRAGMENT}
     texts = {i: data.decode() for i, data in ordinary.items() if i not in fragments}
     return unreached(tokenizer, texts, fragments)
 
 
 def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list[Finding]:
-    """The ids that were not reached, by why; those with a twin that is reached are no loss.
+    """Return the ids that were not reached, by why; those with a twin that is reached are no loss.
 
     The names of Land and Bartolo 2024 ("Fishing for Magikarp") are kept: undecodable, unreachable.
     """
@@ -144,7 +146,7 @@ def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list
             twins.append(_token(listing, i))
         elif not can_be_text(data):
             never.append(_token(listing, i))
-        elif listing.kinds[i] == Kind.FRAGMENT:
+        elif listing.kinds[i] == TokenKind.FRAGMENT:
             fragments.append(_token(listing, i))
         else:
             instead = attempt(lambda data=data: list(tokenizer.encode(data.decode())))  # type: ignore[misc]
@@ -196,7 +198,7 @@ def _junk(listing: Listing) -> Finding:
 
 def _not_ordinary(listing: Listing) -> list[Finding]:
     special = [Token(i, name) for name, i in sorted(listing.special.items(), key=lambda item: item[1])]
-    gaps = [_token(listing, i) for i, kind in enumerate(listing.kinds) if kind == Kind.GAP]
+    gaps = [_token(listing, i) for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP]
     return [
         Finding("special", Severity.NOTE, "special tokens, which ordinary text does not give", special),
         Finding("gap", Severity.NOTE, "ids without any bytes: not used", gaps),

@@ -17,7 +17,7 @@ _LENGTHS: Final = (2, 3, 4)
 
 
 def is_text(data: bytes) -> bool:
-    """Whether bytes are UTF-8 by themselves."""
+    """Return whether bytes are UTF-8 by themselves."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -26,7 +26,7 @@ def is_text(data: bytes) -> bool:
 
 
 def can_be_text(data: bytes) -> bool:
-    r"""Whether any UTF-8 text has these bytes in it.
+    r"""Return whether any UTF-8 text has these bytes in it.
 
     >>> can_be_text(b"\x98\x80 a\xe2\x82"), can_be_text(b"\xc0"), can_be_text(b"\xe4\xe4"), can_be_text(b"\x80" * 4)
     (True, False, False, False)
@@ -87,7 +87,7 @@ def _candidates(data: bytes, most: int) -> Iterator[str]:
 
 
 def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
-    """Which bytes may come before, and how many continuation bytes after."""
+    """Yield which bytes may come before, and how many continuation bytes after."""
     head = _continuations(data)
     if head == len(data):  # all of it is inside one character
         for length in _LENGTHS:
@@ -104,7 +104,7 @@ def _shapes(data: bytes) -> Iterator[tuple[list[range], int]]:
 
 
 def _missing(data: bytes) -> int:
-    """How many bytes the last character lacks."""
+    """Return how many bytes the last character lacks."""
     for back in range(1, min(4, len(data) + 1)):
         byte = data[-back]
         if byte not in _CONTINUATION:

@@ -34,7 +34,7 @@ _BATCH: Final = 20_000
 
 
 def unreached(tokenizer: Tokenizer, texts: Mapping[int, str], fragments: Mapping[int, bytes]) -> set[int]:
-    """The ids that none of the texts that were tried gives.
+    """Return the ids that none of the texts that were tried gives.
 
     An id is reached if it is among the ids of *any* text, in whatever place: so one that is reached is proven to be.
 
@@ -63,7 +63,7 @@ def _unreached_fragments(tokenizer: Tokenizer, fragments: Mapping[int, bytes]) -
 
 
 def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[int]:
-    """The ids that their own texts give."""
+    """Return the ids that their own texts give."""
     found: set[int] = set()
     for start in range(0, len(candidates), _BATCH):
         some = candidates[start : start + _BATCH]
@@ -74,7 +74,7 @@ def _given(tokenizer: Tokenizer, candidates: Sequence[tuple[int, str]]) -> set[i
 
 
 def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Encoded:
-    """The ids of all texts; a text at which the tokenizer fails gives none."""
+    """Return the ids of all texts; a text at which the tokenizer fails gives none."""
     encoded = attempt(lambda: encode_batch(tokenizer, texts))
     return flat(list(_one_by_one(tokenizer, texts))) if isinstance(encoded, Failure) else encoded
 

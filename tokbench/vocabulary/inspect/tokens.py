@@ -12,7 +12,7 @@ import regex
 from tokbench.contracts.tokenizer import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 from tokbench.vocabulary.inspect.fragments import is_text
 
-__all__ = ["LONG", "REPEATS", "Kind", "Listing", "junk", "kind_of", "list_tokens", "script_of"]
+__all__ = ["LONG", "REPEATS", "Listing", "TokenKind", "junk", "kind_of", "list_tokens", "script_of"]
 
 REPEATS: Final = 8
 """So often does a character stand in a row in a junk token."""
@@ -35,7 +35,7 @@ _SCRIPTS: Final = (
 ).split()
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What an id stands for; each id is of one kind, the first that fits.
 
     Attributes:
@@ -75,7 +75,7 @@ class Listing:
     """
 
     data: list[bytes]
-    kinds: list[Kind]
+    kinds: list[TokenKind]
     special: dict[str, int]
     unk_id: int | None
 
@@ -95,29 +95,29 @@ def list_tokens(tokenizer: Tokenizer) -> Listing:
         data = [tokenizer.token_bytes(i) for i in ids]
     else:
         data = [tokenizer.decode([i]).encode("utf-8", "surrogatepass") for i in ids]
-    marked = dict.fromkeys(special.values(), Kind.SPECIAL)
+    marked = dict.fromkeys(special.values(), TokenKind.SPECIAL)
     if unk_id is not None:
-        marked[unk_id] = Kind.UNKNOWN
+        marked[unk_id] = TokenKind.UNKNOWN
     return Listing(data, [marked.get(i) or kind_of(token) for i, token in enumerate(data)], special, unk_id)
 
 
 @lru_cache(maxsize=1 << 18)
-def kind_of(data: bytes) -> Kind:
-    r"""The kind of an ordinary id, by its bytes.
+def kind_of(data: bytes) -> TokenKind:
+    r"""Return the kind of an ordinary id, by its bytes.
 
     >>> [kind_of(data).value for data in (b" the", b"ing", b" 1984", b"();", b"\n\n", b"x1", b"\xe2\x82", b"")]
     ['word start', 'word inside', 'digits', 'punctuation', 'white space', 'mixed', 'fragment', 'gap']
     """
     if not data:
-        return Kind.GAP
+        return TokenKind.GAP
     if not is_text(data):
-        return Kind.FRAGMENT
+        return TokenKind.FRAGMENT
     text = data.decode()
-    return Kind(next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(text)), "mixed"))
+    return TokenKind(next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(text)), "mixed"))
 
 
 def script_of(text: str) -> str:
-    """The Unicode script of the letters of a text: ``none`` without letters, ``several`` with those of more than one.
+    """Return the Unicode script of the letters of a text; ``none`` without letters, ``several`` for several scripts.
 
     >>> script_of(" naïve"), script_of("東京タワー"), script_of(" 42")
     ('Latin', 'several', 'none')
@@ -132,7 +132,7 @@ def _script(char: str) -> str:
 
 
 def junk(data: bytes) -> str:
-    """Why a token is hardly worth its id: a character many times in a row, or great length; ``""`` if it is not.
+    """Return why a token is hardly worth its id: a character many times in a row, or great length; ``""`` if it is not.
 
     White space in a row is no junk: code is indented.
 

@@ -39,7 +39,7 @@ class Usage(StrEnum):
 
 
 def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """How often each id was built, to be emitted or to be merged further; ``None`` where merges are not told.
+    """Return how often each id was built, to be emitted or to be merged further; ``None`` where merges are not told.
 
     Args:
         tokenizer: whose ids they are.
@@ -56,7 +56,7 @@ def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np
 
 
 def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) -> dict[Usage, NDArray[np.int64]]:
-    """The ids of each class, rising; the classes share all ids out among them.
+    """Return the ids of each class, rising; the classes share all ids out among them.
 
     Args:
         emitted: int64[v], how often each id is in the encoded text.

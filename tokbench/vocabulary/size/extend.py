@@ -39,7 +39,7 @@ class Extension(NamedTuple):
 
 
 def round_up(vocab_size: int, multiple: int) -> int:
-    """The next multiple: matrices of such a height are quicker, so many models keep spare rows.
+    """Return the next multiple: matrices of such a height are quicker, so many models keep spare rows.
 
     >>> round_up(50257, 64), round_up(50304, 64), round_up(50257, 1)
     (50304, 50304, 50257)

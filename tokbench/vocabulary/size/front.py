@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from tokbench.errors import InputError
 from tokbench.vocabulary.size.checks import positive
 
-__all__ = ["TOLERANCE", "Candidate", "Recommendation", "pareto_front", "recommend"]
+__all__ = ["TOLERANCE", "Recommendation", "SizeCandidate", "pareto_front", "recommend"]
 
 Direction = Literal["lower", "higher"]
 
@@ -19,7 +19,7 @@ TOLERANCE: Final = 0.05
 """What a recommendation may give away: 5 % of cost, and 5 % of the worst group's compression."""
 
 
-class Candidate(NamedTuple):
+class SizeCandidate(NamedTuple):
     """A vocabulary to choose.
 
     Attributes:
@@ -48,13 +48,13 @@ class Recommendation(NamedTuple):
         sentence: the rule and its reasons, with numbers.
     """
 
-    candidate: Candidate
-    front: tuple[Candidate, ...]
+    candidate: SizeCandidate
+    front: tuple[SizeCandidate, ...]
     sentence: str
 
 
 def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[np.bool_]:
-    """Which points are dominated by none: bool[n].
+    """Return which points are dominated by none: bool[n].
 
     One dominates another if it is at least as good in everything and better in something; so of equal points all
     are on the front or none is. For tables, not for curves: time grows with n x the length of the front.
@@ -87,8 +87,8 @@ def pareto_front(points: ArrayLike, directions: Sequence[Direction]) -> NDArray[
     return best[which.ravel()]
 
 
-def recommend(candidates: Sequence[Candidate]) -> Recommendation:
-    """The vocabulary to take, by a rule that its sentence tells.
+def recommend(candidates: Sequence[SizeCandidate]) -> Recommendation:
+    """Return the vocabulary to take, by a rule that its sentence tells.
 
     1. Only candidates on the front count: FLOPs per byte (lower), mean and worst group's bytes per token (higher).
     2. Of them, those that cost at most 5 % more FLOPs per byte than the cheapest.
@@ -99,10 +99,10 @@ def recommend(candidates: Sequence[Candidate]) -> Recommendation:
         InputError: no candidates, or a number that is not above 0.
 
     >>> table = [
-    ...     Candidate("8k", 8192, 55.9e6, 3.6, 2.0, "Thai"),
-    ...     Candidate("16k", 16384, 53.2e6, 4.0, 2.4, "Thai"),
-    ...     Candidate("32k", 32768, 55.0e6, 4.3, 2.7, "Thai"),
-    ...     Candidate("50k", 50257, 60.4e6, 4.4, 2.8, "Thai"),
+    ...     SizeCandidate("8k", 8192, 55.9e6, 3.6, 2.0, "Thai"),
+    ...     SizeCandidate("16k", 16384, 53.2e6, 4.0, 2.4, "Thai"),
+    ...     SizeCandidate("32k", 32768, 55.0e6, 4.3, 2.7, "Thai"),
+    ...     SizeCandidate("50k", 50257, 60.4e6, 4.4, 2.8, "Thai"),
     ... ]
     >>> print(recommend(table).sentence)  # doctest: +NORMALIZE_WHITESPACE
     Take 32k (32,768): of the 3 of 4 candidates on the Pareto front it is the smallest that costs at most 5 % more FLOPs

@@ -53,7 +53,7 @@ def marginal_saving(sizes: ArrayLike, tokens: ArrayLike) -> NDArray[np.float64]:
 def knee(
     sizes: ArrayLike, values: ArrayLike, replicates: ArrayLike | None = None, *, quantile: float = 1.96
 ) -> Knee | None:
-    """The knee of a curve over the logarithm of the size: where it is farthest from the line between its ends.
+    """Return the knee of a curve over the logarithm of the size: where it is farthest from the line between its ends.
 
     Both axes are scaled to 0 … 1 and the largest difference from the diagonal is taken (Satopaa, Albrecht, Irwin and
     Raghavan 2011, "Finding a 'Kneedle' in a Haystack"; unsmoothed, one knee). **It depends on the range of sizes**:
@@ -102,7 +102,7 @@ def knee(
 
 
 def _farthest(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[int, float]:
-    """The point farthest on the side of quick gain from the line between the ends, and how far, both scaled."""
+    """Return the point farthest on the side of quick gain from the line between the ends, and how far, both scaled."""
     across, up = (x - x[0]) / (x[-1] - x[0]), (y - y[0]) / (y[-1] - y[0])
     place = int(np.argmax(up - across))
     return place, float(up[place] - across[place])

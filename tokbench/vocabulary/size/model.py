@@ -141,7 +141,7 @@ class Model(Options):
         return self.embedding_parameters(vocab_size) + self.output_parameters(vocab_size)
 
     def parameters(self, vocab_size: ArrayLike) -> NDArray[np.int64]:
-        """All parameters: int64.
+        """Return all parameters: int64.
 
         Llama 2 7B (Touvron et al. 2023):
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from tokbench.contracts.options import Options
 from tokbench.vocabulary.size.model import Model
 
-__all__ = ["COMMON_SIZES", "Study", "VocabularyStudy"]
+__all__ = ["COMMON_SIZES", "VocabularyStudy"]
 
 COMMON_SIZES: Final = (
     1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000, 64_000, 100_000, 128_000, 150_000, 200_000, 256_000
@@ -28,9 +28,3 @@ class VocabularyStudy(Options):
         default="sizes", description="rows of curve.csv: these sizes, or every size there is"
     )
     model: Model | None = Field(default=None, description="the model for which the size is chosen")
-
-
-class Study(Options):
-    """Studies that go beyond cells."""
-
-    vocabulary: VocabularyStudy | None = Field(default=None, description="what each vocabulary size gives")

@@ -118,7 +118,7 @@ def by_loss(parameters: float, training_flops: float | None = None) -> float:
 
 
 def optimal_sizes(parameters: float, width: int, training_flops: float | None = None) -> list[Optimum]:
-    """What the three approaches call optimal, each with its caution.
+    """Return what the three approaches call optimal, each with its caution.
 
     Args:
         parameters: parameters without vocabulary, N_nv.

@@ -1,8 +1,18 @@
-"""From a stream of documents to the chunks that are different, with their counts, fast.
+"""Counting of the different chunks of a stream of documents, compiled by numba.
 
-The documents are taken in batches of a few megabytes, so that the corpus is never held: memory is bounded
-by what is different in it. The chunks keep the order in which they first occur, which is what the ties
-of training go by.
+Documents are taken in batches of a few megabytes, so the corpus is never held in memory. Different chunks
+keep the order in which they first occur, because ties in training are broken by that order.
+
+The kernels work on a hash table of byte strings. Most chunks are short: up to 15 bytes and their number fit
+into two 64-bit integers, the *key*, and chunks with equal keys are equal. The key of a longer chunk is a hash,
+and its bytes are compared.
+
+The table uses open addressing. It has a power of two of slots, at most three quarters of them taken. A slot
+holds the key of a chunk, its number and its count. The second half of a key is never 0, so 0 marks an empty slot.
+
+A processor loses time to cache misses and mispredicted branches, and to little else. So chunks are counted in
+blocks, in three loops: compute the keys; count the chunks found in their first slot (nine of ten) without any
+branch; count the rest.
 """
 
 from __future__ import annotations
@@ -10,18 +20,198 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from threading import local
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import valid_unicode
-from tokbench_plugins.bpe.compiled.count_kernels import BLOCK, add_chunks, move_table, read_counts
+from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 from tokbench_plugins.bpe.compiled.scan import scanner
-from tokbench_plugins.bpe.count_parallel import batches, in_order
-from tokbench_plugins.bpe.train import count_chunks
+from tokbench_plugins.bpe.fast.parallel import batches, in_order
+from tokbench_plugins.bpe.fast.train import count_chunks
 
 __all__ = ["ChunkCounter", "Counts", "count_documents", "encode_documents"]
+
+_BLOCK: Final = 1024  # chunks counted at a time; there must be room for all of them
+
+_FIRST_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio: odd, and its bits are well mixed
+_SECOND_FACTOR = np.uint64(0xD6E8FEB86659FD93)
+_ONE = np.uint64(1)
+_BYTE = np.uint64(8)
+_HALF = np.uint64(32)
+_TOP_BYTE = np.uint64(56)
+_WORD: Final = 8  # bytes
+_LONG: Final = 2 * _WORD  # bytes from which on a chunk does not fit into a key
+_LONG_KEY = np.uint64(_LONG << 56)
+_FIRST, _SECOND, _NUMBER, _COUNT = (np.uint64(column) for column in range(4))  # the columns of the table
+
+# By the number of bytes: which bits of the first word are the chunk's, by how much less a byte the word that
+# ends with the chunk is shifted to have what comes behind the first word, and which bits of that are meant.
+_FIRST_BITS = np.array([(1 << 8 * min(size, _WORD)) - 1 for size in range(_LONG)], np.uint64)
+_SHIFTS = np.array([8 * (_LONG - 1 - size) if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
+_SECOND_BITS = np.array([2**64 - 1 if size >= _WORD else 0 for size in range(_LONG)], np.uint64)
+
+
+@inlined
+def _word(data: Any, at: Any) -> Any:
+    """Return eight bytes as one number, the first one lowest: the compiler makes this a single load."""
+    at = np.uint64(at)
+    word = np.uint64(0)
+    for i in range(8):
+        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
+    return word
+
+
+@inlined
+def _key(data: Any, start: Any, end: Any) -> tuple[Any, Any]:
+    """Return the key of the chunk ``data[start:end]``, which is not empty."""
+    size = end - start
+    if size >= _LONG:
+        key = np.uint64(size)
+        for i in range(start, end - 8, 8):
+            key = (key ^ _word(data, i)) * _FIRST_FACTOR
+            key ^= key >> _HALF
+        key = (key ^ _word(data, end - 8)) * _FIRST_FACTOR  # may overlap the one before
+        return key ^ key >> _HALF, _LONG_KEY
+    second = np.uint64(size) << _TOP_BYTE
+    if start + 8 <= data.size:
+        behind = _word(data, max(start, end - 8)) >> _SHIFTS[size] >> _BYTE
+        return _word(data, start) & _FIRST_BITS[size], second | behind & _SECOND_BITS[size]
+    first = np.uint64(0)
+    for i in range(size):
+        first |= np.uint64(data[start + i]) << np.uint64(8 * i)
+    return first, second
+
+
+@inlined
+def _slot(first: Any, second: Any, table: Any) -> Any:
+    """Return the slot where the search for a key begins."""
+    mixed = (first ^ second >> _TOP_BYTE ^ second << _BYTE) * _FIRST_FACTOR
+    mixed = (mixed ^ mixed >> _HALF) * _SECOND_FACTOR
+    return (mixed ^ mixed >> _HALF) & np.uint64(table.shape[0] - 1)
+
+
+@inlined
+def _same(data: Any, start: Any, end: Any, arena: Any, offsets: Any, number: Any) -> Any:
+    """Return True if a long chunk is the different chunk ``number``."""
+    size = end - start
+    base = offsets[number]
+    if offsets[number + 1] - base != size:
+        return False
+    for i in range(0, size - 8, 8):
+        if _word(data, start + i) != _word(arena, base + i):
+            return False
+    return _word(data, end - 8) == _word(arena, base + size - 8)
+
+
+@compiled
+def _move_table(table: Any, larger: Any) -> None:
+    """Enter all chunks of a table into an empty one."""
+    mask = np.uint64(larger.shape[0] - 1)
+    for old in range(table.shape[0]):
+        if table[old, _SECOND]:
+            slot = _slot(table[old, _FIRST], table[old, _SECOND], larger)
+            while larger[slot, _SECOND]:
+                slot = (slot + _ONE) & mask
+            larger[slot] = table[old]
+
+
+@compiled
+def _read_counts(table: Any, counts: Any) -> None:
+    """Write how often each different chunk was counted, in the order of their numbers."""
+    for slot in range(table.shape[0]):
+        if table[slot, _SECOND]:
+            counts[table[slot, _NUMBER]] = table[slot, _COUNT]
+
+
+@compiled
+def _has_room(chunks: Any, size: Any, arena: Any, offsets: Any, known: Any, table: Any) -> Any:
+    """Return True if there is room for so many more different chunks, of ``size`` bytes in all."""
+    return (
+        4 * (known + chunks) <= 3 * table.shape[0]
+        and known + chunks < offsets.size
+        and offsets[known] + size <= arena.size
+    )
+
+
+@inlined
+def _count_found(firsts: Any, seconds: Any, weights: Any, begin: Any, size: Any, table: Any, rest: Any) -> Any:
+    """Count the chunks of a block that are found at once; write down the others, and return how many."""
+    left: Any = 0
+    for i in range(size):
+        slot = _slot(firsts[i], seconds[i], table)
+        differ = (table[slot, _FIRST] ^ firsts[i]) | (table[slot, _SECOND] ^ seconds[i])
+        found = np.uint64(differ == 0) & np.uint64(seconds[i] < _LONG_KEY)
+        table[slot, _COUNT] += found * (np.uint64(weights[begin + i]) if weights.size else _ONE)
+        rest[left] = i
+        left += 1 - np.int64(found)
+    return left
+
+
+@inlined
+def _count(
+    first: Any, second: Any, data: Any, start: Any, end: Any, weight: Any, arena: Any, offsets: Any, known: Any,
+    table: Any,
+) -> Any:  # fmt: skip
+    """Count any chunk, and return how many are known then."""
+    slot = _slot(first, second, table)
+    while table[slot, _SECOND]:
+        if (
+            table[slot, _FIRST] == first
+            and table[slot, _SECOND] == second
+            and (second < _LONG_KEY or _same(data, start, end, arena, offsets, table[slot, _NUMBER]))
+        ):
+            table[slot, _COUNT] += weight
+            return known
+        slot = (slot + _ONE) & np.uint64(table.shape[0] - 1)
+    table[slot, _FIRST], table[slot, _SECOND] = first, second
+    table[slot, _NUMBER], table[slot, _COUNT] = known, weight
+    base = offsets[known]
+    for i in range(end - start):
+        arena[base + i] = data[start + i]
+    offsets[known + 1] = base + end - start
+    return known + 1
+
+
+@compiled
+def _add_chunks(
+    data: Any, bounds: Any, weights: Any, begin: Any, arena: Any, offsets: Any, known: Any, table: Any
+) -> tuple[Any, Any]:
+    """Count the chunks ``begin``, ``begin + 1``, … of ``data`` until all are counted or room may run out.
+
+    Args:
+        data: uint8[n], the bytes of all chunks, one after the other; no chunk is empty.
+        bounds: int64[c + 1], where each chunk begins, and where the last one ends.
+        weights: int64[c], how often each chunk is to be counted; empty for once.
+        begin: the chunk to begin with.
+        arena: uint8[a], the bytes of all different chunks, one after the other.
+        offsets: int64[k + 1]; different chunk ``k`` is ``arena[offsets[k]:offsets[k + 1]]``.
+        known: how many different chunks there are.
+        table: uint64[t, 4], the key, the number and the count of the chunk in each slot; zeros if there is none.
+
+    Returns:
+        The number of the first chunk that was not counted, and how many different chunks there are now.
+    """
+    firsts, seconds = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    rest = np.empty(_BLOCK, np.int64)
+    chunks = bounds.size - 1
+    while begin < chunks:
+        size = min(_BLOCK, chunks - begin)
+        if not _has_room(size, bounds[begin + size] - bounds[begin], arena, offsets, known, table):
+            break
+        for i in range(size):
+            firsts[i], seconds[i] = _key(data, bounds[begin + i], bounds[begin + i + 1])
+        for at in range(_count_found(firsts, seconds, weights, begin, size, table, rest)):
+            i = rest[at]
+            chunk = begin + i
+            weight = np.uint64(weights[chunk]) if weights.size else _ONE
+            known = _count(
+                firsts[i], seconds[i], data, bounds[chunk], bounds[chunk + 1], weight, arena, offsets, known, table
+            )
+        begin += size
+    return begin, known
+
 
 _NO_WEIGHTS: Final = np.empty(0, np.int64)
 
@@ -41,7 +231,7 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, counts: Mapping[str, int]) -> Counts:
-        """The same in arrays.
+        """Put counts into arrays.
 
         >>> Counts.of({"no": 2, "é": 1}).offsets.tolist()
         [0, 2, 4]
@@ -79,9 +269,9 @@ class ChunkCounter:
         """
         first, chunks = 0, offsets.size - 1
         while first < chunks:
-            last = min(first + BLOCK, chunks)
+            last = min(first + _BLOCK, chunks)
             self._make_room(last - first, int(offsets[last] - offsets[first]))
-            first, self._known = add_chunks(
+            first, self._known = _add_chunks(
                 data, offsets, weights, first, self._data, self._offsets, self._known, self._table
             )
 
@@ -91,17 +281,17 @@ class ChunkCounter:
 
     @property
     def known(self) -> int:
-        """How many different chunks there are so far."""
+        """The number of different chunks so far."""
         return self._known
 
     def counts(self) -> Counts:
-        """All chunks so far."""
+        """Return all chunks so far."""
         counts = np.empty(self._known, np.int64)
-        read_counts(self._table, counts)
+        _read_counts(self._table, counts)
         return Counts(self._data[: self._offsets[self._known]], self._offsets[: self._known + 1], counts)
 
     def _make_room(self, chunks: int, size: int) -> None:
-        """Room for so many more different chunks, of ``size`` bytes in all."""
+        """Make room for so many more different chunks, of ``size`` bytes in all."""
         used = int(self._offsets[self._known])
         if used + size > self._data.size:
             self._data = _grown(self._data, used, used + size)
@@ -109,12 +299,12 @@ class ChunkCounter:
             self._offsets = _grown(self._offsets, self._known + 1, 0)
         if 4 * (self._known + chunks) > 3 * len(self._table):
             table = _empty_table(2 * len(self._table))
-            move_table(self._table, table)
+            _move_table(self._table, table)
             self._table = table
 
 
 def _empty_table(slots: int) -> NDArray[np.uint64]:
-    """Room for a table, placed so that no slot of 32 bytes lies in two of the cache's lines of 64."""
+    """Make an empty table whose slots of 32 bytes each lie within one cache line of 64 bytes."""
     room = np.zeros(4 * slots + 4, np.uint64)
     skipped = -room.ctypes.data % 32 // 8
     return room[skipped : skipped + 4 * slots].reshape(slots, 4)
@@ -124,14 +314,14 @@ _Array = TypeVar("_Array", NDArray[np.uint8], NDArray[np.int64])
 
 
 def _grown(array: _Array, used: int, least: int) -> _Array:
-    """A copy with half as much room again, and one entry more at least."""
+    """Return a copy with half as much room again, and one entry more at least."""
     grown = np.empty(max(least, array.size + array.size // 2 + 1), array.dtype)
     grown[:used] = array[:used]
     return grown
 
 
 def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The UTF-8 of all documents in one array, and where each ends; lone surrogates become U+FFFD.
+    """Return the UTF-8 of all documents in one array, and where each ends; lone surrogates become U+FFFD.
 
     >>> data, offsets = encode_documents(["né", "", "o"])
     >>> data.tolist(), offsets.tolist()
@@ -147,7 +337,7 @@ def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArr
 
 
 def count_documents(documents: Iterable[str], pattern: str | None, processes: int = 1) -> Counts:
-    """How often each chunk occurs, in the order in which the chunks first occur.
+    """Count the chunks; they come in the order in which they first occur.
 
     Args:
         documents: the texts, gone through once.
@@ -171,14 +361,14 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
 
 
 class _Own(local):
-    """What each thread that asks has for itself."""
+    """A counter of its own for each thread."""
 
     def __init__(self) -> None:
         self.counter = ChunkCounter()
 
 
 def _count_in_threads(documents: Iterable[str], pattern: str | None, threads: int) -> Counts:
-    """Each thread counts for itself, and remembers which of its chunks were new with which batch.
+    """Count in threads; each remembers which of its chunks were new with which batch.
 
     Put together by batches, the chunks are in the order in which they first occur: a thread takes its
     batches in their order, so a chunk is new to it with the first of them that has it.
@@ -213,5 +403,5 @@ def _scan_batch(counter: ChunkCounter, pattern: str | None, batch: Sequence[str]
 
 
 def _count_batch(pattern: str | None, batch: Sequence[str]) -> Counts:
-    """What a process does."""
+    """Count one batch in a process."""
     return Counts.of(count_chunks(batch, pattern))

@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import Encoded, valid_unicode
-from tokbench_plugins.bpe.compiled.encode_cache import LONGEST_CACHED, PADDING, Tables, add_tokens
-from tokbench_plugins.bpe.compiled.encode_chunks import encode_chunks
-from tokbench_plugins.bpe.compiled.encode_merge import lanes, merge_chunks
-from tokbench_plugins.bpe.compiled.encode_pairs import HIGHEST_ID, NO_RANK, pair_tables
+from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
+from tokbench_plugins.bpe.compiled.encode_merge import HIGHEST_ID, NO_RANK, lanes, merge_chunks, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
@@ -62,7 +60,7 @@ class CompiledEncoder:
         self._longest = np.uint64(max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)]))
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """The ids of all texts, equal to those of :class:`..encode.Encoder` one by one."""
+        """Encode all texts, equal to those of :class:`..encode.Encoder` one by one."""
         ids = [np.empty(0, np.uint32)]
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0
@@ -82,7 +80,7 @@ class CompiledEncoder:
 
 
 def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
-    """The texts as UTF-8, in portions of about :data:`_SLAB` bytes."""
+    """Return the texts as UTF-8, in portions of about :data:`_SLAB` bytes."""
     slab: list[bytes] = []
     size = 0
     for text in texts:
@@ -100,7 +98,7 @@ def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
 
 
 class _Ends:
-    """Where the chunks of a slab end."""
+    """Finds where the chunks of a slab end."""
 
     def __init__(self, pattern: str | None) -> None:
         self._split = Splitter(pattern)
@@ -116,7 +114,7 @@ class _Ends:
 
 
 def _tables(vocabulary: Vocabulary) -> Tables:
-    """The vocabulary as arrays, and a new cache that knows its tokens.
+    """Return the vocabulary as arrays, and a new cache that knows its tokens.
 
     Raises:
         ValueError: there are more ids than fit the lanes of merging.
@@ -140,7 +138,7 @@ def _tables(vocabulary: Vocabulary) -> Tables:
 
 
 def _merging(vocabulary: Vocabulary) -> Any:
-    """The merges as :func:`merge_chunks` needs them."""
+    """Return the merges as :func:`merge_chunks` needs them."""
     merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
     byte_ids = np.array(vocabulary.byte_ids, np.uint32)
     byte_pairs = np.full((FIRST_MERGE, FIRST_MERGE), NO_RANK, np.uint32)
@@ -158,7 +156,7 @@ def _known_tokens(
     starts: NDArray[np.uint64],
     lengths: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """The tokens whose bytes are encoded as one id, and that id.
+    """Return the tokens whose bytes are encoded as one id, and that id.
 
     The whole chunks come first. Merges made by hand may encode a token's bytes as something else.
     """
@@ -180,7 +178,7 @@ def _power_of_two(least: int) -> int:
 
 
 def _aligned_zeros(size: int) -> NDArray[np.uint64]:
-    """uint64[size], beginning with a cache line."""
+    """Return uint64[size], zeros that begin with a cache line."""
     words = np.zeros(size + 8, np.uint64)
     start = -words.ctypes.data % 64 // 8
     return words[start : start + size]

@@ -1,38 +1,255 @@
-"""All chunks of many documents, compiled: looked up in the cache, merged where they are not there.
+"""All chunks of many documents, compiled: looked up in a cache, and merged where they are not in it.
 
-Importing this file needs numba. Chunks are taken in blocks, and a block in steps, each over all of it:
+Importing this file needs numba. The cache is one table of open addressing, of four words a row:
 
-1. the keys, and word to the processor which rows will be read: the table is larger than its caches;
-2. which chunks are not there, and their merges;
-3. the ids, from the cache or from the merges, which are learned.
+- words 0 and 1, the *key*. Up to 15 bytes: the bytes themselves, and their number in the top byte. Longer:
+  a hash, and where a copy of the bytes lies in ``keys``, with their number and the top bit set.
+- words 2 and 3, the *ids*. The top bit of word 2 marks what was learned from text and may be forgotten;
+  the next seven are the number of ids. Up to four ids lie in the row itself, more of them in ``spans``.
+
+A new table holds the vocabulary itself, so a chunk that is a token is found before it was ever seen. Learned chunks
+come after the tokens, so no search for a token passes a learned row. When the table is full, the learned rows are
+wiped, and all the rest is still found.
+
+Chunks are taken in blocks, and a block in steps, each over all of it:
+
+1. compute the keys, and prefetch the rows that will be read: the table is larger than the processor's caches;
+2. find which chunks are not in the cache, and merge them;
+3. write the ids, from the cache or from the merges, and learn the merged chunks.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench_plugins.bpe.compiled.encode_cache import (
-    LONGEST_CACHED,
-    begin_of,
-    find,
-    forget_if_full,
-    key_of,
-    learn,
-    read,
-)
-from tokbench_plugins.bpe.compiled.encode_heap import merge_long_chunk
-from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, merge_chunks
-from tokbench_plugins.bpe.compiled.encode_vector import prefetch
+from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, merge_chunks, merge_long_chunk, prefetch
 from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 
-__all__ = ["encode_chunks"]
+__all__ = ["LONGEST_CACHED", "PADDING", "Tables", "add_tokens", "encode_chunks"]
+
+LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
+PADDING: Final = 16  # bytes that must follow the last chunk: keys are read in whole words
+
+_U0, _U1, _U2, _U3, _U4, _U8 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 8))
+_U15, _U28, _U32, _U40, _U56 = (np.uint64(n) for n in (15, 28, 32, 40, 56))
+_ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_LEARNED: Final = np.uint64(1 << 63)
+_LONG: Final = np.uint64(1 << 63)
+_COUNT: Final = np.uint64(0x7F)
+_ID: Final = np.uint64((1 << 28) - 1)
+_WHERE: Final = np.uint64((1 << 40) - 1)
+_MIX_A: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+_MIX_B: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
+_LOW: Final = np.uint64(0xFFFF_FFFF)
+_PROBES: Final = 64  # a search this long is given up: nobody's text can make the table slow
+_INLINE: Final = np.uint64(4)  # ids that fit into a row
+_LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL = range(6)
+
+
+class Tables(NamedTuple):
+    """The tables of the kernels; those of the cache change, the others do not.
+
+    Attributes:
+        merging: what ``encode_merge`` needs: uint32[256], the id of each byte; uint32[65536],
+            the rank of each pair of bytes; uint64[slots], the merges; uint16[buckets], their displacements;
+            uint32[merges], the id that each merge makes.
+        rows: uint64[4 * rows], the cache; the number of rows is a power of two.
+        keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
+        spans: uint32[n], the ids of chunks of more than four.
+        state: uint64[6]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
+            by the tokens, whether there was no room for a chunk.
+    """
+
+    merging: Any
+    rows: Any
+    keys: Any
+    spans: Any
+    state: Any
+
+
+@compiled
+def _word(data: Any, at: Any) -> Any:
+    """Return eight bytes as one number, the first one lowest: a single load."""
+    word = np.uint64(data[at])
+    for i in range(1, 8):
+        word |= np.uint64(data[at + np.uint64(i)]) << np.uint64(8 * i)
+    return word
+
+
+@compiled
+def _mix(a: Any, b: Any) -> Any:
+    mixed = (a ^ (b * _MIX_B)) * _MIX_A
+    mixed = (mixed ^ (mixed >> _U32)) * _MIX_B
+    return mixed ^ (mixed >> _U28)
+
+
+@compiled
+def key_of(data: Any, start: Any, length: Any) -> Any:
+    """Return the key of a chunk (for a long one without the place) and its hash."""
+    if length <= _U15:
+        low = min(length, _U8)  # no branches here: they would be mispredicted for every other word
+        first = _word(data, start) & (_ALL >> (_U8 * (_U8 - low)))
+        second = _word(data, start + _U8) & ((_U1 << (_U8 * (length - low))) - _U1)
+        second |= length << _U56
+        return first, second, _mix(first, second)
+    mixed = length
+    at = start
+    end = start + length - _U8
+    while at < end:
+        mixed = _mix(mixed, _word(data, at))
+        at += _U8
+    mixed = _mix(mixed, _word(data, end))
+    return mixed, _LONG | (length << _U40), mixed
+
+
+@compiled
+def begin_of(rows: Any, mixed: Any) -> Any:
+    """Return the row where the search for a hash begins."""
+    return (mixed * _U4) & np.uint64(len(rows) - 1)
+
+
+@compiled
+def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> bool:
+    for i in range(length):  # noqa: SIM110 - numba compiles no generator
+        if a[at_a + np.uint64(i)] != b[at_b + np.uint64(i)]:
+            return False
+    return True
+
+
+@compiled
+def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, second: Any, begin: Any) -> Any:
+    """Return the row of a key and whether it is there; if not, and the row is free, it belongs there."""
+    mask = np.uint64(len(rows) - 1)
+    row = begin
+    for _ in range(_PROBES):
+        there = rows[row + _U1]
+        if there == _U0:
+            return row, False
+        if rows[row] == first:
+            if there == second:
+                return row, True
+            if there & _LONG and there & ~_WHERE == second and _same_bytes(keys, there & _WHERE, data, start, length):
+                return row, True
+        row = (row + _U4) & mask
+    return row, False
+
+
+@compiled
+def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
+    """Copy the ids of a row to ``out[n:]``; returns where they end.
+
+    Four ids are written always, and those that are too many overwritten by the next chunk: to ask how
+    many there are would cost six times as much, in branches that are mispredicted.
+    """
+    word, other = rows[row + _U2], rows[row + _U3]
+    count = (word >> _U56) & _COUNT
+    out[n] = np.uint32(word & _ID)
+    out[n + _U1] = np.uint32((word >> _U28) & _ID)
+    out[n + _U2] = np.uint32(other & _LOW)
+    out[n + _U3] = np.uint32(other >> _U32)
+    if count > _INLINE:
+        for i in range(np.int64(count)):
+            out[n + np.uint64(i)] = spans[other + np.uint64(i)]
+    return n + count
+
+
+@compiled
+def write(
+    rows: Any, spans: Any, state: Any, row: Any, first: Any, second: Any, out: Any, n: Any, count: Any, mark: Any
+) -> None:
+    """Fill a free row with the ids ``out[n : n + count]``; the caller has seen to it that there is room."""
+    word = mark | (count << _U56)
+    other = _U0
+    if count > _INLINE:
+        other = state[_SPANS_USED]
+        for i in range(np.int64(count)):
+            spans[other + np.uint64(i)] = out[n + np.uint64(i)]
+        state[_SPANS_USED] += count
+    else:
+        word |= np.uint64(out[n])
+        word |= np.uint64(out[n + _U1]) << _U28 if count > _U1 else _U0
+        other = np.uint64(out[n + _U2]) if count > _U2 else _U0
+        other |= np.uint64(out[n + _U3]) << _U32 if count > _U3 else _U0
+    rows[row], rows[row + _U1], rows[row + _U2], rows[row + _U3] = first, second, word, other
+
+
+@compiled
+def forget_if_full(rows: Any, state: Any) -> None:
+    """Wipe out all that was learned if there was no room for a chunk: frequent chunks come back."""
+    if state[_FULL]:
+        for k in range(0, len(rows), 4):
+            if rows[k + 2] & _LEARNED:
+                rows[k : k + 4] = _U0
+        state[_LEARNED_ROWS], state[_SPANS_USED], state[_KEYS_USED], state[_FULL] = _U0, _U0, state[_FIRST_KEY], _U0
+
+
+@compiled
+def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
+    """Put tokens into a new cache; of equal ones the first counts.
+
+    Args:
+        tables: all of them filled but the rows.
+        starts: uint64[tokens], where their bytes begin in ``keys``.
+        lengths: uint64[tokens], how many they have.
+        ids: uint32[tokens + 3], their ids.
+
+    Returns:
+        Whether all found a place; if not, the rows are too few.
+    """
+    rows, keys = tables.rows, tables.keys
+    for token in range(len(starts)):
+        first, second, mixed = key_of(keys, starts[token], lengths[token])
+        row, known = find(rows, keys, keys, starts[token], lengths[token], first, second, begin_of(rows, mixed))
+        if not known:
+            if rows[row + _U1] != _U0:
+                return False
+            second |= starts[token] if second & _LONG else _U0
+            write(rows, tables.spans, tables.state, row, first, second, ids, np.uint64(token), _U1, _U0)
+    return True
+
+
+@compiled
+def learn(
+    rows: Any,
+    keys: Any,
+    spans: Any,
+    state: Any,
+    row: Any,
+    first: Any,
+    second: Any,
+    data: Any,
+    start: Any,
+    length: Any,
+    out: Any,
+    n: Any,
+    count: Any,
+) -> None:
+    """Remember the ids of a chunk at the row where :func:`find` missed it, if there is room."""
+    at = state[_KEYS_USED]
+    if rows[row + _U1] != _U0:
+        return  # the search was given up
+    if (
+        state[_LEARNED_ROWS] >= state[_MOST_ROWS]
+        or state[_SPANS_USED] + count > np.uint64(len(spans))
+        or at + length + np.uint64(PADDING) > np.uint64(len(keys))
+    ):
+        state[_FULL] = _U1
+        return
+    if second & _LONG:
+        for i in range(np.int64(length)):
+            keys[at + np.uint64(i)] = data[start + np.uint64(i)]
+        second |= at
+        state[_KEYS_USED] += length
+    state[_LEARNED_ROWS] += _U1
+    write(rows, spans, state, row, first, second, out, n, count, _LEARNED)
+
 
 _U0, _U1 = np.uint64(0), np.uint64(1)
 _LONGEST: Final = np.uint64(LONGEST_CACHED)
 _BLOCK: Final = 64  # chunks; more do not stay in the processor's nearest cache
-_KNOWN, _MERGED, _LONG = 0, 1, 2
+_KNOWN, _MERGED, _TOO_LONG = 0, 1, 2
 
 
 @compiled
@@ -48,7 +265,7 @@ def _look_ahead(
     seconds: Any,
     begins: Any,
 ) -> Any:
-    """The keys of a block; returns where its last chunk ends."""
+    """Compute the keys of a block, and return where its last chunk ends."""
     for k in range(len(ends)):
         length = np.uint64(ends[k]) - start
         starts[k], lengths[k] = start, length
@@ -77,7 +294,7 @@ def _find_all(
     new_starts: Any,
     new_lengths: Any,
 ) -> Any:
-    """What is to be done with each chunk of a block, and a list of those to merge; returns how many."""
+    """Decide what to do with each chunk of a block, list those to merge, and return how many these are."""
     new = 0
     for k in range(chunks):
         known = False
@@ -86,7 +303,7 @@ def _find_all(
         if known:
             kinds[k] = _KNOWN
         elif lengths[k] > LONGEST_SCANNED:
-            kinds[k] = _LONG
+            kinds[k] = _TOO_LONG
         else:
             kinds[k] = _MERGED
             new_starts[new], new_lengths[new] = starts[k], lengths[k]
@@ -96,7 +313,7 @@ def _find_all(
 
 @inlined
 def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) -> Any:
-    """Heartbeat for the documents that end here where their ids do; returns the next document."""
+    """Write where the ids end for the documents that end here, and return the next document."""
     while document < len(borders) and np.uint64(borders[document]) == end:
         offsets[document] = np.int64(n)
         document += 1
@@ -105,7 +322,7 @@ def _write_offsets(borders: Any, offsets: Any, document: Any, end: Any, n: Any) 
 
 @compiled
 def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any, out: Any, offsets: Any) -> Any:
-    """The ids of documents that lie one behind the other.
+    """Encode documents that lie one behind the other.
 
     Args:
         data: uint8[n + PADDING], the documents as UTF-8.

@@ -1,29 +1,213 @@
-"""The merges of chunks, compiled: what :func:`..encode.merge_ids` does, several chunks at a time.
+"""The merges of chunks, compiled: what :func:`..fast.encode.merge_ids` does, several chunks at a time.
 
-Importing this file needs numba. A merge depends on the one before it, and most of its time is waiting: for
-a word of a table, for the lowest rank. So :data:`LANES` chunks are merged in turns, one merge each, and the
-processor works on one while it waits for another. A turn has no branches but the one at the end of a chunk.
+Importing this file needs numba. All integers in tables are unsigned: with a signed one among them numba would
+compute in floats.
 
-A lane is a stretch of :data:`STRIDE` entries of four arrays, in which places are counted from 1:
+**Ranks of pairs** stand in a perfect hash table, so that no look-up takes a branch. Every merge has a slot of its
+own. The slot depends on the pair and on the displacement of the bucket that the pair falls into, a small number
+that is found by trial when the table is made. A look-up reads two words, one of a small table and one of a large
+one. A search along slots, however short, ends where the processor cannot predict, and costs more.
+
+**Short chunks** are merged :data:`LANES` at a time, one merge each in turn. A merge depends on the one before it
+and mostly waits: for a word of a table, for the lowest rank. So the processor works on one chunk while another
+waits. A turn has no branches but the one at the end of a chunk. A lane is a stretch of :data:`STRIDE` entries of
+four arrays, in which places are counted from 1:
 
 - ``tokens``: the ids; before the first and behind the last one an id that merges with nothing;
 - ``after`` and ``before``: the places of the neighbours, since merged ids leave gaps;
 - ``keys``: ``rank << 8 | place`` of each pair, at the place of its left half. The lowest is the next merge,
   of one rank the leftmost. Place 0 has no pair and takes what would be written for it.
+
+**Long chunks** have a heap of possible merges, and links over the gaps. The time of a merge grows with the
+logarithm of the length, so a text of one letter, or without spaces, is no slower than others.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from tokbench_plugins.bpe.compiled.encode_pairs import HIGHEST_ID, NO_RANK, rank_of
-from tokbench_plugins.bpe.compiled.encode_vector import VECTOR, lowest_of_vector
 from tokbench_plugins.bpe.compiled.jit import compiled
 
-__all__ = ["LONGEST_SCANNED", "lanes", "merge_chunks"]
+__all__ = [
+    "HIGHEST_ID",
+    "LONGEST_SCANNED",
+    "NO_RANK",
+    "lanes",
+    "merge_chunks",
+    "merge_long_chunk",
+    "pair_tables",
+    "prefetch",
+]
+
+ir: Any = import_module("llvmlite.ir")  # none of these has types
+cgutils: Any = import_module("numba.core.cgutils")
+types: Any = import_module("numba.core.types")
+intrinsic: Any = import_module("numba.extending").intrinsic
+
+VECTOR: Final = 32
+"""How many numbers :func:`lowest_of_vector` looks at."""
+
+_BITS_32: Final = ir.IntType(32)
+_FOR_READING, _KEEP, _DATA = (ir.Constant(_BITS_32, number) for number in (0, 3, 1))
+
+
+def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Return the address of an entry of an array."""
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.gep(array.data, [arguments[1]])
+
+
+def _lowest_of_vector(_typing: Any, array: Any, at: Any) -> Any:
+    """Return the lowest of ``array[at : at + VECTOR]``, an array of uint32 in one piece.
+
+    LLVM makes a chain of 32 comparisons of the loop that says the same, four times as slow.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(_BITS_32, VECTOR)
+        place = builder.bitcast(_address(context, builder, signature, arguments), vector.as_pointer())
+        name = f"llvm.vector.reduce.umin.v{VECTOR}i32"
+        lowest = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_BITS_32, [vector]), name)
+        return builder.call(lowest, [builder.load(place, align=4)])
+
+    return types.uint32(array, at), generate
+
+
+def _prefetch(_typing: Any, array: Any, at: Any) -> Any:
+    """Have the memory of ``array[at]`` brought near while the program goes on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        anywhere = ir.IntType(8).as_pointer()
+        place = builder.bitcast(_address(context, builder, signature, arguments), anywhere)
+        kind = ir.FunctionType(ir.VoidType(), [anywhere, _BITS_32, _BITS_32, _BITS_32])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(fetch, [place, _FOR_READING, _KEEP, _DATA])
+        return context.get_dummy_value()
+
+    return types.void(array, at), generate
+
+
+lowest_of_vector: Any = intrinsic(_lowest_of_vector)
+prefetch: Any = intrinsic(_prefetch)
+
+
+NO_RANK: Final = np.uint32(0xFFFF_FFFF)
+"""A rank above all others: no merge."""
+
+HIGHEST_ID: Final = (1 << 21) - 1
+"""No id is as high: left, right and rank fit into a word."""
+
+_DOUBLINGS: Final = 5
+_LEAST: Final = 1 << 12
+"""Slots: with fewer, two pairs of a bucket have the same slot and the same step every few thousand vocabularies."""
+
+_FREE: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_ID_BITS: Final = np.uint64(21)
+_RANK: Final = np.uint64((1 << 21) - 1)
+_MIX: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
+_ONE: Final = np.uint64(1)
+_STEP: Final = np.uint64(3)  # from these bits on the hash says the step, ...
+_BUCKET: Final = np.uint64(24)  # ... the bucket ...
+_SLOT: Final = np.uint64(40)  # ... and the slot, which are hardly the same bits
+_HALF: Final = np.uint64(32)
+_DISPLACEMENTS: Final = 1 << 16
+
+
+# A call costs as much as a merge: what is small is copied to where it is called, by numba itself.
+_copied = njit(inline="always")
+
+
+@_copied
+def _hash(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return the pair as one number, and its hash."""
+    key = (np.uint64(left) << _ID_BITS) | np.uint64(right)
+    mixed = key * _MIX
+    return key, (mixed ^ (mixed >> _HALF)) * _MIX
+
+
+@_copied
+def _slot(mixed: Any, displacement: Any, size: Any) -> Any:
+    """Return the slot; two pairs of the same slot have different steps, so the next displacement parts them."""
+    return ((mixed >> _SLOT) + displacement * ((mixed >> _STEP) | _ONE)) & np.uint64(size - 1)
+
+
+@_copied
+def rank_of(pairs: Any, displacements: Any, left: Any, right: Any) -> Any:
+    """Return the rank of a pair of ids, ``NO_RANK`` if it is no merge."""
+    key, mixed = _hash(left, right)
+    bucket = (mixed >> _BUCKET) & np.uint64(len(displacements) - 1)
+    word = pairs[_slot(mixed, np.uint64(displacements[bucket]), len(pairs))]
+    return np.uint32(word & _RANK) if word >> _ID_BITS == key else NO_RANK
+
+
+def pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """Return the tables in which :func:`rank_of` looks pairs up.
+
+    Args:
+        merges: int64[merges, 3], left, right and made id in order of rank, no pair twice; ids and ranks are
+            below :data:`HIGHEST_ID`.
+
+    Returns:
+        uint64[slots], pairs with their ranks; uint16[buckets], their displacements.
+
+    Raises:
+        ValueError: pairs collide as they only do on purpose.
+
+    >>> pairs, displacements = pair_tables(np.array([[97, 98, 256], [256, 99, 257]]))
+    >>> [int(rank_of(pairs, displacements, *pair)) for pair in ((97, 98), (256, 99))]
+    [0, 1]
+    """
+    size = max(_LEAST, 1 << (5 * len(merges) // 4).bit_length())
+    buckets = 1 << (len(merges) // 4).bit_length()
+    for _ in range(_DOUBLINGS):
+        pairs = np.full(size, _FREE, np.uint64)
+        displacements = np.zeros(buckets, np.uint16)
+        if _enter(merges, pairs, displacements):
+            return pairs, displacements
+        size, buckets = 2 * size, 2 * buckets
+    raise ValueError(f"the {len(merges)} pairs of ids that are merged cannot be told apart by their hash")
+
+
+@compiled
+def _enter(merges: Any, pairs: Any, displacements: Any) -> bool:
+    """Fill the tables, the fullest buckets first; whether all found a place."""
+    keys, mixed = np.empty(len(merges), np.uint64), np.empty(len(merges), np.uint64)
+    buckets = np.empty(len(merges), np.int64)
+    sizes = np.zeros(len(displacements), np.int64)
+    for rank in range(len(merges)):
+        keys[rank], mixed[rank] = _hash(merges[rank, 0], merges[rank, 1])
+        buckets[rank] = np.int64((mixed[rank] >> _BUCKET) & np.uint64(len(displacements) - 1))
+        sizes[buckets[rank]] += 1
+    members = np.argsort(buckets)
+    ends = np.cumsum(sizes)
+    for bucket in np.argsort(-sizes):
+        ranks = members[ends[bucket] - sizes[bucket] : ends[bucket]]
+        displacement = 0
+        while not _place(ranks, keys, mixed, displacement, pairs):
+            displacement += 1
+            if displacement == _DISPLACEMENTS:
+                return False
+        displacements[bucket] = displacement
+    return True
+
+
+@compiled
+def _place(ranks: Any, keys: Any, mixed: Any, displacement: Any, pairs: Any) -> bool:
+    """Enter the merges of a bucket, all of them or none."""
+    for placed in range(len(ranks)):
+        slot = _slot(mixed[ranks[placed]], np.uint64(displacement), len(pairs))
+        if pairs[slot] != _FREE:
+            for rank in ranks[:placed]:
+                pairs[_slot(mixed[rank], np.uint64(displacement), len(pairs))] = _FREE
+            return False
+        pairs[slot] = (keys[ranks[placed]] << _ID_BITS) | np.uint64(ranks[placed])
+    return True
+
 
 LANES: Final = 4
 STRIDE: Final = np.uint64(256)
@@ -32,16 +216,14 @@ LONGEST_SCANNED: Final = np.uint64(223)
 
 _NO_KEY: Final = np.uint32(0xFFFF_FFFF)
 _VECTOR: Final = np.uint64(VECTOR)
-_ZERO, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+_ZERO, _EIGHT = np.uint64(0), np.uint64(8)
 _PLACE: Final = np.uint64(255)
 _DONE: Final = -2  # instead of a chunk's number: nothing is left to do in this lane; -1 is before the first
-
-_copied = njit(inline="always")
 
 
 @compiled
 def lanes() -> Any:
-    """Room for lanes: ``(keys, tokens, after, before)``."""
+    """Make room for lanes: ``(keys, tokens, after, before)``."""
     size = LANES * STRIDE
     return np.empty(size, np.uint32), np.empty(size, np.uint32), np.empty(size, np.uint8), np.empty(size, np.uint8)
 
@@ -64,7 +246,7 @@ def _fill(
     after: Any,
     before: Any,
 ) -> Any:
-    """The ids of the bytes of a chunk and the ranks of their pairs; returns where the lane's keys end."""
+    """Write the ids of a chunk's bytes and the ranks of their pairs, and return where the lane's keys end."""
     end = lane + (length // _VECTOR + _ONE) * _VECTOR
     at: Any = lane
     while at < end:
@@ -99,17 +281,9 @@ def _lowest(keys: Any, lane: Any, end: Any) -> Any:
 
 @_copied
 def _merge(
-    lane: Any,
-    lowest: Any,
-    pairs: Any,
-    displacements: Any,
-    made: Any,
-    keys: Any,
-    tokens: Any,
-    after: Any,
-    before: Any,
+    lane: Any, lowest: Any, pairs: Any, displacements: Any, made: Any, keys: Any, tokens: Any, after: Any, before: Any
 ) -> None:
-    """One merge, and the ranks of the two new pairs."""
+    """Do one merge, and look up the ranks of the two new pairs."""
     place = np.uint64(lowest) & _PLACE
     token = made[np.uint64(lowest) >> _EIGHT]
     gone = np.uint64(after[lane + place])
@@ -158,7 +332,7 @@ def merge_chunks(
         chunks: how many there are.
         byte_ids: uint32[256], the id of each byte.
         byte_pairs: uint32[65536], the rank of each pair of bytes.
-        pairs: see :func:`..encode_pairs.pair_tables`.
+        pairs: see :func:`pair_tables`.
         displacements: likewise.
         made: uint32[merges], the id that each merge makes.
         room: see :func:`lanes`.
@@ -191,3 +365,114 @@ def merge_chunks(
             elif chunk != _DONE:
                 chunk_in[number] = _DONE
                 working -= 1
+
+
+_LOW: Final = np.uint64(0xFFFF_FFFF)
+
+
+@compiled
+def _push(heap: Any, size: Any, entry: Any) -> None:
+    """Let an entry rise from place ``size`` to where it belongs; four children share a cache line."""
+    at = size
+    while at:
+        parent = (at - 1) >> 2
+        if heap[parent] <= entry:
+            break
+        heap[at] = heap[parent]
+        at = parent
+    heap[at] = entry
+
+
+@compiled
+def _sink(heap: Any, size: Any, at: Any, entry: Any) -> None:
+    """Let an entry sink from place ``at`` to where it belongs."""
+    while True:
+        child = 4 * at + 1
+        if child >= size:
+            break
+        least = child
+        for other in range(child + 1, min(child + 4, size)):
+            if heap[other] < heap[least]:
+                least = other
+        if heap[least] >= entry:
+            break
+        heap[at] = heap[least]
+        at = least
+    heap[at] = entry
+
+
+@compiled
+def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
+    """Write the rank of a new pair, put it into the heap if it is a merge, and return the size of the heap."""
+    ranks[at] = rank
+    if rank == NO_RANK:
+        return size
+    _push(heap, size, (np.uint64(rank) << _HALF) | np.uint64(at))
+    return size + 1
+
+
+@compiled
+def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any, ids: Any) -> Any:
+    """Write the ids of the bytes; returns the ranks of their pairs."""
+    ranks = np.full(length, NO_RANK, np.uint32)
+    for i in range(length):
+        ids[i] = byte_ids[data[start + i]]
+        if i:
+            ranks[i - 1] = byte_pairs[np.int64(data[start + i - 1]) << 8 | np.int64(data[start + i])]
+    return ranks
+
+
+@compiled
+def merge_long_chunk(
+    data: Any,
+    start: Any,
+    length: Any,
+    byte_ids: Any,
+    byte_pairs: Any,
+    pairs: Any,
+    displacements: Any,
+    made: Any,
+    ids: Any,
+) -> int:
+    """Write the ids of one chunk to ``ids``, which has room for one per byte; returns how many there are.
+
+    The other arguments are those of :func:`merge_chunks`.
+    """
+    ranks = _first_ranks(data, start, length, byte_ids, byte_pairs, ids)
+    after = np.arange(1, length + 1).astype(np.uint32)
+    before = np.arange(-1, length - 1).astype(np.int32)
+    # A merge takes one entry or more out and puts two in: never more than two per byte.
+    heap = np.empty(2 * length + 2, np.uint64)
+    size = 0
+    for i in range(length):
+        if ranks[i] != NO_RANK:
+            heap[size] = (np.uint64(ranks[i]) << _HALF) | np.uint64(i)
+            size += 1
+    for i in range((size - 2) >> 2, -1, -1):
+        _sink(heap, size, i, heap[i])
+    while size:
+        entry = heap[0]
+        size -= 1
+        _sink(heap, size, 0, heap[size])
+        at = np.int64(entry & _LOW)
+        rank = ranks[at]
+        if rank != entry >> _HALF:
+            continue  # another merge has taken one of the halves
+        token = made[rank]
+        end = np.int64(after[at])
+        following = np.int64(after[end])
+        ids[at] = token
+        after[at] = following
+        ranks[end] = ranks[at] = NO_RANK
+        if following < length:
+            before[following] = at
+            size = _offer(ranks, at, rank_of(pairs, displacements, token, ids[following]), heap, size)
+        previous = before[at]
+        if previous >= 0:
+            size = _offer(ranks, previous, rank_of(pairs, displacements, ids[previous], token), heap, size)
+    written, at = 0, np.int64(0)
+    while at < length:
+        ids[written] = ids[at]
+        written += 1
+        at = np.int64(after[at])
+    return written

@@ -21,7 +21,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @cache
 def has_numba() -> bool:
-    """Whether numba is installed and works; the first question imports it."""
+    """Return True if numba is installed and works; the first call imports it."""
     if find_spec("numba") is None:
         return False
     try:
@@ -42,7 +42,7 @@ def compiled(function: _Function) -> _Function:
 
 
 def inlined(function: _Function) -> _Function:
-    """The same for a small function of compiled ones: it becomes part of them.
+    """Compile a small function that compiled functions call: it becomes part of them.
 
     A call costs little by itself, but hands over every field of every array.
     """
@@ -71,7 +71,7 @@ def _announce_compilation() -> None:
             _log.info("compiling the BPE engine for this machine; this is done once and takes some seconds")
 
     def on_end(_listener: Any, _event: Any) -> None:
-        """Nothing to say."""
+        """Do nothing."""
 
     listener = type("Announcer", (events.Listener,), {"on_start": on_start, "on_end": on_end})
     events.register("numba:compile", listener())

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tokbench_plugins.bpe.compiled.jit import compiled
-from tokbench_plugins.bpe.ranks import Candidate
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
+
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.recovery.ranks import Candidate
 
 __all__ = ["CompiledRanks"]
 
@@ -27,7 +29,7 @@ _ROOM: Final = 1 << 10
 
 @compiled
 def _find(table: Any, key: Any) -> Any:
-    """The row of a key, or the free one where it would stand."""
+    """Return the row of a key, or the free one where it would stand."""
     mask = np.uint64(len(table) - 1)
     row = (key * _SPREAD >> np.uint64(20)) & mask
     while table[row] != key and table[row] != _EMPTY:

@@ -1,37 +1,357 @@
-"""Scanners: the named patterns at the speed of compiled code, where numba is installed.
+r"""Scanners that split text by the named patterns, compiled by numba.
 
-``regex`` cuts some 12 MB a second, and would be most of the time of training and encoding. A scanner's
-output equals that of ``regex.findall`` on every text.
+``regex`` splits about 12 MB a second, which would be most of the time of training and encoding. The output of a
+scanner equals that of ``regex.findall`` on every text.
+
+The classes of characters are taken from ``regex`` itself: versions of ``regex`` differ in their Unicode tables, so
+tables of our own would differ from one of them. Each class is found by one ``findall`` over all characters, once
+per process (0.1 s in all).
+
+A backtracking matcher reads ahead and gives back. Each named pattern is an automaton here, which reads each
+character once. Where a boundary depends on what follows, it is *owed* and reported later. A transition may report
+up to three boundaries, in this order:
+
+``MARKED``
+    at the place that an earlier transition marked: behind the last line break among spaces
+    (``\s*[\r\n]``), behind the last letter without case among capitals (what ``[\p{Lu}…]*`` gives back to
+    ``[\p{Ll}…]+``), before an apostrophe that may begin a contraction.
+``BEFORE``
+    before the previous character: of several spaces the last is left to the word, ``\s+(?!\S)``.
+``HERE``
+    before this character, which begins a chunk.
+
+Any transition that is not listed below ends the chunk: it reports what is owed and ``HERE``.
+
+>>> tables = class_tables()
+>>> [tables.class_of(c) for c in "x \u0301"] == [letter_class(LOWER), BLANK, MARK]
+True
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final, NamedTuple
 
-from tokbench_plugins.bpe.compiled.jit import has_numba
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 __all__ = ["Scanner", "scanner"]
 
+# What is no letter. OTHER is what is none of the rest: it, the apostrophe, the slash and the marks are
+# [^\s\p{L}\p{N}]; BLANK is U+0020, NEWLINE \r and \n, SPACE any other \s; END comes after the text.
+OTHER, APOSTROPHE, SLASH, MARK, NUMBER, BLANK, SPACE, NEWLINE, END = range(9)
+
+# Letters are told apart by case (LOWER is Ll, UPPER is Lu and Lt, BOTH is Lm and Lo, which o200k counts as
+# either; SMALL are the eight letters themselves), and by what they are in a contraction in any case.
+LOWER, UPPER, BOTH, SMALL = range(4)
+FOLDS: Final = ("", "sdmt", "l", "vr", "e")
+CLASSES: Final = 32  # a round number, at least as many as there are
+
+_BY_EXPRESSION: Final = {
+    r"\p{N}": NUMBER,
+    r"\p{M}": MARK,
+    r"\s": SPACE,
+    r"[\r\n]": NEWLINE,
+    " ": BLANK,
+    "'": APOSTROPHE,
+    "/": SLASH,
+}
+
+
+def letter_class(case: int, fold: int = 0) -> int:
+    """Return the class of the letters of a case and of an entry of :data:`FOLDS`."""
+    return END + 1 + case * len(FOLDS) + fold
+
+
+class Tables(NamedTuple):
+    """The classes of all characters, in pages of 256 of which equal ones are kept once: about 60 KB.
+
+    Attributes:
+        classes: uint8[256 * p], the classes of the characters of each page; page 0 comes first.
+        pages: int32[4352]; the class of character ``c`` is ``classes[pages[c >> 8] + (c & 255)]``.
+    """
+
+    classes: NDArray[np.uint8]
+    pages: NDArray[np.int32]
+
+    def class_of(self, character: str) -> int:
+        """Return the class of one character."""
+        code = ord(character)
+        return int(self.classes[self.pages[code >> 8] + (code & 255)])
+
+
+@cache
+def class_tables() -> Tables:
+    """Return the tables of the ``regex`` that is installed."""
+    codes = np.arange(0x110000, dtype=np.uint32)
+    codes[0xD800:0xE000] = ord("?")  # surrogates are no text; something must keep their places
+    everything = codes.tobytes().decode("utf-32-le")
+    cases = {r"\p{Ll}": LOWER, r"[\p{Lu}\p{Lt}]": UPPER, r"[\p{Lm}\p{Lo}]": BOTH}
+    classes = np.full(codes.size, OTHER, np.uint8)
+    for expression, number in (_BY_EXPRESSION | {e: letter_class(case) for e, case in cases.items()}).items():
+        members = "".join(regex.findall(f"{expression}+", everything))
+        classes[np.frombuffer(members.encode("utf-32-le"), np.uint32)] = number
+    for fold, letters in enumerate(FOLDS[1:], 1):
+        for letter in regex.findall(f"(?i:[{letters}])", everything):
+            case = next(case for expression, case in cases.items() if regex.match(expression, letter))
+            classes[ord(letter)] = letter_class(SMALL if letter in letters else case, fold)
+    places: dict[bytes, int] = {}
+    pages = [places.setdefault(page.tobytes(), 256 * len(places)) for page in classes.reshape(-1, 256)]
+    return Tables(np.frombuffer(b"".join(places), np.uint8), np.array(pages, np.int32))
+
+
+MARKED, BEFORE, HERE, SET_MARK = 1, 2, 4, 8
+STATE_SHIFT: Final = 4
+
+_LETTERS: Final = range(letter_class(LOWER), letter_class(SMALL, len(FOLDS)))
+_SIGNS: Final = (OTHER, APOSTROPHE, SLASH, MARK)  # [^\s\p{L}\p{N}]
+_SDMT, _L, _VR, _E = (tuple(letter_class(case, fold) for case in range(4)) for fold in range(1, 5))
+_SMALL_SDMT, _SMALL_L, _SMALL_VR, _SMALL_E = ((letter_class(SMALL, fold),) for fold in range(1, 5))
+
+_Moves = list[tuple[Iterable[int], str, int]]
+"""Transitions of one state: (classes, the state they lead to, what they tell)."""
+
+
+class _Automaton:
+    """Transitions under construction; states are known by their names, and ``start`` comes first."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[int, tuple[str, int]]] = {"start": {}}
+        self.owed: dict[str, int] = {"start": 0}
+
+    def add(self, state: str, moves: _Moves, owed: int = 0) -> None:
+        """Add a state: where each class leads and what it reports; of moves for the same class the first holds."""
+        row = self.rows.setdefault(state, {})
+        for classes, target, tells in moves:
+            for number in classes:
+                row.setdefault(number, (target, tells))
+        self.owed[state] = owed
+
+    def table(self) -> list[int]:
+        """Return ``target * CLASSES << STATE_SHIFT | tells`` for each state and class, CLASSES entries a state."""
+        number = {state: index * CLASSES for index, state in enumerate(self.rows)}
+        begin = self.rows["start"]
+        table = []
+        for state, row in self.rows.items():
+            for character in range(CLASSES):
+                here = 0 if state == "start" else self.owed[state] | HERE
+                fallback = (begin.get(character, ("start", 0))[0], here)
+                target, tells = row.get(character, fallback)
+                table.append(number[target] << STATE_SHIFT | tells)
+        return table
+
+
+def _add_spaces(automaton: _Automaton, blank: _Moves, space: _Moves, *, lines: bool) -> None:
+    """Add the states of a run of spaces.
+
+    Args:
+        automaton: gets them.
+        blank: what may follow the last space in its chunk, if it is U+0020.
+        space: the same if it is another one, and no line break.
+        lines: whether the run up to its last line break is a chunk of its own.
+    """
+    for prefix, owed in (("", 0), ("lines ", MARKED)) if lines else (("", 0),):
+        newline = ([NEWLINE], "lines" if lines else "spaces", 0)
+        more: _Moves = [([BLANK], f"{prefix}blanks", 0), ([SPACE], f"{prefix}spaces", 0), newline]
+        for name, follow in (("blank", blank), ("space", space)):
+            one = [(classes, target, tells | owed) for classes, target, tells in follow]
+            several = [(classes, target, tells | owed | BEFORE) for classes, target, tells in follow]
+            automaton.add(f"{prefix}{name}", more + one, owed)
+            at_end: _Moves = [([END], "start", owed | HERE)]
+            automaton.add(f"{prefix}{name}s", more + at_end + several, owed | BEFORE)
+    if lines:
+        into: _Moves = [([BLANK], "lines blank", SET_MARK), ([SPACE], "lines space", SET_MARK)]
+        automaton.add("lines", [([NEWLINE], "lines", 0), *into])
+
+
+def _gpt2() -> _Automaton:
+    automaton = _Automaton()
+    spaces: _Moves = [([BLANK], "blank", 0), ([SPACE, NEWLINE], "space", 0)]
+    words: _Moves = [(_LETTERS, "word", 0), ([NUMBER], "number", 0)]
+    signs: _Moves = [(_SIGNS, "signs", 0)]
+    automaton.add("start", [([APOSTROPHE], "quote", 0), *words, *signs, *spaces])
+    automaton.add("word", [(_LETTERS, "word", 0)])
+    automaton.add("number", [([NUMBER], "number", 0)])
+    automaton.add("signs", signs)
+    _add_spaces(automaton, words + signs, [], lines=False)
+    # '(?:[sdmt]|ll|ve|re): until the second letter is there, the first may yet begin a word.
+    two: _Moves = [(_SMALL_L, "quote l", SET_MARK), (_SMALL_VR, "quote v", SET_MARK)]
+    automaton.add("quote", [(_SMALL_SDMT, "done", 0), *two, *signs])
+    automaton.add("quote l", [(_SMALL_L, "done", 0), (_LETTERS, "word", MARKED)], MARKED)
+    automaton.add("quote v", [(_SMALL_E, "done", 0), (_LETTERS, "word", MARKED)], MARKED)
+    automaton.add("done", [])
+    return automaton
+
+
+def _add_signs_and_numbers(automaton: _Automaton, after_signs: Iterable[int]) -> None:
+    """Add what gpt4 and o200k share; ``after_signs`` are the classes that stay with signs after a line break."""
+    signs: _Moves = [(_SIGNS, "signs", 0), ([NEWLINE], "signs lines", 0)]
+    automaton.add("signs", signs)
+    automaton.add("signs lines", [(after_signs, "signs lines", 0)])
+    automaton.add("number", [([NUMBER], "number 2", 0)])
+    automaton.add("number 2", [([NUMBER], "number 3", 0)])
+    automaton.add("number 3", [])
+    automaton.add("done", [])
+
+
+def _gpt4() -> _Automaton:
+    automaton = _Automaton()
+    spaces: _Moves = [([BLANK], "blank", 0), ([SPACE], "space", 0), ([NEWLINE], "lines", 0)]
+    word: _Moves = [(_LETTERS, "word", 0)]
+    signs: _Moves = [(_SIGNS, "signs", 0)]
+    sign: _Moves = [([APOSTROPHE], "quote", 0), (_SIGNS, "sign", 0)]
+    automaton.add("start", [*word, ([NUMBER], "number", 0), *sign, *spaces])
+    automaton.add("word", word)
+    more: _Moves = [*signs, ([NEWLINE], "signs lines", 0)]
+    automaton.add("sign", word + more)  # a single sign may open a word
+    _add_signs_and_numbers(automaton, [NEWLINE])
+    _add_spaces(automaton, word + signs, word, lines=True)
+    # '(?i:[sdmt]|ll|ve|re): otherwise the apostrophe is a sign that opens a word.
+    automaton.add("quote", [(_SDMT, "done", 0), (_L, "quote l", 0), (_VR, "quote v", 0), *word, *more])
+    automaton.add("quote l", [(_L, "done", 0), *word])
+    automaton.add("quote v", [(_E, "done", 0), *word])
+    return automaton
+
+
+def _o200k() -> _Automaton:
+    automaton = _Automaton()
+    spaces: _Moves = [([BLANK], "blank", 0), ([SPACE], "space", 0), ([NEWLINE], "lines", 0)]
+    lower = [letter_class(case, fold) for case in (LOWER, SMALL) for fold in range(len(FOLDS))]
+    upper = [letter_class(UPPER, fold) for fold in range(len(FOLDS))]
+    both = [MARK, *(letter_class(BOTH, fold) for fold in range(len(FOLDS)))]
+    word: _Moves = [(lower, "lower", 0), (upper, "upper", 0), (both, "both", 0)]
+    signs: _Moves = [(_SIGNS, "signs", 0)]
+    # A mark begins a word, even though it is a sign; a sign before it opens that word.
+    automaton.add("start", [*word, ([NUMBER], "number", 0), (_SIGNS, "sign", 0), *spaces])
+    more: _Moves = [*signs, ([NEWLINE], "signs lines", 0)]
+    automaton.add("sign", word + more)
+    _add_signs_and_numbers(automaton, [NEWLINE, SLASH])
+    _add_spaces(automaton, word + signs, word, lines=True)
+    # [UPPER]*[LOWER]+ or [UPPER]+[LOWER]*, where marks and letters without case are of both kinds.
+    # Capitals after such a letter belong to it only if a small letter follows them.
+    quote: _Moves = [([APOSTROPHE], "quote", SET_MARK)]
+    in_lower: _Moves = [(lower, "lower", 0), (both, "lower", 0), *quote]
+    automaton.add("lower", in_lower)
+    automaton.add("upper", word + quote)
+    automaton.add("both", [(upper, "both upper", SET_MARK), *word, *quote])
+    told: _Moves = [([APOSTROPHE], "quote", MARKED | SET_MARK)]
+    automaton.add("both upper", [(lower, "lower", 0), (upper, "both upper", 0), (both, "both", 0), *told], MARKED)
+    # (?i:'s|'t|'re|'ve|'m|'ll|'d)? after a word: otherwise the apostrophe is a sign that opens the next.
+    opened = [(classes, target, tells | MARKED) for classes, target, tells in word + more]
+    two: _Moves = [
+        ([number], f"quote {name} {case}", 0)
+        for name, numbers in (("l", _L), ("v", _VR))
+        for case, cases in (("lower", lower), ("upper", upper))
+        for number in numbers
+        if number in cases
+    ]
+    automaton.add("quote", [(_SDMT, "done", 0), *two, *opened], MARKED)
+    for name, second in (("l", _L), ("v", _E)):
+        for case, follow in (("lower", in_lower), ("upper", word + quote)):
+            late = [(classes, target, tells | MARKED) for classes, target, tells in follow]
+            automaton.add(f"quote {name} {case}", [(second, "done", 0), *late], MARKED)
+    return automaton
+
+
+@cache
+def transitions(name: str) -> NDArray[np.uint16]:
+    """Return the automaton of a named pattern.
+
+    Returns:
+        uint16[states * CLASSES]. In a state that begins at ``s`` a character of class ``c`` tells
+        the boundaries in the lowest bits of ``t = transitions[s + c]``, and leads to the state that
+        begins at ``t >> STATE_SHIFT``. The first state begins at 0.
+
+    >>> t = int(transitions("gpt2")[BLANK])  # a blank at the start of a text
+    >>> t & HERE, int(transitions("gpt2")[(t >> STATE_SHIFT) + NUMBER]) & HERE  # and then a number
+    (0, 0)
+    """
+    automaton = {"gpt2": _gpt2, "gpt4": _gpt4, "o200k": _o200k}[name]()
+    return np.array(automaton.table(), np.uint16)
+
+
+_SPARE: Final = 3  # entries behind the last end that are written but not part of the result
+
+_TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character has that many bytes
+
+
+@inlined
+def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
+    """Return the character at ``i``, which is not of ASCII, and how many bytes it has."""
+    second = np.int64(data[i + 1] & 0x3F)
+    if first < _THREE:
+        return (first & 0x1F) << 6 | second, 2
+    third = np.int64(data[i + 2] & 0x3F)
+    if first < _FOUR:
+        return (first & 0x0F) << 12 | second << 6 | third, 3
+    return (first & 0x07) << 18 | second << 12 | third << 6 | np.int64(data[i + 3] & 0x3F), 4
+
+
+@compiled
+def _scan_documents(data: Any, offsets: Any, ends: Any, table: Any, classes: Any, pages: Any) -> Any:
+    """Write where the chunks of all documents end, and return how many there are.
+
+    Args:
+        data: uint8[n], UTF-8.
+        offsets: int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``.
+        ends: int64[n + 3], written to.
+        table: the automaton; see :func:`transitions`.
+        classes: the classes of all characters; see :class:`Tables`.
+        pages: where those of each page are.
+    """
+    found: Any = 0
+    for document in range(offsets.size - 1):
+        i, end = offsets[document], offsets[document + 1]
+        state: Any = 0
+        previous, mark = i, i
+        while True:
+            width = 1
+            if i < end:
+                first = np.int64(data[i])
+                if first < _TWO:
+                    character = classes[first]
+                else:
+                    code, width = _code(data, i, first)
+                    character = classes[pages[code >> 8] + (code & 255)]
+            else:
+                character = END
+            move = np.int64(table[state + character])
+            # Boundaries are written in any case and counted if they are meant: no branch to guess wrong.
+            ends[found] = mark
+            found += move & MARKED
+            ends[found] = previous
+            found += (move & BEFORE) // BEFORE
+            ends[found] = i
+            found += (move & HERE) // HERE
+            if move & SET_MARK:
+                mark = i
+            state = move >> STATE_SHIFT
+            if i >= end:
+                break
+            previous = i
+            i += width
+    return found
+
 
 def scanner(pattern: str) -> Scanner | None:
-    r"""The scanner of a named pattern.
+    r"""Return the scanner of a named pattern.
 
     Args:
         pattern: a key of :data:`..patterns.PATTERNS`, or such an expression itself.
 
     Returns:
-        ``None`` for any other expression, and for all of them where numba is not installed.
+        ``None`` for any other expression.
 
     >>> scanner(r"\w+") is None
     True
     """
     name = pattern_name(pattern)
-    return Scanner(name) if name in PATTERNS and has_numba() else None
+    return Scanner(name) if name in PATTERNS else None
 
 
 class Scanner:
@@ -40,29 +360,21 @@ class Scanner:
     Args:
         name: a key of :data:`..patterns.PATTERNS`.
 
-    >>> import numpy as np
     >>> data = np.frombuffer("Far   away, in 2024".encode(), np.uint8)
-    >>> scan = scanner("gpt2")
-    >>> scan and scan.ends(data).tolist()
+    >>> Scanner("gpt2").ends(data).tolist()
     [3, 5, 10, 11, 14, 19]
     """
 
     def __init__(self, name: str) -> None:
-        from tokbench_plugins.bpe.compiled.scan_kernels import SPARE, scan_documents
-        from tokbench_plugins.bpe.compiled.scan_rules import transitions
-        from tokbench_plugins.bpe.compiled.scan_tables import class_tables
-
         self.name = name
-        self._scan = scan_documents
-        self._spare = SPARE
         self._tables = (transitions(name), *class_tables())
 
     def __reduce__(self) -> tuple[type[Scanner], tuple[str]]:
-        """For pickle: the name is all there is to it."""
+        """Pickle the name alone."""
         return Scanner, (self.name,)
 
     def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Where the chunks end.
+        """Return where the chunks end.
 
         Args:
             data: uint8[n], valid UTF-8; other bytes would be read past their end.
@@ -72,11 +384,9 @@ class Scanner:
         Returns:
             int64[c], the rising positions in ``data`` behind the last byte of each chunk.
         """
-        import numpy as np
-
         if offsets is None:
             offsets = np.array([0, data.size], np.int64)
         # The system gives this memory only where something is written.
-        room = np.empty(data.size + self._spare, np.int64)
-        found = self._scan(data, offsets, room, *self._tables)
+        room = np.empty(data.size + _SPARE, np.int64)
+        found = _scan_documents(data, offsets, room, *self._tables)
         return room[:found].copy()

@@ -1,8 +1,4 @@
-"""Training as in :mod:`..train`, idea by idea, but compiled: merges identical to the literal loop.
-
-Importing this file needs numba. Next to read: ``train_text``, ``train_heap``,
-``train_merge``.
-"""
+"""Training as in :mod:`..fast.train`, idea by idea, but compiled by numba (see ``train_kernels``): the same merges."""
 
 from __future__ import annotations
 
@@ -12,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import TrainProgress, silent
-from tokbench_plugins.bpe.compiled import train_merge as kernels
+from tokbench_plugins.bpe.compiled import train_kernels as kernels
 from tokbench_plugins.bpe.compiled.count import Counts
-from tokbench_plugins.bpe.compiled.train_text import ARENA, HEAP, MADE, PAIRS, STATE, Text, drop_stale, fill_table
+from tokbench_plugins.bpe.compiled.train_kernels import ARENA, HEAP, MADE, PAIRS, STATE, Text
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
@@ -60,7 +56,7 @@ def train_counts(counts: Counts, vocab_size: int, tie: Tie = "first", progress: 
 
 
 def _laid_out(counts: Counts, ids: int) -> Text:
-    """The arrays, with no pairs in them yet."""
+    """Return the arrays, with no pairs in them yet."""
     most = counts.data.size + counts.counts.size + 1
     if most > _MOST_SLOTS:
         raise ValueError(f"{most:,} bytes of different chunks are more than the {_MOST_SLOTS:,} that can be trained on")
@@ -90,7 +86,7 @@ def _laid_out(counts: Counts, ids: int) -> Text:
 
 
 def _power_of_two(least: int) -> int:
-    """The smallest power of two that is not below.
+    """Return the smallest power of two that is at least ``least``.
 
     >>> _power_of_two(5), _power_of_two(8)
     (8, 8)
@@ -99,24 +95,24 @@ def _power_of_two(least: int) -> int:
 
 
 def _with_more_room(text: Text, lacking: int) -> Text:
-    """The same with more room for positions, for pairs, or to find pairs."""
+    """Return the text with more room for positions, for pairs, or to find pairs."""
     if lacking == kernels.ARENA_FULL:
         before = int(text.state[ARENA])
-        drop_stale(text)
+        kernels.drop_stale(text)
         left = int(text.state[ARENA])
         # Where this gains little it would soon be done again, and at worst for ever.
         return text if 2 * left <= before else text._replace(arena=_grown(text.arena, left))
     taken = int(text.state[PAIRS])
     if lacking == kernels.TABLE_FULL:
         table = np.full(2 * text.table.size, -1, np.int32)
-        fill_table(text.pairs, taken, table)
+        kernels.fill_table(text.pairs, taken, table)
         return text._replace(table=table)
     heap = _grown(text.heap, int(text.state[HEAP]))
     return text._replace(pairs=_grown(text.pairs, taken), heap=heap)
 
 
 def _grown(array: NDArray[Any], used: int) -> NDArray[Any]:
-    """A copy of what is used in an array with twice as much room; the rest takes no memory yet."""
+    """Copy the used part of an array into one of twice the size; the rest takes no memory yet."""
     grown = np.empty((2 * array.shape[0], *array.shape[1:]), array.dtype)
     grown[:used] = array[:used]
     return grown

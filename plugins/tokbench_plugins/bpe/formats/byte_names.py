@@ -19,7 +19,7 @@ __all__ = ["BYTE_TO_CHARACTER", "bytes_of_name", "name_of_bytes", "named_merges"
 
 
 def _alphabet() -> str:
-    """The 256 characters, by byte."""
+    """Return the 256 characters, by byte."""
     beyond = count(FIRST_MERGE)
     latin = map(chr, range(FIRST_MERGE))
     return "".join(c if c.isprintable() and not c.isspace() else chr(next(beyond)) for c in latin)
@@ -34,7 +34,7 @@ _NAMES: Final = str.maketrans(dict(enumerate(BYTE_TO_CHARACTER)))
 
 
 def name_of_bytes(token: bytes) -> str:
-    r"""The spelling of a token in the byte alphabet.
+    r"""Return the spelling of a token in the byte alphabet.
 
     >>> name_of_bytes(b" hi\n"), name_of_bytes("é".encode())
     ('ĠhiĊ', 'Ã©')
@@ -43,7 +43,7 @@ def name_of_bytes(token: bytes) -> str:
 
 
 def bytes_of_name(name: str) -> bytes:
-    r"""The token that is spelled so.
+    r"""Return the token that is spelled so.
 
     Raises:
         ValueError: a character of it is not in the alphabet.
@@ -61,7 +61,7 @@ def bytes_of_name(name: str) -> bytes:
 
 
 def names_of(parts: Parts) -> dict[str, int]:
-    """The ids of all ordinary tokens by their spelling, in order of id.
+    """Return the ids of all ordinary tokens by their spelling, in order of id.
 
     Raises:
         ValueError: two ids would have the same spelling, that of a special token included.
@@ -81,7 +81,7 @@ def names_of(parts: Parts) -> dict[str, int]:
 
 
 def named_merges(vocabulary: Vocabulary) -> list[tuple[str, str]]:
-    """The spellings of both halves of each merge, in order of rank.
+    """Return the spellings of both halves of each merge, in order of rank.
 
     >>> named_merges(Vocabulary.trained([(32, 104), (256, 105)]))
     [('Ġ', 'h'), ('Ġh', 'i')]
@@ -93,7 +93,7 @@ def named_merges(vocabulary: Vocabulary) -> list[tuple[str, str]]:
 def vocabulary_of_names(
     ids: Mapping[str, int], merges: Iterable[tuple[str, str]], place: Callable[[int], str]
 ) -> Vocabulary:
-    """The vocabulary of ordinary tokens and merges that are spelled in the byte alphabet.
+    """Return the vocabulary of ordinary tokens and merges that are spelled in the byte alphabet.
 
     Args:
         ids: the id of each ordinary token.
@@ -123,7 +123,7 @@ def vocabulary_of_names(
 
 
 def _tokens_by_id(ids: Mapping[str, int]) -> tuple[bytes, ...]:
-    """The bytes of each id, ``b""`` for a gap; every byte must be there."""
+    """Return the bytes of each id, ``b""`` for a gap; every byte must be there."""
     for name, token_id in ids.items():
         if not 0 <= token_id < _TOO_LARGE:
             raise ValueError(f"the id of {name!r} is {token_id}, not between 0 and {_TOO_LARGE - 1}")

@@ -1,4 +1,4 @@
-r"""Which regular expressions mean the same to the ``regex`` package and to Hugging Face's engine.
+r"""A check that a regular expression means the same to the ``regex`` package and to Hugging Face's engine.
 
 ``tokenizers`` splits with Oniguruma, in Ruby's dialect. Most expressions split text alike in both; some are
 understood differently without any complaint: ``{1,3}+`` is possessive here and repeats there, ``$`` ends a
@@ -59,7 +59,7 @@ def check_shared_dialect(pattern: str) -> None:
 
 
 def _without_conditions(pattern: str) -> str:
-    """The expression with every look ahead or behind left out; it matches nothing where the other may."""
+    """Leave out every look ahead or behind; the result can match nothing wherever the expression can."""
     parts: list[str] = []
     is_condition: list[bool] = []
     position = 0
@@ -84,5 +84,5 @@ def _without_conditions(pattern: str) -> str:
 
 @cache
 def _folded() -> tuple[str, ...]:
-    """What several characters become of one when case is folded, such as ``ss`` of ``ß``."""
+    """Return the strings that one character folds to if they are longer, such as ``ss`` for ``ß``."""
     return tuple(sorted({folded for c in map(chr, range(_PLANE)) if len(folded := c.casefold()) > 1}))

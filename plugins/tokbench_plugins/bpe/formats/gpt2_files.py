@@ -23,7 +23,7 @@ _HEADER: Final = "#version: 0.2"
 
 
 def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") -> Parts:
-    """The parts of the tokenizer in the two files.
+    """Return the parts of the tokenizer in the two files.
 
     Args:
         encoder: ``encoder.json``, elsewhere called ``vocab.json``.

@@ -12,7 +12,7 @@ __all__ = ["ids_by_name", "read_json_object"]
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """The content of a file whose outermost value is an object.
+    """Return the content of a file whose outermost value is an object.
 
     Raises:
         BackendError: the file cannot be read, is not JSON, has a key twice, or holds something else;
@@ -39,7 +39,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def ids_by_name(value: Any, where: str) -> dict[str, int]:
-    """The value if it is an object of whole numbers.
+    """Return a value if it is an object of integers; raise ValueError otherwise.
 
     Args:
         value: a part of a JSON file.

@@ -70,7 +70,7 @@ def _line(start: str, token: bytes) -> str:
 
 
 def quoted(token: bytes) -> str:
-    r"""The bytes between quotes; what is not visible text as ``\x`` and two digits.
+    r"""Return the bytes between quotes; what is not visible text as ``\x`` and two digits.
 
     >>> print(quoted(b" na\xc3\xafve\n"), quoted(b"\xc3"), quoted(b'"\\'))
     " naïve\x0a" "\xc3" "\x22\x5c"
@@ -86,7 +86,7 @@ def quoted(token: bytes) -> str:
 
 
 def unquoted(text: str) -> bytes:
-    r"""The bytes that :func:`quoted` shows.
+    r"""Return the bytes that :func:`quoted` shows.
 
     >>> unquoted(r'"na\xc3\xafve\x0a"')
     b'na\xc3\xafve\n'

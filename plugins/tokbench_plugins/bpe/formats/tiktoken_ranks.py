@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from tokbench.plugin import BackendError, read_file, write_atomically
+from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 __all__ = ["ranks_of", "read_ranks", "write_ranks"]
@@ -25,7 +26,7 @@ _SHOWN: Final = 40
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """The tokens of a file and their ranks.
+    """Return the tokens of a file and their ranks.
 
     tiktoken's own reader keeps a copy by the path's name and would not see that the file has changed.
 
@@ -84,7 +85,7 @@ def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
 
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
-    """The ranks that give a vocabulary's ids back.
+    """Return the ranks that give a vocabulary's ids back.
 
     Raises:
         ValueError: no ranks do: two ids stand for the same bytes, or other merges follow from the ids.
@@ -99,7 +100,7 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
         raise ValueError(
             f"ids {ranks[token]} and {twice} both stand for {token!r}, and a .tiktoken file has one of them"
         )
-    implied = Vocabulary.from_ranks(ranks)
+    implied = vocabulary_of_ranks(ranks)
     if implied.merges != vocabulary.merges:
         pairs = zip(implied.merges, vocabulary.merges, strict=False)
         shorter = min(len(implied.merges), len(vocabulary.merges))

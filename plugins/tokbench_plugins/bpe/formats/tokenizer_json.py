@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokbench.plugin import BackendError, write_atomically
+from tokbench_plugins.bpe.fast.encode import not_merged
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
-from tokbench_plugins.bpe.formats.parts import Parts, not_merged
+from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 
 __all__ = ["tokenizer_json", "write_tokenizer_json"]
@@ -40,7 +41,7 @@ def write_tokenizer_json(path: Path, parts: Parts) -> None:
 
 
 def tokenizer_json(parts: Parts) -> dict[str, Any]:
-    """The content of the file.
+    """Return the content of the file.
 
     Raises:
         ValueError: the format cannot hold it.
@@ -85,7 +86,7 @@ def _added_token(name: str, token_id: int) -> dict[str, Any]:
 
 
 def _pre_tokenizer(pattern: str | None) -> dict[str, Any]:
-    """What splits: GPT-2's pattern is built in; any other, or none, comes before a bare change of alphabet."""
+    """Return what splits: GPT-2's pattern is built in, any other comes before a bare change of alphabet."""
     if pattern is None:
         return {**_BYTE_LEVEL, "use_regex": False}
     expression = resolve_pattern(pattern)

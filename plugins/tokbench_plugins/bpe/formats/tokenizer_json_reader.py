@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.plugin import BackendError
+from tokbench_plugins.bpe.fast.encode import not_merged
 from tokbench_plugins.bpe.formats.byte_names import vocabulary_of_names
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
-from tokbench_plugins.bpe.formats.parts import Parts, not_merged
+from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.special import SpecialTokens
 
@@ -25,7 +26,7 @@ __all__ = ["read_tokenizer_json"]
 
 
 def read_tokenizer_json(path: Path) -> Parts:
-    """The parts of the tokenizer that a file describes.
+    """Return the parts of the tokenizer that a file describes.
 
     Args:
         path: a ``tokenizer.json`` whose model is byte-level BPE.
@@ -97,7 +98,7 @@ def _check_decoder(decoder: Any) -> None:
 
 
 def _pattern(pre_tokenizer: Any) -> str | None:
-    """The split that a pre-tokenizer makes."""
+    """Return the split that a pre-tokenizer makes."""
     steps = list(_steps(pre_tokenizer))
     kinds = [step.get("type") for step in steps]
     if kinds not in (["ByteLevel"], ["Split", "ByteLevel"]):
@@ -114,7 +115,7 @@ def _pattern(pre_tokenizer: Any) -> str | None:
 
 
 def _steps(pre_tokenizer: Any) -> Iterator[dict[str, Any]]:
-    """Pre-tokenizers one by one, out of sequences."""
+    """Yield pre-tokenizers one by one, out of sequences."""
     if isinstance(pre_tokenizer, dict) and pre_tokenizer.get("type") == "Sequence":
         for step in pre_tokenizer.get("pretokenizers") or ():
             yield from _steps(step)
@@ -148,7 +149,7 @@ def _merges(merges: Any) -> Iterator[tuple[str, str]]:
 
 
 def _added_tokens(added: Any) -> Iterator[dict[str, Any]]:
-    """The special ones; others would be cut out of ordinary text before it is split."""
+    """Yield the special ones; others would be cut out of ordinary text before it is split."""
     for number, token in enumerate(added or ()):
         match token:
             case {"content": str(name), "id": int()}:

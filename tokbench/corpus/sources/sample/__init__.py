@@ -1,4 +1,4 @@
-"""The source ``sample``: texts that were written for tokbench and ship with it.
+"""The source ``sample``: texts that were written for tokbench and are installed with it.
 
 ``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: two files in each of
 12 programming languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that no tool takes them for the
@@ -32,7 +32,7 @@ class SampleOptions(Options):
 
 
 class SampleSource:
-    """The shipped texts: languages by their ISO 639-1 code, code by language, hostile texts by kind."""
+    """The shipped texts: languages by ISO 639-1 code, programs by programming language, hostile texts by kind."""
 
     licence = "CC0-1.0"
 
@@ -46,7 +46,7 @@ class SampleSource:
                 raise InputError(msg)
 
     def documents(self) -> Iterator[Document]:
-        """All documents; see :class:`tokbench.contracts.corpus.Source`."""
+        """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         for document in self._all():
             if not self._groups or document.group in self._groups:
                 yield document

@@ -1,1 +1,1 @@
-"""The family ``code``, one file a theme; ``family`` puts them together."""
+"""The family ``code``: a file for each theme, and ``code`` to join them."""

@@ -1,4 +1,4 @@
-"""The family ``code``: what tokens make of programs."""
+"""The family ``code``: lines, names, operators and syntax of programs in tokens."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class CodeOptions(Options):
 
 
 class CodeState(NamedTuple):
-    """Sums of all themes, and why some groups have no syntax trees."""
+    """Sums of all themes, and the reasons why some groups have no syntax trees."""
 
     sums: Sums
     treeless: frozenset[str]
 
 
 class Code:
-    """Sums over lines, identifiers, operators and leaves."""
+    """The text metric: sums over lines, identifiers, operators and leaves."""
 
     def __init__(self, options: CodeOptions) -> None:
         self._grammars = options.grammars
 
     def map(self, encoded: EncodedShard) -> CodeState:
-        """The sums of one shard, over the documents whose tokens could be laid onto their bytes."""
+        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
         columns = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for theme in _THEMES:
             columns |= theme.measure(encoded)
@@ -49,11 +49,11 @@ class Code:
         return CodeState(Sums.of(encoded.shard, **columns), frozenset({leaves} if isinstance(leaves, str) else ()))
 
     def merge(self, one: CodeState, other: CodeState) -> CodeState:
-        """The sums of both."""
+        """Return the sums of both."""
         return CodeState(one.sums + other.sums, one.treeless | other.treeless)
 
     def finish(self, state: CodeState) -> Mapping[str, Measured | NotApplicable]:
-        """Ratios of sums; without any syntax tree, why there is none."""
+        """Return ratios of sums; without any syntax tree, the reason why there is none."""
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
             reason = NotApplicable("no document's tokens could be laid onto its bytes")
@@ -66,7 +66,7 @@ class Code:
         return values
 
     def raw(self, state: CodeState) -> Any:
-        """The sums, and why there are no syntax trees."""
+        """Return the sums, and the reasons why there are no syntax trees."""
         return {"treeless": sorted(state.treeless), **state.sums.raw()}
 
 

@@ -1,4 +1,4 @@
-"""The theme of names: into how many tokens each naming style falls."""
+"""The theme of names: the number of tokens of a name, by naming style."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ STYLES: Final = {
     "pascal": ("PascalCase", re.compile(rb"_*[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*_*")),
     "plain": ("plain", re.compile(rb"_*(?:[A-Za-z]|[A-Za-z]?[a-z0-9]+)_*")),
 }
-"""By the name in cells: what it is called, and what a name of the style looks like; the first that fits counts."""
+"""The naming styles by their word in cells: name of the style, and pattern of its names. The first that fits counts."""
 
 
 def style_of(name: bytes) -> int:
-    """The number of a name's style in :data:`STYLES`, ``len(STYLES)`` for what is none of them.
+    """Return the number of the style of a name in :data:`STYLES`; ``len(STYLES)`` if it has none of these styles.
 
     >>> names = [b"max_size", b"MAX_SIZE", b"maxSize", b"MaxSize", b"size", b"Size", b"X", b"__init__", b"Max_size"]
     >>> [style_of(name) for name in names]
@@ -67,8 +67,8 @@ def _finish(sums: Sums, n: int) -> Values:
 
 
 _IS: Final = (
-    "An identifier is a run of ASCII letters, digits and underscores that begins with no digit: keywords, and words of "
-    "strings and comments too. Tokens are counted in the running text, by bytes."
+    "An identifier is a run of ASCII letters, digits and underscores that does not begin with a digit. "
+    "Keywords count, and so do words in strings and comments. Tokens are counted in the running text, by bytes."
 )
 _STYLES: Final = {
     "snake": "small letters, and an underscore inside",

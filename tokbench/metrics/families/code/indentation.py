@@ -1,25 +1,77 @@
-"""The theme of lines: what they cost, and what their indentation does."""
+"""The theme of lines: the tokens of a line, and of its indentation."""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tokbench.metrics.families.code.lines import lines_of
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
-from tokbench.plugin import EncodedShard, Sums, sum_by_document, tokens_within
+from tokbench.plugin import EncodedShard, Shard, Spans, Sums, find_spans, shard_bytes, sum_by_document, tokens_within
 
-__all__ = ["THEME"]
+__all__ = ["THEME", "Lines", "lines_of"]
 
+_LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
+_TAB, _SPACE = 9, 32
+_SMALLEST_UNIT: Final = 2
+"""A single space is not a level: the further lines of ``/* */`` begin with one."""
 _DEEPEST: Final = 4
 _SPENT: Final = (
-    "Tokens are spent on indentation if they lie in the tabs and spaces before the first character of a line and "
-    "nowhere else; one that also holds the line's end or its first word costs nothing more."
+    "Tokens count as indentation if they hold nothing but tabs and spaces before the first character of a "
+    "line; a token that also holds a line end or the first word of the line does not count."
 )
 _LEVEL: Final = (
-    "A level is a tab, or as many spaces as most often come on from one line of the document to the next, two at least."
+    "A level is a tab, or the number of spaces (two at least) by which lines of the document most often go "
+    "further right than the line before."
 )
+
+
+class Lines(NamedTuple):
+    """The lines of some programs, blank lines aside.
+
+    Attributes:
+        margins: the tabs and spaces at the beginning of each line, which may be empty.
+        tabs, spaces: int64[l], the number of tabs and of spaces in each margin.
+        levels: int64[l], the depth of indentation: tabs, or spaces by the document's unit, rounded down; 0 if mixed.
+    """
+
+    margins: Spans
+    tabs: NDArray[np.int64]
+    spaces: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+def lines_of(shard: Shard) -> Lines:
+    r"""Return the lines of a shard, found once.
+
+    >>> from tokbench.plugin import Document
+    >>> text = "if x:\n  y\n\n  if z:\n    w\n\tv\n"
+    >>> lines = lines_of(Shard("c", "python", 0, [Document(text, "python", "0", "c:1")], by_key=False))
+    >>> lines.spaces.tolist(), lines.tabs.tolist(), lines.levels.tolist()
+    ([0, 2, 2, 4, 0], [0, 0, 0, 0, 1], [0, 1, 1, 2, 1])
+    """
+    return shard.cached("lines of code", lambda: _find(shard))
+
+
+def _find(shard: Shard) -> Lines:
+    margins = find_spans(shard, _LINE_STARTS)
+    before = np.concatenate([[0], np.cumsum(shard_bytes(shard) == _TAB)])
+    tabs = before[margins.ends] - before[margins.starts]
+    spaces = margins.ends - margins.starts - tabs
+    ends = np.searchsorted(margins.documents, np.arange(len(shard)), side="right")[:-1]
+    lines = zip(np.split(spaces, ends), np.split(tabs, ends), strict=True)
+    units = np.array([_unit(*each) for each in lines], dtype=np.int64)
+    by_spaces = spaces // units[margins.documents]
+    return Lines(margins, tabs, spaces, np.where(tabs == 0, by_spaces, np.where(spaces == 0, tabs, 0)))
+
+
+def _unit(spaces: NDArray[np.int64], tabs: NDArray[np.int64]) -> int:
+    """Return the number of spaces of a level: the most frequent step to the right from one line to the next."""
+    steps = np.diff(spaces[tabs == 0])
+    steps = steps[steps >= _SMALLEST_UNIT]
+    return int(np.argmax(np.bincount(steps))) if len(steps) else _SMALLEST_UNIT
 
 
 def _measure(encoded: EncodedShard) -> Columns:
@@ -67,14 +119,14 @@ _VALUES: Final = (
         "tokens/line",
         "lower",
         "Σ tokens / Σ lines that are not blank",
-        "What a line of code costs, its share of blank lines included.",
+        "Tokens of a line of code; the tokens of blank lines count among them.",
     ),
     value(
         "indent_share",
         "share of tokens",
         "lower",
         "Σ tokens within indentation / Σ tokens",
-        f"Share of all tokens that is spent on indentation. {_SPENT}",
+        f"Share of all tokens that are indentation. {_SPENT}",
     ),
     value(
         "indent_tokens_per_space",
@@ -92,14 +144,14 @@ _VALUES: Final = (
                 "tokens/line",
                 "lower",
                 f"Σ tokens within indentation / Σ lines, over lines indented with {name} alone",
-                f"What it costs that a line is indented with {name}. {_SPENT}",
+                f"Tokens of the indentation of a line that is indented with {name}. {_SPENT}",
             ),
             value(
                 f"indent_{name}_per_level",
                 "tokens/level",
                 "lower",
                 f"Σ tokens within indentation / Σ levels, over lines indented with {name} alone by a level or more",
-                f"What a level of indentation costs. {_LEVEL} {_SPENT}",
+                f"Tokens of a level of indentation. {_LEVEL} {_SPENT}",
             ),
         )
     ),
@@ -110,7 +162,7 @@ _VALUES: Final = (
             "lower",
             f"Σ tokens within indentation / Σ lines, over lines at level {depth}"
             + (" and deeper" if depth == _DEEPEST else ""),
-            f"How the cost grows with the depth. {_LEVEL} {_SPENT}",
+            f"Tokens of the indentation of a line, by depth. {_LEVEL} {_SPENT}",
         )
         for depth in range(1, _DEEPEST + 1)
     ),

@@ -1,4 +1,4 @@
-"""Leaves of syntax trees: what a grammar takes for one piece of a program. Needs the extra ``code``."""
+"""Leaves of syntax trees: the smallest pieces of a program by its grammar. Needs the extra ``code``."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _INSTALL: Final = "needs tree-sitter-language-pack below 1.0: pip install 'tokbe
 
 
 class Leaves(NamedTuple):
-    """The leaves of a shard's syntax trees, of the documents that were understood.
+    """The leaves of the syntax trees of a shard, of documents without a syntax error.
 
     Attributes:
-        spans: without white space at either end; a string or comment is one leaf, whatever is in it.
+        spans: the leaves, without white space at either end. A string or comment is one leaf, whatever is in it.
         kinds: int64[l], :data:`CODE`, :data:`STRING` or :data:`COMMENT`.
         reach: the spans with the white space around them.
-        parsed: bool[d], the documents without an error in their tree.
+        parsed: bool[d], ``True`` for documents without a syntax error.
     """
 
     spans: Spans
@@ -42,11 +42,11 @@ class Leaves(NamedTuple):
 
 
 def leaves_of(shard: Shard, grammars: Mapping[str, str]) -> Leaves | str:
-    """The leaves of a shard, found once, or why there are none.
+    """Return the leaves of a shard, found once, or the reason why there are none.
 
     Args:
         shard: programs of one language.
-        grammars: by group, the grammar to use where it is not called like the group.
+        grammars: the grammar of each group whose name is not that of its grammar.
     """
     group = shard.group
     grammar = grammars.get(group) or _ALIASES.get(group.lower()) or group.lower()
@@ -75,7 +75,7 @@ def _find(shard: Shard, grammar: str) -> Leaves | str:
 
 
 def _parser(grammar: str) -> Parser | str | None:
-    """The parser of a grammar, ``None`` if there is no such grammar, or why there is none at all."""
+    """Return the parser of a grammar; ``None`` if there is no such grammar; or the reason why there are no parsers."""
     if importlib.util.find_spec("tree_sitter_language_pack") is None:
         return _INSTALL
     version = importlib.metadata.version("tree-sitter-language-pack")
@@ -90,7 +90,7 @@ def _parser(grammar: str) -> Parser | str | None:
 
 
 def _walk(root: Node) -> Iterator[tuple[int, int, int]]:
-    """Start, end and kind of every leaf, in the order of the text; strings and comments are not looked into."""
+    """Yield start, end and kind of every leaf, in the order of the text. Strings and comments are leaves."""
     cursor = root.walk()
     while True:
         node = cursor.node
@@ -115,7 +115,7 @@ def _kind(node: Node) -> int:
 
 
 def _laid_out(shard: Shard, spans: Spans, kinds: NDArray[np.int64], parsed: NDArray[np.bool_]) -> Leaves:
-    """Take white space off the leaves' ends, and find how far it reaches beyond them."""
+    """Remove white space from the ends of the leaves, and find the white space around them."""
     data = shard_bytes(shard)
     solid = ~np.isin(data, np.frombuffer(b" \t\r\n\f\v", dtype=np.uint8))
     places = np.arange(len(data))

@@ -1,4 +1,4 @@
-"""The theme of operators and delimiters of several characters: which are cut."""
+"""The theme of operators and delimiters of several characters: the share that is not cut."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ OPERATORS: Final = {
     "path": ":: ?. .. ... ..=",
     "delimiter": "/* */ /** <!-- --> </ /> \"\"\" ''' #! ${ #{",
 }
-"""The operators and delimiters that are looked for, by class."""
+"""The operators and delimiters that are counted, by class."""
 
 _CLASS: Final = {each.encode(): kind for kind, listed in OPERATORS.items() for each in listed.split()}
 
 
 def _pattern() -> re.Pattern[bytes]:
-    """The longest operator at each place, unless its first or last character goes on, as in a line of ``=====``."""
+    """Return a pattern of the longest operator at each place.
+
+    An operator does not match where its first or last character goes on, as in a line of ``=====``.
+    """
     listed = sorted(_CLASS, key=lambda each: (-len(each), each))
     parts = (b"(?<!%b)%b(?!%b)" % (re.escape(each[:1]), re.escape(each), re.escape(each[-1:])) for each in listed)
     # Most places are ruled out by two characters, which makes the search thirty times as fast.
@@ -75,7 +78,7 @@ _VALUES: Final = (
         (
             "Share of the operators and delimiters of two characters and more that lie inside one token, in code, "
             "strings and comments alike. The longest at a place counts; longer rows of one character, as in =====, "
-            "are none."
+            "do not count."
         ),
     ),
     *(

@@ -1,4 +1,4 @@
-"""The theme of syntax: whether tokens are the pieces of which a grammar builds the program."""
+"""The theme of syntax: tokens compared with the leaves of the syntax tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
 
 
 def measure(encoded: EncodedShard, leaves: Leaves | None) -> Columns:
-    """The sums of a shard over the documents that were parsed and could be laid out; zeros without leaves."""
+    """Return the sums of a shard over the parsed and aligned documents; zeros without leaves."""
     if leaves is None:
         leaves = _nothing(len(encoded.shard))
     seen = leaves.parsed & encoded.token_ends.aligned
@@ -43,7 +43,7 @@ def _nothing(documents: int) -> Leaves:
 
 
 def _ending(encoded: EncodedShard, spans: Spans) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """How many tokens end in each span."""
+    """Return int64[s], the number of tokens that end in each span."""
     found = np.searchsorted(encoded.boundaries, [spans.starts, spans.ends], side="right")
     return np.asarray(found[1] - found[0], dtype=np.int64)
 
@@ -69,7 +69,7 @@ def _alignment(encoded: EncodedShard, leaves: Leaves) -> Columns:
 
 
 def finish(sums: Sums, n: int) -> Values:
-    """The ratios of sums; ``n`` is the number of documents that could be laid out."""
+    """Return the ratios of sums; ``n`` is the number of aligned documents."""
     parsed = int(sums.columns["parsed documents"].sum())
     return {
         "syntax_parsed": over(sums, "parsed documents", "documents of programs", n, share=True),
@@ -87,7 +87,11 @@ _LEAVES: Final = (
     "Leaves are those of tree-sitter's grammar, a whole string or comment counting as one; white space beside a leaf "
     "may belong to its token. Documents with a syntax error in their tree are left out, see syntax_parsed."
 )
-_REGION: Final = "A token belongs where its last byte lies; strings have their quotation marks. Of documents as above."
+_REGION: Final = (
+    "A token belongs to the region of its last byte; quotation marks belong to strings. Documents with a "
+    "syntax error in their tree are left out."
+)
+
 
 VALUES: Final[tuple[Metric, ...]] = (
     value(
@@ -95,7 +99,7 @@ VALUES: Final[tuple[Metric, ...]] = (
         "share of documents",
         "none",
         "documents without an error in their syntax tree / documents",
-        "Share of the documents that the grammar understands: what the numbers on syntax rest on.",
+        "Share of the documents that the grammar parses without error; the other numbers on syntax rest on these.",
     ),
     value(
         "leaf_edges_kept",

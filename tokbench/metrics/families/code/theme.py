@@ -1,4 +1,4 @@
-"""What the themes of the family ``code`` share."""
+"""The common part of the themes of the family ``code``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokbench.plugin import EncodedShard, EncodesWithOffsets, HasTokenBytes, Mea
 __all__ = ["Columns", "Theme", "Values", "over", "value"]
 
 Columns = dict[str, NDArray[Any]]
-"""Quantities by name, one number a document."""
+"""Quantities by name: an array with a number for each document."""
 
 Values = Mapping[str, Measured | NotApplicable]
 
@@ -20,12 +20,12 @@ _LAID: Final = (HasTokenBytes, EncodesWithOffsets)
 
 
 class Theme(NamedTuple):
-    """A part of the family.
+    """One theme of the family ``code``.
 
     Attributes:
-        values: the numbers it yields.
-        measure: the sums of a shard, over the documents that could be laid out.
-        finish: the numbers, from the sums and the number of documents they rest on.
+        values: the metrics of the theme.
+        measure: computes the quantities of a shard, over the aligned documents.
+        finish: computes the values from the sums and the number of aligned documents.
     """
 
     values: tuple[Metric, ...]
@@ -34,11 +34,11 @@ class Theme(NamedTuple):
 
 
 def value(name: str, unit: str, direction: Literal["higher", "lower", "none"], formula: str, says: str) -> Metric:
-    """A number that needs to know where tokens lie."""
+    """Return a metric for which the places of the tokens are needed."""
     return Metric(id=name, unit=unit, direction=direction, formula=formula, definition=says, needs=_LAID)
 
 
 def over(sums: Sums, above: str, below: str, documents: int, *, share: bool = False) -> Measured | NotApplicable:
-    """A ratio of sums that rests on so many documents."""
+    """Return a ratio of sums, with the number of documents on which it rests."""
     ratio = sums.share(above, below) if share else sums.ratio(above, below)
     return ratio._replace(n=documents) if isinstance(ratio, Measured) else ratio

@@ -1,1 +1,1 @@
-"""What the same text costs in one language and in another; for corpora whose groups are translations."""
+"""The family ``fairness``: the cost of the same text in different languages, on corpora of translations."""

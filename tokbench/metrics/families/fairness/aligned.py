@@ -1,4 +1,4 @@
-"""Tokens of documents that are aligned with their translations."""
+"""The tokens of each document of a group, for comparing it with its translations."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import BUCKETS, EncodedShard, comes_back
+from tokbench.plugin import BUCKETS, EncodedShard
 
 __all__ = ["Aligned", "Documents"]
 
 
 class Documents(NamedTuple):
-    """The documents of a group in their order, which is that of every other group.
+    """The documents of a group in order; document ``k`` of each group is a translation of the same text.
 
     Attributes:
-        tokens: int64[d].
-        kept: bool[d], those that come back.
-        buckets: int64[d], the jackknife group.
+        tokens: int64[d], the number of tokens of each document.
+        kept: bool[d], ``True`` for documents that come back.
+        buckets: int64[d], the jackknife group of each document.
     """
 
     tokens: NDArray[np.int64]
@@ -26,42 +26,42 @@ class Documents(NamedTuple):
     buckets: NDArray[np.int64]
 
     def per_bucket(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """float64[BUCKETS], the tokens of some documents by jackknife group."""
+        """Return float64[BUCKETS], the tokens of the chosen documents by jackknife group."""
         sums = np.bincount(self.buckets[which], weights=self.tokens[which], minlength=BUCKETS)
         return sums.astype(np.float64)
 
 
 class Aligned(NamedTuple):
-    """The documents of a group as far as its shards have been looked at; of a parallel corpus alone.
+    """The documents of some shards of a group; none if the corpus is not parallel.
 
-    A document that is lost in one language is left out in the other, too, so sums would not do: these
-    are 17 bytes a document, far less than its text.
+    A document that is lost in one language is left out in the other, too, so sums are not enough. A document takes 17
+    bytes here, far less than its text.
 
     Attributes:
-        parts: by the number of their first document.
+        parts: the documents of each shard, with the number of the first.
     """
 
     parts: tuple[tuple[int, Documents], ...]
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> Aligned:
-        """The documents of one shard."""
+        """Return the documents of one shard."""
         shard = encoded.shard
         if not shard.parallel:
             return cls(())
-        return cls(((shard.first, Documents(encoded.tokens, comes_back(encoded), shard.buckets)),))
+        return cls(((shard.first, Documents(encoded.tokens, encoded.comes_back, shard.buckets)),))
 
     def merged(self, other: Aligned) -> Aligned:
-        """The documents of both, in their order."""
+        """Return the documents of both, in their order."""
         return Aligned(tuple(sorted(self.parts + other.parts, key=lambda part: part[0])))
 
     def documents(self) -> Documents:
-        """All of them in a row."""
+        """Return all documents in order."""
         columns = zip(*(documents for _, documents in self.parts), strict=True)
         return Documents(*(np.concatenate(column) for column in columns))
 
     def raw(self) -> dict[str, Any]:
-        """Sums by jackknife group as JSON data; nothing of a corpus that is not parallel."""
+        """Return sums by jackknife group as JSON data; nothing if the corpus is not parallel."""
         if not self.parts:
             return {}
         every = self.documents()

@@ -1,4 +1,4 @@
-"""The family ``fairness``: premiums by language, and how unevenly they are spread."""
+"""The family ``fairness``: premiums by language, and their inequality."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from tokbench.metrics.families.fairness.aligned import Aligned
-from tokbench.metrics.families.fairness.fairness_metrics import VALUES
 from tokbench.metrics.families.fairness.premium import Premium, inequality, mean, median, premium
 from tokbench.plugin import (
     WHOLE,
@@ -14,9 +13,11 @@ from tokbench.plugin import (
     CorpusStates,
     EncodedShard,
     Measured,
+    Metric,
     MetricFamily,
     NotApplicable,
     Options,
+    Role,
     slices,
 )
 
@@ -25,25 +26,93 @@ __all__ = ["SPEC"]
 _Values = dict[str, Measured | NotApplicable]
 
 
-class Fairness:
+VALUES: Final = (
+    Metric(
+        id="premium",
+        unit="times the reference",
+        direction="lower",
+        role=Role.PREMIUM,
+        formula="Σ tokens / Σ tokens of the same documents in the reference language",
+        definition=(
+            "Tokens of a text in this language, relative to the same text in the reference language of the corpus: the "
+            "relative price where tokens are paid for, and the relative time where they are generated one by one. "
+            "A document that does not come back, or has unknown tokens, in either language is left out in both; if "
+            "more than half are left out, there is no premium. For the whole corpus and for slices (script, family, "
+            "resource class of the languages) it is the mean over all languages but the reference."
+        ),
+    ),
+    Metric(
+        id="median_premium",
+        unit="times the reference",
+        direction="lower",
+        formula="median over documents of tokens / tokens in the reference language",
+        definition=(
+            "The median of the premiums of single documents: half of the documents have a higher one. "
+            "Several languages together have no interval, because translations of one document are not independent."
+        ),
+    ),
+    Metric(
+        id="relative_context",
+        unit="share of the reference's",
+        direction="higher",
+        label="context",
+        role=Role.RELATIVE_CONTEXT,
+        formula="1 / premium",
+        definition="Share of the text that fits into a context window in this language, relative to the reference.",
+    ),
+    Metric(
+        id="left_out",
+        unit="documents",
+        direction="lower",
+        label="left out of premiums",
+        formula="documents that do not come back in the language or in the reference",
+        definition="Documents that the premium leaves out, so that lost text does not look like cheap text.",
+    ),
+    Metric(
+        id="gini",
+        unit="Gini coefficient",
+        direction="lower",
+        label="Gini",
+        role=Role.INEQUALITY,
+        formula="Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
+        definition=(
+            "Inequality of the premiums of all languages, the reference among them, each counted once: 0 if "
+            "all premiums are equal, near 1 if one of many languages bears almost all of the cost."
+        ),
+        whole=True,
+    ),
+    Metric(
+        id="max_min",
+        unit="times the cheapest",
+        direction="lower",
+        label="max/min premium",
+        role=Role.PREMIUM_RANGE,
+        formula="highest premium / lowest premium",
+        definition="Premium of the most expensive language, relative to the cheapest; the reference counts, too.",
+        whole=True,
+    ),
+)
+
+
+class FairnessMetric:
     """Compares the groups of a parallel corpus with one of them."""
 
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Aligned:
-        """Tokens of the documents, and which of them come back."""
+        """Return the tokens of the documents, and which documents come back."""
         return Aligned.of(encoded)
 
     def merge(self, one: Aligned, other: Aligned) -> Aligned:
-        """The documents of both."""
+        """Return the documents of both."""
         return one.merged(other)
 
     def raw(self, state: Aligned) -> Any:
-        """The sums."""
+        """Return the sums."""
         return state.raw()
 
-    def across(self, states: CorpusStates) -> CorpusOutcome:
-        """Premiums by group and slice; Gini and the rest of the whole."""
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
+        """Return premiums by group and slice, and the inequality of premiums over the whole corpus and slices."""
         values: dict[tuple[str, str], _Values] = {}
         for name in states.tokenizers:
             reason = _reason(states, name)
@@ -53,7 +122,7 @@ class Fairness:
 
 
 def _reason(states: CorpusStates, name: str) -> str:
-    """Why nothing can be said of a corpus; ``""`` if something can."""
+    """Return the reason why a corpus has no premiums, or an empty string if it has."""
     if not states.parallel:
         return f"corpus {states.corpus} is not aligned; add 'parallel: true' if its groups are translations"
     if not states.reference:
@@ -69,7 +138,7 @@ def _nothing(states: CorpusStates, reason: str) -> Iterator[tuple[str, _Values]]
 
 
 class _Languages:
-    """The languages of a corpus under one tokenizer."""
+    """The premiums of the languages of a corpus under one tokenizer."""
 
     def __init__(self, states: CorpusStates, name: str) -> None:
         self._reference = states.reference
@@ -85,7 +154,7 @@ class _Languages:
                 self._lacking[group] = reason
 
     def values(self) -> Iterator[tuple[str, _Values]]:
-        """By group, for the whole, and by slice."""
+        """Yield the values of each group, of the whole corpus, and of each slice."""
         for group, found in self._premiums.items():
             reason = self._lacking.get(group)
             yield group, {**(_no(reason) if reason else _cost([found])), "left_out": _left_out([found])}
@@ -97,7 +166,7 @@ class _Languages:
                 yield f"{facet}: {value}", self._together(groups)
 
     def _together(self, groups: Iterable[str]) -> _Values:
-        """The mean of all but the reference, and how unevenly several are spread."""
+        """Return the mean premium of all groups but the reference, and the inequality if there are several groups."""
         some = list(groups)
         lacking = [group for group in some if group in self._lacking]
         if lacking:
@@ -117,7 +186,7 @@ def _no(reason: str) -> _Values:
 
 
 def _cost(parts: list[Premium]) -> _Values:
-    """The premium, and what it leaves of a context window."""
+    """Return the premium, the median premium, and the relative context."""
     price = mean(parts)
     context = Measured(1 / price.value, price.n)
     if price.ci_low and price.ci_high:
@@ -134,6 +203,6 @@ def _left_out(parts: Iterable[Premium]) -> Measured:
 SPEC: Final = MetricFamily(
     name="fairness",
     summary="premium of each language over a reference language, Gini, max/min; for parallel corpora",
-    text=Fairness,
+    text=FairnessMetric,
     values=VALUES,
 )

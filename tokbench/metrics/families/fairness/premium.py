@@ -1,4 +1,4 @@
-"""Premiums: what each language costs in tokens, the reference language being 1."""
+"""Premiums: the tokens of a language relative to those of the reference language."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.metrics.families.fairness.aligned import Documents
-from tokbench.metrics.families.fairness.inequality import gini
-from tokbench.plugin import Measured, spread
+from tokbench.plugin import Measured, gini_coefficient, spread
 
 __all__ = ["Premium", "inequality", "mean", "median", "premium"]
 
 _LEAST = 0.5
-"""Where fewer documents than this share come back in both languages, they no longer stand for the text."""
+"""The smallest share of documents that must come back in both languages to stand for the text."""
 
 
 class Premium(NamedTuple):
-    """A language beside the reference, on the documents that come back in both.
+    """A language compared with the reference, on the documents that come back in both.
 
     Attributes:
         above, below: float64[g], tokens by jackknife group, in the language and in the reference.
-        documents: how many documents that is.
-        left_out: how many do not come back in one of them or in both.
-        ratios: float64[d], of each of the documents that has tokens in the reference.
+        documents: the number of these documents.
+        left_out: the number of documents that do not come back in one of the languages or in both.
+        ratios: float64[d], the ratio of tokens of each document that has tokens in the reference.
     """
 
     above: NDArray[np.float64]
@@ -36,7 +35,7 @@ class Premium(NamedTuple):
     ratios: NDArray[np.float64]
 
     def shortcoming(self, group: str, reference: str) -> str:
-        """Why there is no premium; ``""`` if there is one."""
+        """Return the reason why there is no premium, or an empty string if there is one."""
         every = self.documents + self.left_out
         if self.documents < _LEAST * every:
             both = f"{group} and {reference}" if group != reference else group
@@ -45,7 +44,7 @@ class Premium(NamedTuple):
 
 
 def premium(group: Documents, reference: Documents) -> Premium:
-    """A language beside the reference."""
+    """Compare a language with the reference."""
     both = group.kept & reference.kept
     kept = int(both.sum())
     some = both & (reference.tokens > 0)
@@ -54,10 +53,10 @@ def premium(group: Documents, reference: Documents) -> Premium:
 
 
 def median(parts: Sequence[Premium]) -> Measured:
-    """The premium of the document in the middle; its interval, for one language alone, is that of the sign test.
+    """Return the median of the premiums of documents; for one language alone, with the interval of the sign test.
 
-    Of n documents in order, the k-th and the k-th from the end, k = floor((n - 1.96 sqrt(n)) / 2) (Conover 1999,
-    "Practical Nonparametric Statistics", 3.2).
+    The interval goes, in the order of n documents, from the k-th to the k-th from the end, k = floor((n - 1.96 sqrt(n))
+    / 2) (Conover 1999, "Practical Nonparametric Statistics", 3.2).
     """
     ratios = np.sort(np.concatenate([part.ratios for part in parts]))
     value, n = float(np.median(ratios)), len(ratios)
@@ -68,7 +67,7 @@ def median(parts: Sequence[Premium]) -> Measured:
 
 
 def mean(parts: Iterable[Premium]) -> Measured:
-    """Tokens of some languages over tokens of the reference for the same documents, with its interval."""
+    """Return the tokens of some languages divided by tokens of the reference for the same documents."""
     some = list(parts)
     above, below = (np.sum([getattr(part, side) for part in some], axis=0) for side in ("above", "below"))
     return _estimate(
@@ -77,12 +76,15 @@ def mean(parts: Iterable[Premium]) -> Measured:
 
 
 def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
-    """The Gini coefficient of premiums, and the highest over the lowest, with their intervals."""
-    return {"gini": _estimate(parts, gini), "max_min": _estimate(parts, lambda values: max(values) / min(values))}
+    """Return the Gini coefficient of premiums, and the highest divided by the lowest, with their intervals."""
+    return {
+        "gini": _estimate(parts, gini_coefficient),
+        "max_min": _estimate(parts, lambda values: max(values) / min(values)),
+    }
 
 
 def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float]) -> Measured:
-    """A statistic of premiums, each jackknife group left out in all languages at a time."""
+    """Return a statistic of premiums; for its interval, each jackknife group is left out in all languages at once."""
     above, below = (np.array([getattr(part, side) for part in parts]) for side in ("above", "below"))
     value = statistic((above.sum(axis=1) / below.sum(axis=1)).tolist())
     documents = sum(part.documents for part in parts)

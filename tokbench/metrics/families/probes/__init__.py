@@ -1,1 +1,21 @@
-"""The family ``probes``: the classic questions to a tokenizer, each with its texts; ``family`` lists them."""
+"""The family ``probes``: the classic questions to a tokenizer, in the order in which a report shows them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokbench.metrics.families.probes.figures import ARITHMETIC, DATES
+from tokbench.metrics.families.probes.formats import EMOJI, FORMATS, URLS
+from tokbench.metrics.families.probes.spelling import CASE, SPACES, SPELLING
+from tokbench.plugin import MetricFamily
+
+__all__ = ["PROBES", "SPEC"]
+
+PROBES: Final = (CASE, SPACES, SPELLING, ARITHMETIC, DATES, FORMATS, URLS, EMOJI)
+
+SPEC: Final = MetricFamily(
+    name="probes",
+    summary="the classic probes, on texts of their own: case, spaces, spelling, sums, dates, formats, addresses, emoji",
+    probes=lambda _: PROBES,
+    values=tuple(value for probe in PROBES for value in probe.values),
+)

@@ -1,4 +1,4 @@
-"""Probes of figures: sums and dates."""
+"""Probes of digits: arithmetic and dates."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.families.numbers.numbers import patterns
-from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
+from tokbench.metrics.families.numbers import patterns
+from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, Measured, NotApplicable, find_spans
 
 __all__ = ["ARITHMETIC", "DATES"]
@@ -53,7 +53,7 @@ def _dates(encoded: EncodedShard) -> Values:
     return values | {"probe_dates_alike": Measured(max(ways.values()) / len(_ISO_DATES), len(_ISO_DATES))}
 
 
-ARITHMETIC: Final = Sheet(
+ARITHMETIC: Final = TextProbe(
     name="arithmetic",
     title="Arithmetic",
     explanation=(
@@ -75,7 +75,7 @@ ARITHMETIC: Final = Sheet(
     measure=_arithmetic,
 )
 
-DATES: Final = Sheet(
+DATES: Final = TextProbe(
     name="dates",
     title="Dates",
     explanation=(
@@ -84,13 +84,13 @@ DATES: Final = Sheet(
     ),
     texts=tuple((each, each) for each in (*_ISO_DATES, *_OTHER_DATES)),
     values=(
-        probe_value("dates", "tokens/date", "lower", "Σ tokens / dates", "What a date costs, in four formats."),
+        probe_value("dates", "tokens/date", "lower", "Σ tokens / dates", "Tokens of a date, in four formats."),
         probe_value(
             "dates_alike",
             "share of dates",
             "higher",
             "dates such as 2024-02-29 cut in the most frequent way / such dates",
-            "Whether dates of one format are cut at the same places.",
+            "Share of the dates of one format that are cut in the most frequent way.",
             LAID,
         ),
     ),

@@ -1,4 +1,4 @@
-"""Probes of formats: the same data three ways, addresses, emoji."""
+"""Probes of formats: the same data as YAML, JSON and XML; addresses; emoji."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.metrics.families.probes.sheet import Sheet, probe_value, tokens_each
+from tokbench.metrics.families.probes.text_probe import TextProbe, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, Measured, NotApplicable
 
 __all__ = ["EMOJI", "FORMATS", "URLS"]
@@ -106,7 +106,7 @@ def _urls(encoded: EncodedShard) -> Values:
     return {"probe_urls": Measured(float(encoded.shard.n_bytes.sum() / encoded.tokens.sum()), len(encoded.shard))}
 
 
-FORMATS: Final = Sheet(
+FORMATS: Final = TextProbe(
     name="formats",
     title="The same data as YAML, JSON and XML",
     explanation=(
@@ -129,7 +129,7 @@ FORMATS: Final = Sheet(
     },
 )
 
-EMOJI: Final = Sheet(
+EMOJI: Final = TextProbe(
     name="emoji",
     title="Emoji",
     explanation=(
@@ -151,7 +151,7 @@ EMOJI: Final = Sheet(
     measure=_emoji,
 )
 
-URLS: Final = Sheet(
+URLS: Final = TextProbe(
     name="urls",
     title="Addresses and paths",
     explanation=(

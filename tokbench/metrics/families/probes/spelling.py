@@ -9,11 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.families.probes.longest import longest_words
-from tokbench.metrics.families.probes.sheet import LAID, Sheet, probe_value, tokens_each
-from tokbench.plugin import EncodedShard, HasTokenBytes, Measured, NotApplicable, Tokenizer, touches
+from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, probe_value, tokens_each
+from tokbench.plugin import EncodedShard, HasDummyPrefix, HasTokenBytes, Measured, NotApplicable, Tokenizer, touches
 
-__all__ = ["CASE", "SPACES", "SPELLING"]
+__all__ = ["CASE", "SPACES", "SPELLING", "longest_words"]
 
 Values = Mapping[str, Measured | NotApplicable]
 
@@ -26,9 +25,16 @@ _PROMPTS: Final = (
 )
 _WORDS: Final = ("strawberry", "lollipop", "responsibilities")
 
+_WORD: Final = re.compile(rb" ?([A-Za-z][a-z]+)")
+_LETTERS: Final = 4
+"""A token with fewer different letters, as aaaaaaaa, does not count as a word."""
+
+_LARGEST: Final = 1 << 21
+"""Larger vocabularies are made by a formula, not by training, so they have no words to find."""
+
 
 def _label(text: str) -> str:
-    """A text with the spaces at its ends made visible, and with its line ends.
+    """Return a text with visible spaces at its ends and visible line ends.
 
     >>> print(_label(" hat"), _label("It is "))
     ␣hat It is␣
@@ -44,7 +50,7 @@ def _spaces(encoded: EncodedShard) -> Values:
 
 
 def _spell(word: str) -> str:
-    """A word with hyphens between its letters.
+    """Return a word with hyphens between its letters.
 
     >>> _spell("hat")
     'h-a-t'
@@ -76,18 +82,47 @@ def _letters_alone(encoded: EncodedShard, spelled: list[int]) -> Measured | NotA
     return Measured(float(alone.mean()), len(spelled))
 
 
+def longest_words(tokenizer: Tokenizer, count: int) -> list[str]:
+    """Return the longest tokens that are words of ASCII letters: their texts, with a space in front if they have one.
+
+    Tokens that differ only in the case of their first letter or in the space count once. A token counts only if its
+    text is encoded as this one id.
+
+    >>> import tokbench
+    >>> longest_words(tokbench.load("utf8_bytes"), 3)
+    []
+    """
+    assert isinstance(tokenizer, HasTokenBytes)
+    if tokenizer.vocab_size > _LARGEST:
+        return []
+    prefix = tokenizer.dummy_prefix.decode() if isinstance(tokenizer, HasDummyPrefix) else ""
+    found: list[tuple[int, str, int, str]] = []
+    for token_id in range(tokenizer.vocab_size):
+        match = _WORD.fullmatch(tokenizer.token_bytes(token_id))
+        if match and len(set(match[1].lower())) >= _LETTERS:
+            found.append((-len(match[1]), match[1].decode().lower(), token_id, match[0].decode()))
+    words: dict[str, str] = {}
+    for _, word, token_id, token in sorted(found):
+        text = token.removeprefix(prefix)
+        if word not in words and list(tokenizer.encode(text)) == [token_id]:
+            words[word] = text
+        if len(words) == count:
+            break
+    return list(words.values())
+
+
 def _own(tokenizer: Tokenizer) -> list[tuple[str, str]]:
     words = longest_words(tokenizer, len(_WORDS)) if isinstance(tokenizer, HasTokenBytes) else []
     return [each for word in words for each in _three(word)]
 
 
 def _three(text: str) -> list[tuple[str, str]]:
-    """A word, perhaps with a space before it; the word reversed, and spelled."""
+    """Return three texts: a word, perhaps with a space before it; the word reversed; the word spelled."""
     word = text.strip()
     return [(_label(text), text), (f"{word} reversed", word[::-1]), (f"{word} spelled", _spell(word))]
 
 
-CASE: Final = Sheet(
+CASE: Final = TextProbe(
     name="case",
     title="One word in six guises",
     explanation=(
@@ -108,7 +143,7 @@ CASE: Final = Sheet(
     measure=lambda encoded: {"probe_case": tokens_each(encoded)},
 )
 
-SPACES: Final = Sheet(
+SPACES: Final = TextProbe(
     name="spaces",
     title="A space at the end of a prompt",
     explanation=(
@@ -130,7 +165,7 @@ SPACES: Final = Sheet(
     measure=_spaces,
 )
 
-SPELLING: Final = Sheet(
+SPELLING: Final = TextProbe(
     name="spelling",
     title="Reversal and spelling",
     explanation=(

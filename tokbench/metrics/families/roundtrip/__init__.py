@@ -1,6 +1,6 @@
-"""Fidelity: whether texts come back, and why where they do not.
+"""The family ``roundtrip``: texts that come back, and the causes of losses.
 
-``causes`` says what can happen to a text and how each is told from the others, ``folds`` which
-rewritings explain a change, ``align`` where two texts differ, ``compare`` puts these together for one
-document, ``losses`` counts them over a corpus, and ``roundtrip`` makes a metric family of it.
+``causes`` lists the causes, ``folds`` finds the rewritings that explain a change, ``align`` finds the changed
+stretches, ``compare`` finds the causes for one document, ``losses`` counts them over a corpus, and ``roundtrip`` is
+the family.
 """

@@ -1,4 +1,4 @@
-"""Where two texts differ: the stretches that a shortest edit changes, in time linear in the length."""
+"""Finds the stretches that a shortest edit between two texts changes, in time linear in the length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Hunk", "edits", "first_difference", "hunks"]
 _WINDOW: Final = 2048
 _STEP: Final = 4096
 _EXACT: Final = 1 << 32
-"""Up to this product of lengths (a tenth of a second) the distance is exact."""
+"""The distance is exact up to this product of the lengths, which takes a tenth of a second."""
 
 
 class Hunk(NamedTuple):
@@ -24,7 +24,7 @@ class Hunk(NamedTuple):
 
 
 def first_difference(text: str, back: str, start: int = 0, back_start: int = 0) -> int:
-    """How many characters are the same from there on.
+    """Return the number of characters that are equal from the two positions on.
 
     >>> first_difference("round trip", "round tip"), first_difference("ab", "abc")
     (7, 2)
@@ -39,9 +39,9 @@ def first_difference(text: str, back: str, start: int = 0, back_start: int = 0) 
 
 
 def edits(text: str, back: str) -> int:
-    """The Levenshtein distance in code points.
+    """Return the Levenshtein distance in code points.
 
-    That of long texts is summed up over windows: never too small, and too large only where a text repeats itself.
+    For long texts it is summed over windows: it is never too small, and too large only where a text repeats itself.
 
     >>> edits("round trip", "round tip"), edits("ab" * 50_000, "aB" * 50_000)
     (1, 50000)
@@ -54,10 +54,10 @@ def edits(text: str, back: str) -> int:
 
 
 def hunks(text: str, back: str) -> list[Hunk]:
-    r"""The changed stretches, in order.
+    r"""Return the changed stretches, in order.
 
-    They are those of a shortest edit (Levenshtein 1966), found in windows of 2,048 characters. Combining
-    marks that follow one unchanged are taken in, as their order may be what changed.
+    They are those of a shortest edit (Levenshtein 1966), found in windows of 2,048 characters. Unchanged
+    combining marks after a change belong to it, because their order may be what changed.
 
     >>> hunks("Ab  cd", "ab cd")
     [Hunk(start=0, end=1, back_start=0, back_end=1), Hunk(start=2, end=3, back_start=2, back_end=2)]
@@ -74,7 +74,7 @@ def hunks(text: str, back: str) -> list[Hunk]:
 
 
 def _with_marks(text: str, raw: Iterator[Hunk]) -> Iterator[Hunk]:
-    """Each hunk with the marks that follow it unchanged, up to the next one."""
+    """Yield each hunk together with the unchanged marks after it, up to the next hunk."""
     held: Hunk | None = None
     for hunk in raw:
         if held:
@@ -92,7 +92,7 @@ def _widened(text: str, hunk: Hunk, limit: int) -> Hunk:
 
 
 def _raw(text: str, back: str) -> Iterator[Hunk]:
-    """The changed stretches; one that a window cuts comes in parts that touch."""
+    """Yield the changed stretches. A stretch that crosses the end of a window comes in parts that touch."""
     at, back_at = 0, 0
     while at < len(text) or back_at < len(back):
         same = first_difference(text, back, at, back_at)
@@ -107,7 +107,7 @@ def _raw(text: str, back: str) -> Iterator[Hunk]:
 
 
 def _of_window(text: str, back: str, at: int, back_at: int) -> Iterator[Hunk]:
-    """The changes in one window: all of them if the texts end in it, else those of its first half, or the first."""
+    """Yield the changes in one window: all if the texts end in it, else those of its first half, or the first."""
     from rapidfuzz.distance import Levenshtein
 
     one, other = text[at : at + _WINDOW], back[back_at : back_at + _WINDOW]

@@ -1,15 +1,15 @@
-"""What can happen to a text on its way through a tokenizer, and what is known of that tokenizer."""
+"""The causes of losses, and the facts about a document by which causes are told apart."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["CELLS", "Cause", "Facts"]
+__all__ = ["CELLS", "Cause", "LossContext"]
 
 
 class Cause(StrEnum):
-    """Why a text did not come back. What a change is tested for first stands first.
+    """The cause why a text did not come back, in the order in which a change is tested for them.
 
     Attributes:
         DECODER: the bytes of the ids are those of the text, and ``decode`` makes another text of them.
@@ -53,18 +53,18 @@ CELLS: dict[str, tuple[Cause, ...]] = {
     "loss_decoder": (Cause.DECODER,),
     "loss_other": (Cause.OTHER,),
 }
-"""By id of a cell, the causes whose documents it counts; each cause is in one of them."""
+"""By metric, the causes whose documents it counts; each cause belongs to one metric."""
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a tokenizer, and of the ids of the document at hand.
+class LossContext:
+    """The facts about a tokenizer and the ids of one document that help to find a cause.
 
     Attributes:
-        unknown: what the unknown token decodes to; ``None`` if the document's ids have none.
-        special: names of the special tokens, as far as the tokenizer tells; the field's common ones
-            (``<s>``, ``[CLS]``, ``<|…|>`` and the like) count as such for every tokenizer.
-        data: the bytes that the document's ids stand for, without the dummy prefix; ``None`` if not told.
+        unknown: the text that the unknown token decodes to; ``None`` if the document has no unknown token.
+        special: the names of the special tokens that the tokenizer lists. Common names (``<s>``, ``[CLS]``, ``<|…|>``
+        and the like) count as special for every tokenizer.
+        data: the bytes of the document's ids, without the dummy prefix; ``None`` if the tokenizer does not tell them.
     """
 
     unknown: str | None = None

@@ -1,4 +1,4 @@
-"""One document and what came back of it: where they differ, and why."""
+"""Compares a document with what came back: the place and the cause of each difference."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from unicodedata import is_normalized, normalize
 import regex
 
 from tokbench.metrics.families.roundtrip.align import Hunk, first_difference, hunks
-from tokbench.metrics.families.roundtrip.causes import Cause, Facts
+from tokbench.metrics.families.roundtrip.causes import Cause, LossContext
 from tokbench.metrics.families.roundtrip.folds import explain, explain_by_one
 
-__all__ = ["Difference", "cause_of", "compare"]
+__all__ = ["TextDifference", "cause_of", "compare"]
 
 _MARKERS: Final = (
     *("<s>", "</s>", "<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<sep>", "<cls>"),
@@ -25,13 +25,13 @@ _NEAR: Final = 4
 _ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
 
 
-class Difference(NamedTuple):
-    """How a document that does not come back differs.
+class TextDifference(NamedTuple):
+    """The difference between a document and what came back.
 
     Attributes:
-        cause: why, at the first difference.
-        causes: all that take part, ``cause`` among them.
-        position: code points before the first difference.
+        cause: the cause of the first difference.
+        causes: the causes of all differences, ``cause`` among them.
+        position: the number of code points before the first difference.
         lost_spaces: white-space code points of the text that did not come back.
     """
 
@@ -41,10 +41,10 @@ class Difference(NamedTuple):
     lost_spaces: int
 
 
-def cause_of(text: str, back: str, facts: Facts = Facts()) -> Cause:  # noqa: B008 - immutable
-    r"""Why a text did not come back; see :func:`compare` for how that is decided.
+def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable
+    r"""Return the cause why a text did not come back; :func:`compare` says how it is found.
 
-    >>> cause_of("naïve 東京", "naïve  ⁇ ", Facts(unknown=" ⁇ ")).value
+    >>> cause_of("naïve 東京", "naïve  ⁇ ", LossContext(unknown=" ⁇ ")).value
     'unknown'
     >>> cause_of("cafe\u0301", "café").value, cause_of("café", "cafe\u0301").value
     ('nfc', 'nfd')
@@ -60,21 +60,21 @@ def cause_of(text: str, back: str, facts: Facts = Facts()) -> Cause:  # noqa: B0
     ('invalid_bytes', 'invalid_bytes')
     >>> cause_of("the end<|endoftext|>", "the end").value
     'special_token'
-    >>> cause_of("wait , what", "wait, what", Facts(data=b"wait , what")).value
+    >>> cause_of("wait , what", "wait, what", LossContext(data=b"wait , what")).value
     'decoder'
     >>> cause_of("one", "two").value
     'other'
     """
-    return compare(text, back, facts).cause
+    return compare(text, back, context).cause
 
 
-def compare(text: str, back: str, facts: Facts = Facts()) -> Difference:  # noqa: B008 - immutable
-    """Where and why two texts differ; ``back`` is not ``text``.
+def compare(text: str, back: str, context: LossContext = LossContext()) -> TextDifference:  # noqa: B008 - immutable
+    """Return the place and causes of the differences of two texts, which must not be equal.
 
     If the bytes of the ids are those of the text, the decoder is at fault. If one rewriting explains the whole
     document (it makes both sides equal: normalization, white space, control characters, accents, casing, in
-    the order of :class:`Cause`), it is the cause. Else the document is laid beside what came back, and each
-    changed stretch is looked at by itself: first for the unknown token, then for the fewest rewritings that
+    the order of :class:`Cause`), it is the cause. Else the document is compared with what came back, and each
+    changed stretch is tested by itself: first for the unknown token, then for the fewest rewritings that
     explain it together, then for invalid bytes and for special tokens. The cause of the document is that of
     its first changed stretch, and where several rewritings explain this together, the first in the order.
 
@@ -83,34 +83,34 @@ def compare(text: str, back: str, facts: Facts = Facts()) -> Difference:  # noqa
     ('accents', ['accents', 'casing', 'whitespace'], 0, 1)
     """
     laid = _laid(text, back)
-    start, causes, lost_spaces = _changes(laid, back, facts)
+    start, causes, lost_spaces = _changes(laid, back, context)
     position = first_difference(text, back)
-    if facts.data is not None and facts.data == text.encode("utf-8", "surrogatepass"):
-        return Difference(Cause.DECODER, frozenset({Cause.DECODER}), position, lost_spaces)
+    if context.data is not None and context.data == text.encode("utf-8", "surrogatepass"):
+        return TextDifference(Cause.DECODER, frozenset({Cause.DECODER}), position, lost_spaces)
     alone = explain_by_one(text, back)
     if alone:
-        return Difference(alone, frozenset({alone}), position, lost_spaces)
+        return TextDifference(alone, frozenset({alone}), position, lost_spaces)
     if laid != text:
         causes.insert(0 if _decomposed_first(text, laid, start) else len(causes), (Cause.NFD,))
-    return Difference(causes[0][0], frozenset(cause for some in causes for cause in some), position, lost_spaces)
+    return TextDifference(causes[0][0], frozenset(cause for some in causes for cause in some), position, lost_spaces)
 
 
 def _laid(text: str, back: str) -> str:
-    """The text as it is laid beside ``back``: decomposed, if what came back shows that it was, as jamo do."""
+    """Return the text, decomposed if ``back`` is decomposed, as jamo are."""
     if is_normalized("NFC", back) or not is_normalized("NFD", back):
         return text
     return normalize("NFD", text)
 
 
 def _decomposed_first(text: str, laid: str, start: int) -> bool:
-    """Whether decomposing changed the text before ``start``, and not the very character that is changed there."""
+    """Return ``True`` if decomposing changed the text before ``start``, and not only the character at ``start``."""
     first = first_difference(text, laid)
     return first + len(normalize("NFD", text[first])) <= start
 
 
-def _causes(gone: str, came: str, facts: Facts) -> tuple[Cause, ...]:
-    """The causes of one changed stretch, in the order of tests."""
-    unknown = None if facts.unknown is None else facts.unknown.strip()
+def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
+    """Return the causes of one changed stretch, in the order of tests."""
+    unknown = None if context.unknown is None else context.unknown.strip()
     if unknown and came.count(unknown) > gone.count(unknown):
         return (Cause.UNKNOWN,)
     rewritten = explain(gone, came)
@@ -118,32 +118,32 @@ def _causes(gone: str, came: str, facts: Facts) -> tuple[Cause, ...]:
         return tuple(sorted(rewritten, key=_ORDER.__getitem__))
     if came.count("\ufffd") > gone.count("\ufffd") or any("\ud800" <= char <= "\udfff" for char in gone):
         return (Cause.INVALID_BYTES,)
-    if _swallowed(gone, came, facts.special):
+    if _swallowed(gone, came, context.special):
         return (Cause.SPECIAL_TOKEN,)
     # An unknown token that decodes to nothing leaves no other trace.
     return (Cause.UNKNOWN,) if unknown == "" and len(came) < len(gone) else _UNEXPLAINED
 
 
 class _Changes(NamedTuple):
-    """Where the first changed stretch begins, why each changed, and how much white space is gone."""
+    """The start of the first changed stretch, the causes of each, and the number of lost white-space characters."""
 
     start: int
     causes: list[tuple[Cause, ...]]
     lost_spaces: int
 
 
-def _changes(text: str, back: str, facts: Facts) -> _Changes:
-    """The changed stretches of a shortest edit.
+def _changes(text: str, back: str, context: LossContext) -> _Changes:
+    """Return the changed stretches of a shortest edit.
 
-    It may cut one change in two by a character that happens to be the same: where no cause is found for a
-    stretch, it is looked at together with a neighbour that is near.
+    A shortest edit may cut one change in two where a character happens to be equal. So a stretch without a cause is
+    tested again together with a near neighbour.
     """
-    text, back, names = _with_stand_ins(text, back, facts)
+    text, back, names = _with_stand_ins(text, back, context)
     table = str.maketrans(names)
 
     def causes(hunk: Hunk) -> tuple[Cause, ...]:
         gone, came = text[hunk.start : hunk.end], back[hunk.back_start : hunk.back_end]
-        return _causes(gone.translate(table), came.translate(table), facts)
+        return _causes(gone.translate(table), came.translate(table), context)
 
     found: list[tuple[Hunk, tuple[Cause, ...]]] = []
     lost_spaces = 0
@@ -161,18 +161,18 @@ def _changes(text: str, back: str, facts: Facts) -> _Changes:
     return _Changes(len(text[:start].translate(table)), [why for _, why in found], lost_spaces)
 
 
-def _with_stand_ins(text: str, back: str, facts: Facts) -> tuple[str, str, dict[str, str]]:
-    """Both sides with one character for the unknown token and for each special token that is gone, and these.
+def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, str, dict[str, str]]:
+    """Replace the unknown token and each lost special token by one character, and return both sides and these names.
 
-    Letter by letter, parts of them would be found again in the words around.
+    Otherwise single letters of these names would match letters of the words around them.
     """
     free = (chr(code) for code in _STAND_INS if chr(code) not in text and chr(code) not in back)
     names: dict[str, str] = {}
-    if facts.unknown and facts.unknown.strip() and facts.unknown.strip() not in text:
+    if context.unknown and context.unknown.strip() and context.unknown.strip() not in text:
         stand_in = next(free)
-        names[stand_in] = facts.unknown.strip()
-        back = back.replace(facts.unknown, stand_in).replace(facts.unknown.strip(), stand_in)
-    for name in _swallowed(text, back, facts.special):
+        names[stand_in] = context.unknown.strip()
+        back = back.replace(context.unknown, stand_in).replace(context.unknown.strip(), stand_in)
+    for name in _swallowed(text, back, context.special):
         stand_in = next(free)
         names[stand_in] = name
         text, back = text.replace(name, stand_in), back.replace(name, stand_in)
@@ -180,7 +180,7 @@ def _with_stand_ins(text: str, back: str, facts: Facts) -> tuple[str, str, dict[
 
 
 def _swallowed(text: str, back: str, special: tuple[str, ...]) -> list[str]:
-    """The names of special tokens that the text spells more often than what came back, however it spells them."""
+    """Return the names of special tokens that are in the text more often than in what came back, in any spelling."""
     names = dict.fromkeys(_names(special).findall(text))
     one, other = (_squeezed(text), _squeezed(back)) if names else ("", "")
     return [name for name in names if one.count(_squeezed(name)) > other.count(_squeezed(name))]
@@ -192,6 +192,6 @@ def _squeezed(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _names(special: tuple[str, ...]) -> regex.Pattern[str]:
-    """Finds the names of special tokens, the longest that stands at a place."""
+    """Return a pattern that finds the names of special tokens, the longest at each place."""
     known = sorted({name for name in (*special, *_MARKERS) if name and not any(map(str.isspace, name))}, key=len)
     return regex.compile(r"<\|[^\s<>|]+\|>|" + "|".join(map(regex.escape, reversed(known))))

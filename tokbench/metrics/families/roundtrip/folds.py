@@ -1,4 +1,4 @@
-"""Which rewritings of text explain a change: the fewest that, done to both sides, make them equal."""
+"""Finds the fewest rewritings that explain a change: applied to both sides, they make them equal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHITE_SPACE: Final = regex.compile(r"[\p{White_Space}\u2581]+")
 _CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Space}]+", regex.VERSION1)
 _MARKS: Final = regex.compile(r"\p{Mn}+")
 _MEMORABLE: Final = 64
-"""Characters up to which a change is likely to be met again: ``I`` became ``i``."""
+"""Changes of up to this many characters are remembered, as they are likely to come again: ``I`` became ``i``."""
 
 _SINGLES: Final = (Cause.NFC, Cause.WHITESPACE, Cause.CONTROL, Cause.NFKC, Cause.ACCENTS, Cause.CASING)
 """The rewritings, in the order in which they are tried; NFC and NFKC stand for NFD and NFKD too."""
@@ -27,7 +27,7 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def explain_by_one(text: str, back: str) -> Cause | None:
-    r"""The first rewriting that alone explains the change from ``text`` to ``back``.
+    r"""Return the first rewriting that alone explains the change from ``text`` to ``back``.
 
     >>> explain_by_one("Ångström", "ångström"), explain_by_one("e\u0301", "é"), explain_by_one("é", "x")
     (<Cause.CASING: 'casing'>, <Cause.NFC: 'nfc'>, None)
@@ -37,7 +37,7 @@ def explain_by_one(text: str, back: str) -> Cause | None:
 
 
 def explain(text: str, back: str) -> tuple[Cause, ...]:
-    """The fewest rewritings that together explain a change, in the order of tests; none if they cannot.
+    """Return the fewest rewritings that together explain a change, in the order of tests; nothing if no rewritings do.
 
     >>> [cause.value for cause in explain("CAFÉ !", "cafe!")]
     ['whitespace', 'accents', 'casing']
@@ -85,7 +85,7 @@ def _fold(text: str, causes: Sequence[Cause]) -> str:
 
 
 def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """The causes with the form that came back; none if a change goes the other way, as an added accent does."""
+    """Return the causes, with the normal form that came back; nothing if a change adds, as an added accent does."""
     names = []
     for cause in causes:
         name: Cause | None = cause

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.roundtrip.causes import Cause, Facts
-from tokbench.metrics.families.roundtrip.compare import Difference, compare
-from tokbench.plugin import EncodedShard, HasDummyPrefix, HasSpecialTokens, HasTokenBytes, HasUnknown
+from tokbench.metrics.families.roundtrip.causes import Cause, LossContext
+from tokbench.metrics.families.roundtrip.compare import TextDifference, compare
+from tokbench.plugin import (
+    EncodedShard,
+    HasDummyPrefix,
+    HasSpecialTokens,
+    HasTokenBytes,
+    HasUnknown,
+    LossCause,
+    LossExample,
+    LossSummary,
+)
 
 __all__ = ["Example", "Losses", "find_losses"]
 
@@ -35,6 +44,10 @@ class Example(NamedTuple):
     expected: str
     got: str
 
+    def shown(self) -> LossExample:
+        """Return what a report shows of the example."""
+        return LossExample(origin=self.origin, position=self.position, expected=self.expected, got=self.got)
+
 
 class Losses(NamedTuple):
     """Lossy documents.
@@ -55,29 +68,25 @@ class Losses(NamedTuple):
             first[cause] = min(first.get(cause, example), example)
         return Losses(self.by_cause + other.by_cause, self.taking_part + other.taking_part, first)
 
-    def as_data(self) -> dict[str, Any] | None:
-        """What a report shows of them; ``None`` if nothing is lost."""
+    def summary(self) -> LossSummary | None:
+        """Return what a report shows of the losses, or ``None`` if nothing is lost."""
         if not self.by_cause:
             return None
-        first = min(self.first.values())
-        return {
-            "documents": self.by_cause.total(),
-            **_excerpt(first),
-            "causes": [
-                {
-                    "cause": cause.value,
-                    "documents": self.by_cause[cause],
-                    "taking_part": self.taking_part[cause],
-                    **(_excerpt(self.first[cause]) if cause in self.first else {}),
-                }
-                for cause in Cause
-                if self.taking_part[cause]
-            ],
-        }
+        causes = [
+            LossCause(
+                cause=cause.value,
+                documents=self.by_cause[cause],
+                taking_part=self.taking_part[cause],
+                first=self.first[cause].shown() if cause in self.first else None,
+            )
+            for cause in Cause
+            if self.taking_part[cause]
+        ]
+        return LossSummary(self.by_cause.total(), min(self.first.values()).shown(), causes)
 
 
 def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
-    """The losses of a shard, and int64[d], the white-space code points that each document lost.
+    """Return the losses of a shard, and int64[d], the white-space code points that each document lost.
 
     Args:
         encoded: the shard.
@@ -93,8 +102,8 @@ def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArra
     special = tuple(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else ()
     for k in lossy:
         ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
-        facts = Facts(surface if unk_id in ids else None, special, _data(encoded, ids))
-        found = compare(encoded.shard.texts[k], encoded.decoded[k], facts)
+        context = LossContext(surface if unk_id in ids else None, special, _data(encoded, ids))
+        found = compare(encoded.shard.texts[k], encoded.decoded[k], context)
         lost_spaces[k] = found.lost_spaces
         losses.by_cause[found.cause] += 1
         losses.taking_part.update(found.causes)
@@ -111,7 +120,7 @@ def _data(encoded: EncodedShard, ids: list[int]) -> bytes | None:
     return b"".join(map(tokenizer.token_bytes, ids)).removeprefix(prefix)
 
 
-def _example(encoded: EncodedShard, k: int, found: Difference) -> Example:
+def _example(encoded: EncodedShard, k: int, found: TextDifference) -> Example:
     start, end = max(0, found.position - _BEFORE), found.position + _AFTER
     return Example(
         group=encoded.shard.group,
@@ -121,7 +130,3 @@ def _example(encoded: EncodedShard, k: int, found: Difference) -> Example:
         expected=encoded.shard.texts[k][start:end],
         got=encoded.decoded[k][start:end],
     )
-
-
-def _excerpt(example: Example) -> dict[str, Any]:
-    return {name: getattr(example, name) for name in ("origin", "position", "expected", "got")}

@@ -1,4 +1,4 @@
-"""The family ``roundtrip``: whether the text comes back, and what is lost where it does not."""
+"""The family ``roundtrip``: the share of text that comes back, and counts of what is lost."""
 
 from __future__ import annotations
 
@@ -10,14 +10,114 @@ import numpy as np
 from tokbench.metrics.families.roundtrip.align import edits
 from tokbench.metrics.families.roundtrip.causes import CELLS
 from tokbench.metrics.families.roundtrip.losses import Losses, find_losses
-from tokbench.metrics.families.roundtrip.roundtrip_metrics import VALUES
-from tokbench.plugin import EncodedShard, HasUnknown, Measured, MetricFamily, NotApplicable, Options, Sums
+from tokbench.plugin import (
+    EncodedShard,
+    HasUnknown,
+    LossSummary,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Role,
+    Sums,
+)
 
 __all__ = ["SPEC", "RoundTripState"]
 
 
+_ORDER: Final = (
+    "A document counts once, for one cause: the decoder, if the bytes of the ids are the bytes of the text; else the "
+    "first rewriting that alone makes text and result equal; else the cause of the first changed stretch of a "
+    "shortest edit, tested in the order unknown token, fewest rewritings together, invalid bytes, special token. "
+    "Rewritings are tested in the order NFC, NFD, white space, control characters, NFKC, NFKD, accents, casing."
+)
+_FIRST: Final = "loss_unknown"
+
+_LOSSES: Final = {
+    "loss_unknown": ("the unknown token came back for text", ""),
+    "loss_normalization": (
+        "the text came back in a Unicode normal form",
+        "The losses in the report name the form: NFC, NFD, NFKC or NFKD.",
+    ),
+    "loss_whitespace": (
+        "white space was added, removed, collapsed or replaced",
+        "A dummy prefix that decoding does not take back is among them, and U+2581 where it came back as a space.",
+    ),
+    "loss_casing": ("the case of letters was changed", ""),
+    "loss_accents": ("nonspacing marks were removed", ""),
+    "loss_control": (
+        "control, format, private-use or unassigned characters were removed",
+        "A U+FFFD of the text counts among them.",
+    ),
+    "loss_invalid_bytes": ("U+FFFD came back for text", "So do documents with a lone surrogate."),
+    "loss_special_token": (
+        "text that spells a special token is gone",
+        "Names of special tokens are those that the tokenizer lists, and common ones such as <s> and <|…|>.",
+    ),
+    "loss_decoder": ("the bytes of the ids are the bytes of the text, but decode returns another text", ""),
+    "loss_other": ("none of the other causes explains it", ""),
+}
+
+VALUES: Final = (
+    Metric(
+        id="roundtrip_exact",
+        unit="share of documents",
+        direction="higher",
+        label="round trip",
+        headline=True,
+        role=Role.ROUND_TRIP,
+        formula="documents with decode(encode(x)) = x / documents",
+        definition="Share of documents that come back exactly; every document is tested.",
+    ),
+    Metric(
+        id="cer",
+        unit="edits/char",
+        direction="lower",
+        label="CER",
+        formula="Σ edit distance(x, decode(encode(x))) / Σ code points of x",
+        definition=(
+            "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
+            "than 65,536 characters it is summed over windows of 2,048: it is never too small, and too large "
+            "only where a text repeats itself."
+        ),
+    ),
+    Metric(
+        id="whitespace_fidelity",
+        unit="share of white space",
+        direction="higher",
+        label="white space kept",
+        formula="Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",
+        definition=(
+            "Share of the white space that comes back in its place: code points with the Unicode property "
+            "White_Space, each by itself. Added white space does not lower it, but raises the character error rate."
+        ),
+    ),
+    Metric(
+        id="unk_rate",
+        unit="share of tokens",
+        direction="lower",
+        label="unknown tokens",
+        role=Role.UNKNOWN,
+        formula="unknown tokens / tokens",
+        definition="Share of tokens that are the unknown token. A low token count is not good where this is high.",
+        needs=(HasUnknown,),
+    ),
+    *(
+        Metric(
+            id=name,
+            unit="documents",
+            direction="none",
+            formula=f"documents lost because {why}",
+            definition=f"{_ORDER if name == _FIRST else f'Every loss has one cause, see {_FIRST}.'} {more}".strip(),
+        )
+        for name, (why, more) in _LOSSES.items()
+    ),
+)
+
+
 class RoundTripState(NamedTuple):
-    """Sums, whether there is an unknown token at all, and the losses."""
+    """The sums, the losses, and ``has_unknown``: ``True`` if the tokenizer has an unknown token."""
 
     sums: Sums
     has_unknown: bool
@@ -30,7 +130,7 @@ class RoundTrip:
     def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
-        """The sums of one shard; distances and causes are looked for in lossy documents only."""
+        """Return the sums of one shard. Distances and causes are computed for lossy documents only."""
         shard = encoded.shard
         distances = np.zeros(len(shard), dtype=np.int64)
         lossy = np.flatnonzero(~encoded.exact).tolist()
@@ -52,11 +152,11 @@ class RoundTrip:
         return RoundTripState(sums, unk_id is not None, losses)
 
     def merge(self, one: RoundTripState, other: RoundTripState) -> RoundTripState:
-        """The sums of both, and the losses of both."""
+        """Return the sums of both, and the losses of both."""
         return RoundTripState(one.sums + other.sums, one.has_unknown or other.has_unknown, one.losses + other.losses)
 
     def finish(self, state: RoundTripState) -> Mapping[str, Measured | NotApplicable]:
-        """Ratios of sums, and documents by cause."""
+        """Return ratios of sums, and the number of documents by cause."""
         values: dict[str, Measured | NotApplicable] = {
             "roundtrip_exact": state.sums.share("exact", "documents"),
             "cer": state.sums.ratio("edits", "characters"),
@@ -71,12 +171,12 @@ class RoundTrip:
         return values
 
     def raw(self, state: RoundTripState) -> Any:
-        """The sums; the losses have a place of their own."""
+        """Return the sums; the losses are shown by :meth:`loss`."""
         return state.sums.raw()
 
-    def loss(self, state: RoundTripState) -> Mapping[str, Any] | None:
-        """How many documents are lossy, by cause, and the first of each."""
-        return state.losses.as_data()
+    def loss(self, state: RoundTripState) -> LossSummary | None:
+        """Return the number of lossy documents, by cause, and the first of each."""
+        return state.losses.summary()
 
 
 SPEC: Final = MetricFamily(

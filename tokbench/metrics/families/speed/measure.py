@@ -1,10 +1,10 @@
-"""The bench metric ``speed``: all tokenizers in turn, in rounds whose order is shuffled.
+"""The timed metric ``speed``: times all tokenizers in turn, in rounds of shuffled order.
 
-What is timed is the call that the other metrics use: the documents of a slice in, two arrays of ids
-out, on one thread; and back. Rounds are interleaved because a machine drifts: on a busy two-core
-machine, timing A and then B has been seen to be 50 % wrong, shuffled rounds 2 %. The first tokenizer is
-timed twice in every round: how far it differs from itself is the noise floor of the day. All are timed
-as fresh copies, because those that the other metrics have used know the text by now, if they cache.
+It times the calls that the other metrics use, on one thread: encoding the documents of a slice into two arrays, and
+decoding the arrays. Rounds are interleaved because the speed of a machine drifts: on a busy two-core machine, timing A
+and then B was seen to be 50 % wrong, and shuffled rounds 2 %. The first tokenizer is timed twice in every round; the
+difference between its two timings is the noise floor. All tokenizers are timed as fresh copies, because the originals
+have seen the text already and may have it in a cache.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from functools import partial
 
 from pydantic import Field
 
-from tokbench.metrics.families.speed.clock import calibrate, quiet, seconds
-from tokbench.metrics.families.speed.slices import Slice, slices_of
-from tokbench.metrics.families.speed.stats import noise_floor, spread
+from tokbench.metrics.families.speed.slices import TimedSlice, slices_of
+from tokbench.metrics.families.speed.timing import calibrate, median_spread, noise_floor, quiet, seconds
 from tokbench.plugin import (
     WHOLE,
     Cell,
@@ -30,6 +29,7 @@ from tokbench.plugin import (
     Metric,
     Options,
     Progress,
+    Role,
     Status,
     TimedOutcome,
     TimedText,
@@ -44,7 +44,7 @@ from tokbench.plugin import (
 __all__ = ["VALUES", "Speed", "SpeedOptions"]
 
 _NOISY = 0.05
-"""A relative spread, or a noise floor, above this is told."""
+"""A note names tokenizers whose relative spread is above this."""
 
 
 class SpeedOptions(Options):
@@ -64,6 +64,9 @@ VALUES = (
         id="encode_mb_per_s",
         unit="MB/s",
         direction="higher",
+        label="encode",
+        headline=True,
+        role=Role.ENCODING_SPEED,
         formula="median over rounds of bytes / seconds / 10^6",
         definition=(
             "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
@@ -75,6 +78,7 @@ VALUES = (
         id="decode_mb_per_s",
         unit="MB/s",
         direction="higher",
+        label="decode",
         formula="median over rounds of bytes / seconds / 10^6",
         definition="UTF-8 bytes of the original text decoded per second, arrays of ids into strings, one thread.",
     ),
@@ -83,7 +87,7 @@ VALUES = (
 
 @dataclass
 class _Contender:
-    """A tokenizer on one corpus: how often each call is repeated, and MB/s by value and round."""
+    """A tokenizer on one corpus, with the repetitions of each call and its MB/s in each round, by metric."""
 
     name: str
     tokenizer: Tokenizer
@@ -91,35 +95,38 @@ class _Contender:
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
-    failure: str = ""
+    failure: Failure | None = None
 
-    def calls(self, part: Slice) -> Iterator[tuple[str, Callable[[], object]]]:
-        """What is timed, by value. The ids to decode are made after encoding was timed: it must not see text twice."""
+    def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Yield the calls to time, by metric.
+
+        The ids to decode are made after encoding was timed, because encoding must not see a text twice.
+        """
         encode = partial(encode_batch, self.tokenizer, part.texts)
         yield "encode_mb_per_s", encode
         encoded = encode()
         self.digest.update(encoded.ids.tobytes())
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
-    def warm_up(self, part: Slice, min_time: float) -> None:
-        """Let it get ready, and find how often to repeat each call."""
+    def warm_up(self, part: TimedSlice, min_time: float) -> None:
+        """Warm the tokenizer up, and find the number of repetitions of each call."""
         if isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
         for value, call in self.calls(part):
             self.loops[value] = calibrate(call, min_time)
 
-    def time(self, part: Slice) -> None:
-        """One value of each kind."""
+    def time(self, part: TimedSlice) -> None:
+        """Time each call once, and keep its MB/s."""
         for value, call in self.calls(part):
             took = seconds(call, self.loops[value])
             self.speeds[value].append(part.n_bytes / took / 1e6)
 
     def guarded(self, step: Callable[[], None]) -> None:
-        """A step of a tokenizer that has not failed; if it raises, it has."""
+        """Do a step if the tokenizer has not failed yet; it fails if the step raises."""
         with doing("timing", tokenizer=self.name, place=f"on corpus {self.corpus}"):
             outcome = None if self.failure else attempt(step)
         if isinstance(outcome, Failure):
-            self.failure = outcome.reason
+            self.failure = outcome
 
 
 class Speed:
@@ -131,8 +138,8 @@ class Speed:
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
-        """See :class:`tokbench.contracts.metric.TimedMetric`."""
-        outcome = TimedOutcome([], [])
+        """Time every tokenizer on every corpus; see :class:`tokbench.contracts.metric.TimedMetric`."""
+        outcome, failures = TimedOutcome([], []), []
         for text in texts:
             if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):
                 continue
@@ -143,13 +150,17 @@ class Speed:
             outcome.notes.extend(f"speed on {text.corpus}: {note}" for note in notes)
             for contender in contenders:
                 outcome.cells.extend(_cells(contender, text.corpus))
-        return outcome
+                failures += [contender.failure] if contender.failure else []
+        return outcome._replace(failures=failures)
 
-    def _rounds(self, contenders: list[_Contender], parts: list[Slice], step: str, progress: Progress) -> list[str]:
+    def _rounds(
+        self, contenders: list[_Contender], parts: list[TimedSlice], step: str, progress: Progress
+    ) -> list[str]:
         options = self._options
         if len(parts) <= options.rounds:
             for contender in contenders:
-                contender.failure = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
+                reason = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
+                contender.failure = Failure(reason)
             return []
         control = [
             _Contender(first.name, _fresh(first.name, first.tokenizer), first.corpus) for first in contenders[:1]
@@ -167,7 +178,7 @@ class Speed:
 
 
 def _fresh(name: str, tokenizer: Tokenizer) -> Tokenizer:
-    """A copy with caches of its own; the tokenizer itself where it cannot be copied."""
+    """Return a copy with caches of its own, or the tokenizer itself if it cannot be copied."""
 
     def copy() -> Tokenizer:
         made: Tokenizer = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - what was dumped on this line
@@ -183,10 +194,10 @@ def _cells(contender: _Contender, corpus: str) -> list[Cell]:
     for value in VALUES:
         place = (contender.name, corpus, WHOLE, value.id)
         if contender.failure:
-            cells.append(Cell(*place, unit=value.unit, status=Status.FAILED, reason=contender.failure))
+            cells.append(Cell(*place, unit=value.unit, status=Status.FAILED, reason=contender.failure.reason))
             continue
         speeds = contender.speeds[value.id]
-        found = spread(speeds)
+        found = median_spread(speeds)
         cells.append(
             Cell(*place, value=found.median, unit=value.unit, ci_low=found.low, ci_high=found.high, n=len(speeds))
         )
@@ -194,7 +205,7 @@ def _cells(contender: _Contender, corpus: str) -> list[Cell]:
 
 
 def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]:
-    """What a reader of the speeds must know."""
+    """Return notes that a reader of the speeds must know."""
     notes = []
     sound = [each for each in contenders if not each.failure]
     for copy in control:
@@ -211,7 +222,7 @@ def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]
             f"the text is short for these, each slice was encoded several times in a row, which favours engines that "
             f"cache: {times}"
         )
-    spreads = {each.name: spread(each.speeds["encode_mb_per_s"]).relative for each in sound}
+    spreads = {each.name: median_spread(each.speeds["encode_mb_per_s"]).relative for each in sound}
     shaky = [name for name, relative in spreads.items() if relative > _NOISY]
     if shaky:
         worst = max(shaky, key=lambda name: spreads[name])

@@ -1,4 +1,4 @@
-"""The bench metric that tokbench brings."""
+"""Registers the built-in timed metric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["register_metrics"]
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
-    """Bring ``speed``."""
+    """Register ``speed``."""
     register(
         MetricFamily(
             name="speed",

@@ -1,4 +1,4 @@
-"""Text for timing: cut into slices, so that no tokenizer is timed on text that it has seen."""
+"""Cuts text for timing into slices, so that no tokenizer is timed on text that it has seen."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Final, NamedTuple
 
 from tokbench.plugin import TimedText
 
-__all__ = ["MAX_PIECE", "Slice", "slices_of"]
+__all__ = ["MAX_PIECE", "TimedSlice", "slices_of"]
 
 MAX_PIECE: Final = 4_096
-"""Longer documents are cut (characters), at a line end where there is one, so that slices can be alike."""
+"""Longer documents are cut, at a line end if there is one, so that slices can have equal sizes; in characters."""
 
 _PIECES_PER_SLICE: Final = 4
-"""A small corpus is cut finer, so that every slice has about as many pieces at least."""
+"""Every slice has about this many pieces at least; documents of a small corpus are cut shorter for it."""
 
 
-class Slice(NamedTuple):
+class TimedSlice(NamedTuple):
     """Documents that are timed together.
 
     Attributes:
         texts: the documents.
-        n_bytes: their size, UTF-8.
+        n_bytes: the size of the documents in UTF-8 bytes.
     """
 
     texts: list[str]
     n_bytes: int
 
 
-def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Slice]:
-    """``count`` slices of about equal size, in which documents of all groups are mixed.
+def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
+    """Return ``count`` slices of about equal size, in which documents of all groups are mixed.
 
-    If the corpus is larger than ``max_bytes``, documents are taken by hash. Fewer slices come back
-    where there are fewer pieces.
+    If the corpus is larger than ``max_bytes``, documents are chosen by hash. If there are fewer pieces than slices,
+    fewer slices are returned.
     """
     share = min(1.0, max_bytes / max(1, text.n_bytes))
     longest = max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count)))
@@ -46,7 +46,7 @@ def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[Sl
         smallest = sizes.index(min(sizes))
         bins[smallest].append(piece)
         sizes[smallest] += len(piece.encode())
-    return [Slice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
+    return [TimedSlice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
 
 
 def _pieces(documents: Iterable[str], longest: int) -> Iterator[str]:

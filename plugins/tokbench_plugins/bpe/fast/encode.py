@@ -1,0 +1,170 @@
+"""Encoding in near-linear time, with ids identical to :func:`..literal.encode_literally`.
+
+The literal loop looks at the whole chunk for every merge: quadratic, which for naive BPE, whose chunk
+is a whole document, is hopeless. Two ways out, chosen by the length of the chunk:
+
+- A *short* chunk keeps the rank of every pair in a list. Finding the lowest, closing the gap and looking
+  up two new neighbours are one call of C each; still quadratic, but words are short.
+- For a *long* one a heap holds the merges that are possible, the lowest rank first and, of one rank, the
+  leftmost first; links lead over the ids that were merged away.
+
+Why this is the same: a merge creates pairs with the new id only, and merges that use an id come after
+the one that makes it. So ranks are taken in rising order, and all occurrences of one merge are done,
+from left to right, before the next merge begins.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, pairwise
+
+from tokbench_plugins.bpe.patterns import Splitter
+from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
+
+__all__ = ["Encoder", "MergeIds", "is_canonical", "merge_ids", "not_merged"]
+
+MergeIds = Callable[[list[int], Mapping[Pair, int], Sequence[int]], list[int]]
+"""A function that merges the ids of one chunk, as :func:`merge_ids` does."""
+
+_CACHED_CHUNKS = 1 << 16
+_LONGEST_CACHED = 64  # characters; longer chunks rarely come back, and would fill the memory
+_LONGEST_SCANNED = 256  # ids; above, the heap is faster
+
+
+def merge_ids(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
+    """Merge the ids of one chunk.
+
+    Args:
+        ids: the id of each byte of the chunk; the list may be used up.
+        rank_of: the rank of each merge, by its pair.
+        made: for each rank, the id that the merge makes.
+
+    Returns:
+        At most as many ids as there were.
+
+    >>> merge_ids(list(b"aaabdaaabac"), {(97, 97): 0, (256, 97): 1, (257, 98): 2}, [256, 257, 258])
+    [258, 100, 258, 97, 99]
+    """
+    return (_merge_short if len(ids) <= _LONGEST_SCANNED else _merge_long)(ids, rank_of, made)
+
+
+def _merge_short(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
+    none = len(made)  # a rank above all others: no merge
+    ranks = [rank_of.get(pair, none) for pair in pairwise(ids)]
+    while ranks and (lowest := min(ranks)) != none:
+        start = ranks.index(lowest)
+        token = ids[start] = made[lowest]
+        del ids[start + 1], ranks[start]
+        if start:
+            ranks[start - 1] = rank_of.get((ids[start - 1], token), none)
+        if start < len(ranks):
+            ranks[start] = rank_of.get((token, ids[start + 1]), none)
+    return ids
+
+
+def _merge_long(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) -> list[int]:
+    size = len(ids)
+    # One whole number (rank, position) per possible merge: they sort as pairs do, and compare faster.
+    heap = [rank_of[pair] * size + start for start, pair in enumerate(pairwise(ids)) if pair in rank_of]
+    heapq.heapify(heap)
+    ids.append(-1)  # past the end, a neighbour that merges with nothing
+    after = list(range(1, size + 2))
+    before = list(range(-1, size))  # before the first, position -1: the same neighbour
+    while heap:
+        rank, start = divmod(heapq.heappop(heap), size)
+        end = after[start]
+        # Another merge may have taken either half; -1 is what is left of a right half.
+        if rank_of.get((ids[start], ids[end])) != rank:
+            continue
+        following, previous = after[end], before[start]
+        token = ids[start] = made[rank]
+        ids[end] = -1
+        after[start], before[following] = following, start
+        if (possible := rank_of.get((ids[previous], token))) is not None:
+            heapq.heappush(heap, possible * size + previous)
+        if (possible := rank_of.get((token, ids[following]))) is not None:
+            heapq.heappush(heap, possible * size + start)
+    return [token for token in ids if token != -1]
+
+
+class Encoder:
+    """Encodes texts with a vocabulary and a split.
+
+    Ids of short chunks are remembered, 65,536 of them at most: natural text repeats its words.
+
+    Args:
+        vocabulary: the tokens and merges, or just the merges of a trained one in order of rank.
+        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+        merge: the function that merges the ids of one chunk: this one, or :func:`..literal.merge_literally`.
+
+    Raises:
+        ValueError: ``pattern`` is invalid, or the merges contradict each other.
+
+    >>> encoder = Encoder([(97, 97), (256, 98)], pattern="gpt2")
+    >>> encoder("aab aab")
+    [257, 32, 257]
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary | Sequence[Pair], pattern: str | None = None, merge: MergeIds = merge_ids
+    ) -> None:
+        if not isinstance(vocabulary, Vocabulary):
+            vocabulary = Vocabulary.trained(vocabulary)
+        self.split = Splitter(pattern)
+        self._merge = merge
+        self._byte_ids = vocabulary.byte_ids
+        self._rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
+        self._made = [made for _, _, made in vocabulary.merges]
+        self._whole = {vocabulary.tokens[token_id]: token_id for token_id in vocabulary.whole_chunks}
+        self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
+
+    def __call__(self, text: str) -> list[int]:
+        """Encode one text."""
+        return list(chain.from_iterable(map(self._ids_of, self.split(text))))
+
+    def _ids_of(self, chunk: str) -> list[int]:
+        return self._remembered(chunk) if len(chunk) <= _LONGEST_CACHED else self._encode(chunk)
+
+    def _encode(self, chunk: str) -> list[int]:
+        data = chunk.encode()
+        if data in self._whole:
+            return [self._whole[data]]
+        return self._merge(list(map(self._byte_ids.__getitem__, data)), self._rank_of, self._made)
+
+
+def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
+    """Return the ids that the merges do not give to a chunk of exactly their bytes.
+
+    >>> tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"abc", b"xyz"]
+    >>> not_merged(Vocabulary(tuple(tokens), tuple(range(256)), ((97, 98, 256), (256, 99, 257))))
+    frozenset({258})
+    """
+    rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
+    made = [made for _, _, made in vocabulary.merges]
+    single = vocabulary.byte_ids
+    return frozenset(
+        token_id
+        for token_id, token in enumerate(vocabulary.tokens)
+        if token and merge_ids([single[byte] for byte in token], rank_of, made) != [token_id]
+    )
+
+
+def is_canonical(vocabulary: Vocabulary) -> bool:
+    """Return True if bare ranks say everything about a vocabulary.
+
+    Each token of more than one byte is then made by one merge, in the order of the ids, and encoded as
+    itself. Trained vocabularies and OpenAI's are canonical; tiktoken and its like take no others.
+
+    >>> is_canonical(Vocabulary.trained([(97, 97), (256, 97), (257, 98)]))
+    True
+    >>> is_canonical(Vocabulary.trained([(97, 98), (98, 99), (97, 257)]))  # 'abc' becomes 'ab', 'c'
+    False
+    """
+    made = [made for _, _, made in vocabulary.merges]
+    if any(first >= second for first, second in pairwise(made)):
+        return False
+    if len(made) + len(vocabulary.byte_ids) + len(vocabulary.whole_chunks) != len(vocabulary.ranks):
+        return False
+    return not_merged(vocabulary).isdisjoint(made)

@@ -1,0 +1,82 @@
+"""Work on documents batch by batch, several at a time, with results in the order of the documents."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from multiprocessing import get_context
+from typing import Final, TypeVar
+
+from tokbench_plugins.bpe.fast.train import count_chunks
+
+__all__ = ["batches", "count_in_processes", "in_order"]
+
+_BATCH: Final = 1 << 19  # characters: what stays in the processor's cache, and in little memory
+
+_Work = TypeVar("_Work")
+_Result = TypeVar("_Result")
+
+
+def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
+    """Yield documents in lists of at least ``size`` characters, the last one excepted.
+
+    >>> list(batches(["ab", "c", "def", "g"], 3))
+    [['ab', 'c'], ['def'], ['g']]
+    """
+    batch: list[str] = []
+    room = size
+    for document in documents:
+        batch.append(document)
+        room -= len(document)
+        if room <= 0:
+            yield batch
+            batch, room = [], size
+    if batch:
+        yield batch
+
+
+def in_order(
+    work: Callable[[_Work], _Result], items: Iterator[_Work], workers: int, *, threads: bool = False
+) -> Iterator[_Result]:
+    """Yield the results of work on each item, in order, with several under way at a time.
+
+    Args:
+        work: a function; for processes, one that can be pickled.
+        items: gone through as far as results are asked for, and ``workers`` items further.
+        workers: how many; 1 works here and now.
+        threads: threads instead of processes, for work that leaves Python's lock to others.
+
+    >>> list(in_order(str.upper, iter(["a", "b", "c"]), 2, threads=True))
+    ['A', 'B', 'C']
+    """
+    if workers == 1:
+        yield from map(work, items)
+        return
+    executor: ThreadPoolExecutor | ProcessPoolExecutor
+    # Processes are spawned: a fork of a process with threads may hang.
+    executor = ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers, get_context("spawn"))
+    pending: deque[Future[_Result]] = deque()
+    try:
+        pending.extend(executor.submit(work, item) for item in islice(items, workers + 1))
+        while pending:
+            done = pending.popleft().result()
+            pending.extend(executor.submit(work, item) for item in islice(items, 1))
+            yield done
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def count_in_processes(documents: Iterable[str], pattern: str | None, processes: int) -> dict[str, int]:
+    """Count chunks as :func:`.train.count_chunks` does, batches of documents in several processes.
+
+    >>> count_in_processes(["no no", "no!"], "gpt2", 1)
+    {'no': 2, ' no': 1, '!': 1}
+    """
+    total: dict[str, int] = {}
+    for counts in in_order(partial(count_chunks, pattern=pattern), batches(documents), processes):
+        for chunk, count in counts.items():
+            total[chunk] = total.get(chunk, 0) + count
+    return total

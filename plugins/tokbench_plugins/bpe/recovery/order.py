@@ -1,0 +1,129 @@
+"""The merges of a vocabulary in an order in which they are done, so that any smaller one is read off from the largest.
+
+If every merge comes after those that make its parts, what a text becomes with the first ``k`` of them is a stage on the
+way to what it becomes with all. In published vocabularies the ids are such an order, but for a few: a token put in by
+hand has a low id, and halves that come after it. Engines make it as soon as these are there, so that is its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+
+from tokbench.plugin import BackendError
+from tokbench_plugins.bpe.recovery.ranks import Candidate
+from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
+from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
+
+__all__ = ["Merges", "NoMergesError", "in_order", "is_text", "listed", "merges_of_ranks", "merges_of_vocabulary"]
+
+Merges = tuple[tuple[int, ...], ...]
+"""The ids of the parts of each merge: two, or more for a token that a chunk is looked up in whole."""
+
+
+class NoMergesError(BackendError, AttributeError):
+    """A vocabulary has no merges that come in order of rank; ``hasattr`` says that there is no such attribute."""
+
+
+def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) -> Merges:
+    """Return the parts of every token, in order of rank.
+
+    Args:
+        candidates: the tokens of more than one unit in order of rank, as :func:`..recover.recover_from` takes them.
+        looked_up: whether a chunk that is just this token becomes it although no merge builds it.
+
+    Raises:
+        NoMergesError: there is no order in which all merges are done.
+
+    >>> in_order([Candidate(3, [0, 1]), Candidate(4, [1, 2, 0])], lambda token_id: token_id == 4)
+    ((0, 1), (1, 2, 0))
+    >>> in_order([Candidate(3, [0, 1, 0]), Candidate(4, [0, 1])], lambda token_id: False)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    tokbench_plugins.bpe.recovery.order.NoMergesError: merges are out of order: id 3 ...
+    """
+    try:
+        merges, left_over = recover_from(candidates, late=True)
+    except ValueError as error:
+        raise NoMergesError(f"merges are out of order: {error}") from None
+    built = {made for _, _, made in merges}
+    whole = {chunk.made: chunk for chunk in reversed(left_over) if chunk.made not in built and looked_up(chunk.made)}
+    ranked = merge(
+        ((rank, 1, (left, right)) for rank, (left, right, _) in enumerate(merges)),
+        sorted((chunk.rank, 0, chunk.parts) for chunk in whole.values()),
+    )
+    return tuple(parts for _, _, parts in ranked)
+
+
+def listed(
+    merges: Iterable[Merge], whole_chunks: Collection[int], units_of: Callable[[int], Sequence[int]]
+) -> Iterator[Candidate]:
+    """Yield the candidates of a vocabulary that lists its merges; a whole chunk comes before the first higher id.
+
+    Args:
+        merges: (left id, right id, made id) in order of rank.
+        whole_chunks: ids that a chunk is looked up in.
+        units_of: the ids that the text of an id begins as; none if it has a character without an id.
+    """
+    waiting = sorted(whole_chunks, reverse=True)
+    for left, right, made in merges:
+        while waiting and waiting[-1] < made:
+            yield from _candidate(waiting.pop(), units_of, ())
+        yield from _candidate(made, units_of, (left, right))
+    while waiting:
+        yield from _candidate(waiting.pop(), units_of, ())
+
+
+def _candidate(
+    made: int, units_of: Callable[[int], Sequence[int]], pair: tuple[int, int] | tuple[()]
+) -> Iterator[Candidate]:
+    if len(units := units_of(made)) > 1:
+        yield Candidate(made, units, pair)
+
+
+def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
+    """Find the merges of a vocabulary that merges any two neighbours whose bytes joined are a token.
+
+    Args:
+        ranks: the id of each token that is no special token, by its bytes; a smaller id is merged first.
+            A chunk is looked up before it is merged.
+
+    Raises:
+        NoMergesError: there is no order in which all merges are done, or a token has a byte that is no token.
+
+    >>> merges_of_ranks({b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"bba": 4, b"abba": 5})
+    ((0, 1), (1, 0), (1, 3), (2, 3))
+    """
+    token_of = {token_id: token for token, token_id in ranks.items()}
+    try:
+        return in_order(candidates_of_ranks(ranks), lambda token_id: is_text(token_of[token_id]))
+    except KeyError as error:
+        raise NoMergesError(f"merges are not told: no token for the byte 0x{error.args[0]:02x}") from None
+
+
+def merges_of_vocabulary(vocabulary: Vocabulary) -> Merges:
+    """Return the merges of a vocabulary that lists them.
+
+    Raises:
+        NoMergesError: there is no order in which all merges are done.
+
+    >>> merges_of_vocabulary(Vocabulary.trained([(104, 105), (256, 33)]))
+    ((104, 105), (256, 33))
+    """
+    byte_ids, tokens = vocabulary.byte_ids, vocabulary.tokens
+    parts_first = all(max(left, right) < made for left, right, made in vocabulary.merges)
+    if vocabulary.is_trained and parts_first and len(set(tokens)) == len(tokens):  # so it is out of every trainer
+        return tuple((left, right) for left, right, _ in vocabulary.merges)
+    candidates = listed(
+        vocabulary.merges, vocabulary.whole_chunks, lambda token_id: [byte_ids[byte] for byte in tokens[token_id]]
+    )
+    whole = vocabulary.whole_chunks
+    return in_order(candidates, lambda i: i in whole and is_text(tokens[i]))
+
+
+def is_text(token: bytes) -> bool:
+    """Return True if a chunk of text may be just this."""
+    try:
+        token.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,236 @@
+"""The merges behind bare ranks.
+
+A file of ranks gives each token an id and does not say which two tokens it was merged from. It need not:
+when the token was made, all merges before it had been done, on these very bytes too. So encode the
+token's bytes with the merges of lower rank: what is left are its two halves.
+
+Where more than two parts are left no merge can build the token. Published vocabularies have a few: whole
+words put in by hand, which a chunk is looked up in before it is merged. With fewer merges, before the token
+is there, such a chunk becomes just these parts.
+
+Vocabularies that start from characters, and those that list their merges, are gone through in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tokbench_plugins.bpe.compiled.jit import has_numba
+from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks, is_merged
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
+
+if TYPE_CHECKING:
+    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
+
+__all__ = [
+    "Candidate",
+    "Ranks",
+    "Recovered",
+    "Recovery",
+    "WholeChunk",
+    "candidates_of_ranks",
+    "recover",
+    "recover_from",
+    "vocabulary_of_ranks",
+]
+
+_HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
+
+_WORTH_COMPILED: Final = 4096
+"""With fewer candidates, numba takes longer to get ready."""
+
+_LONGEST_COMPILED: Final = 4096
+"""Units: the compiled loop looks at all pairs of a token for every merge, which is too much for very long ones."""
+
+
+class WholeChunk(NamedTuple):
+    """A token that no merge builds.
+
+    Attributes:
+        made: its id.
+        parts: what the merges of lower rank leave of its bytes.
+        rank: how many merges these are.
+        pair: as it was given.
+    """
+
+    made: int
+    parts: tuple[int, ...]
+    rank: int
+    pair: Pair | tuple[()] | None = None
+
+
+class Recovered(NamedTuple):
+    """The merges that an order of tokens implies.
+
+    Attributes:
+        merges: (left id, right id, made id) in order of rank.
+        whole_chunks: tokens of more than one unit that no merge builds, in order of rank.
+    """
+
+    merges: list[Merge]
+    whole_chunks: list[WholeChunk]
+
+
+def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
+    """Make the vocabulary of bare ranks, tiktoken's format: the merges are recovered.
+
+    Args:
+        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps.
+
+    Raises:
+        ValueError: a single byte is missing, an id is negative, enormous or there twice, or a token is empty.
+
+    >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
+    >>> vocabulary = vocabulary_of_ranks(ranks)
+    >>> vocabulary.merges, vocabulary.tokens[151], vocabulary.tokens[299]
+    (((151, 150, 300), (300, 222, 301)), b'h', b'')
+    """
+    if (highest := max(ranks.values(), default=0)) > _HIGHEST:
+        raise ValueError(f"id {highest} is above {_HIGHEST}, the highest that is supported")
+    merges, whole_chunks = recover(ranks)
+    tokens = [b""] * (highest + 1)
+    for token, token_id in ranks.items():
+        tokens[token_id] = token
+    byte_ids = tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
+    return Vocabulary(tuple(tokens), byte_ids, tuple(merges), frozenset(chunk.made for chunk in whole_chunks))
+
+
+def recover(ranks: Mapping[bytes, int]) -> Recovered:
+    """Find the last merge of every token of more than one byte.
+
+    Args:
+        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps, and
+            the 256 bytes may have any.
+
+    Returns:
+        The merges and the tokens that none builds; the two together with the bytes are all tokens.
+
+    Raises:
+        ValueError: a single byte is missing, an id is negative or there twice, or a token is empty.
+
+    >>> ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b"abc": 257, b"xyz": 258}
+    >>> merges, whole_chunks = recover(ranks)
+    >>> merges, whole_chunks[0].made, whole_chunks[0].parts
+    ([(97, 98, 256), (256, 99, 257)], 258, (120, 121, 122))
+    """
+    _check(ranks)
+    return recover_from(candidates_of_ranks(ranks))
+
+
+def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
+    """Yield the tokens of more than one byte, in order of id.
+
+    Raises:
+        KeyError: a token has a byte that is no token itself.
+    """
+    id_of = {token[0]: token_id for token, token_id in ranks.items() if len(token) == 1}
+    for token, token_id in sorted(ranks.items(), key=lambda item: item[1]):
+        if len(token) > 1:
+            yield Candidate(token_id, [id_of[byte] for byte in token])
+
+
+def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:
+    """Find the merges of tokens that are given in order of rank.
+
+    Args:
+        candidates: the tokens of more than one unit. One may come more than once, with other pairs; what makes it
+            is the pair that lower merges leave of it.
+        late: whether a token may be made after tokens of higher rank, as engines do when these give them its
+            halves. Its merge then stands behind the one that gives the second half.
+
+    Raises:
+        ValueError: a late merge would take away what the one before it would have merged next to it: there is no
+            order in which all merges are done.
+
+    >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
+    [(0, 1, 3), (3, 2, 4)]
+    >>> recover_from([Candidate(3, [0, 1, 2]), Candidate(4, [0, 1])], late=True).merges
+    [(0, 1, 4), (4, 2, 3)]
+    """
+    every = list(candidates)
+    recovery = Recovery(_ranks(every), late=late)
+    recovery.run()
+    return Recovered(recovery.ranks.merges, recovery.left_over)
+
+
+def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
+    too_long = any(len(each.units) > _LONGEST_COMPILED for each in candidates)
+    if len(candidates) < _WORTH_COMPILED or too_long or not has_numba():
+        return Ranks(candidates)
+    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
+
+    return CompiledRanks(candidates)
+
+
+class Recovery:
+    """A pass over candidates: see :func:`recover_from`.
+
+    Args:
+        ranks: over the candidates, with no merge known.
+        late: likewise.
+
+    Attributes:
+        ranks: with all merges, after :meth:`run`.
+        left_over: the candidates that were no two halves when their turn came.
+    """
+
+    def __init__(self, ranks: Ranks | CompiledRanks, *, late: bool) -> None:
+        self.ranks = ranks
+        self.left_over: list[WholeChunk] = []
+        self._late = late
+        self._waiting: dict[Pair, list[int]] = {}  # by two neighbours among the parts: places in left_over
+        self._parts: dict[int, list[int]] = {}  # by place in left_over: what is left of it by now
+
+    def run(self) -> None:
+        """Go through the candidates.
+
+        Raises:
+            ValueError: see :func:`recover_from`.
+        """
+        for (token_id, _, pair), parts in self.ranks.events():
+            if is_merged(parts, pair):
+                self._wake(parts[0], parts[1], token_id)
+                continue
+            if self._late and pair != ():
+                self._wait(len(self.left_over), parts)
+            self.left_over.append(WholeChunk(token_id, tuple(parts), self.ranks.known, pair))
+
+    def _wait(self, place: int, parts: list[int]) -> None:
+        self._parts[place] = parts
+        for neighbours in pairwise(parts):
+            self._waiting.setdefault(neighbours, []).append(place)
+            self.ranks.watch(neighbours)
+
+    def _wake(self, left: int, right: int, token_id: int) -> None:
+        for place in sorted(set(self._waiting.pop((left, right), ()))):
+            made, _, _, pair = self.left_over[place]
+            if self.ranks.built(made):
+                continue  # from two other halves, which are there before these wherever its bytes are
+            before = self._parts[place]
+            parts = merge_ids(list(before), {(left, right): 0}, [token_id])
+            if len(parts) == len(before) or len(parts) == 1:
+                continue  # other merges have taken these neighbours
+            if not is_merged(parts, pair):
+                self._wait(place, parts)
+            elif parts[1] == left:
+                raise ValueError(f"id {made} is made of ids that come after it, and takes from what they are made of")
+            else:
+                self.ranks.add(parts[0], parts[1], made)
+                self._wake(parts[0], parts[1], made)
+
+
+def _check(ranks: Mapping[bytes, int]) -> None:
+    taken: dict[int, bytes] = {}
+    for token, token_id in ranks.items():
+        if not token:
+            raise ValueError(f"id {token_id} is that of an empty token")
+        if token_id < 0:
+            raise ValueError(f"token {token!r} has id {token_id}, which is below 0")
+        if (other := taken.setdefault(token_id, token)) != token:
+            raise ValueError(f"tokens {other!r} and {token!r} both have id {token_id}")
+    for byte in range(FIRST_MERGE):
+        if bytes([byte]) not in ranks:
+            raise ValueError(f"no token for the byte 0x{byte:02x}: not a whole byte-level vocabulary")

@@ -1,0 +1,205 @@
+"""The file ``results.json``: read back as it was written, whatever its age, and described by its schema."""
+
+import dataclasses
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+import tokbench
+from tokbench import results as package
+from tokbench.errors import ResultsError
+from tokbench.results import SCHEMA, WHOLE, Cell, Results, Status, TokenizerState, json_schema
+from tokbench.results.schema import schema_text
+
+OLD = Path(__file__).parent / "schema_1.json"
+
+
+@pytest.fixture
+def old():
+    return Results.read(OLD)
+
+
+def plain(text):
+    return json.loads(text)
+
+
+def test_a_file_of_schema_1_is_read(old):
+    raw = plain(OLD.read_text(encoding="utf-8"))
+    assert raw["schema"] == "tokbench-results/1"
+    assert [dataclasses.asdict(cell) for cell in old.cells] == raw["cells"]
+    assert old.cells[0].status is Status.OK
+    assert old.tokenizers["gpt4-split"].train.corpora == raw["tokenizers"]["gpt4-split"]["train"]["corpora"]
+    assert old.tokenizers["bytes"].state is TokenizerState.READY
+    assert old.metrics["compression_ratio"].formula == "Σ bytes / Σ tokens"
+    assert [name for name, metric in old.metrics.items() if metric.timed] == ["encode_mb_per_s"]
+    assert old.problems == raw["troubles"]
+    assert old.pairs[0].tokens == tuple(raw["pairs"][0]["tokens"])
+    [loss], [was] = old.losses, raw["losses"]
+    assert (loss.first.origin, loss.first.got) == (was["origin"], was["got"])
+    assert [cause.taking_part for cause in loss.causes] == [cause["taking_part"] for cause in was["causes"]]
+    differs, unknown = old.differences
+    assert differs.first.expected[0] == (2456, " (\n")
+    assert (unknown.first, unknown.reason) == (None, "encoded by itself, the document has equal ids")
+    assert old.probes[0].metrics == raw["probes"][0]["values"]
+    assert old.probes[0].answers["gone"].reason == "needs a library"
+    own = raw["probes"][1]["answers"]["bytes"]["own"]
+    assert [[each.label, each.text] for each in old.probes[1].answers["bytes"].own] == [each[:2] for each in own]
+
+
+def test_a_study_of_schema_1_is_read(old):
+    was, study = plain(OLD.read_text(encoding="utf-8"))["study"]["vocabulary"], old.vocabulary_size
+    assert dataclasses.asdict(study.rows[0]) == was["rows"][0]
+    assert dataclasses.asdict(study.lines[0]) == was["lines"][0]
+    assert study.curves[0].saved == was["curves"][0]["saved"]
+    assert (study.losses[0].line, study.losses[0].exact) == ("bad", None)
+    assert study.extended_from == was["extensions"]["vocab_size"]
+    assert study.extensions[0].further == was["extensions"]["rows"][0]["further"]
+    [(corpus, advice)] = study.advice.items()
+    assert list(advice.take) == was["advice"][corpus]["take"]
+    assert study.model == was["model"]
+    assert [each.approach for each in study.law.optima] == [each["approach"] for each in was["law"]["optima"]]
+
+
+def test_what_was_upgraded_is_written_and_read_again(old, tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text(old.to_json(), encoding="utf-8")
+    assert plain(old.to_json())["schema"] == SCHEMA
+    assert Results.read(str(path)) == old
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "results.json: not a results file: FileNotFoundError"),
+        ("", "results.json: not a results file: JSONDecodeError"),
+        ("[]", "results.json: not a results file: "),
+        (
+            '{"schema": "tokbench-results/9"}',
+            "schema 'tokbench-results/9', but this version of tokbench reads 'tokbench-results/2' and older; update",
+        ),
+        ("{}", "schema None, but this version of tokbench reads 'tokbench-results/2' and older; is this a results"),
+        (
+            '{"schema": "tokbench-results/2", "name": "n", "cells": [{"tokenizer": "t"}]}',
+            "results.json: not a results file of schema 'tokbench-results/2': cells.0.corpus: ",
+        ),
+        (
+            '{"schema": "tokbench-results/2", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
+            "results.json: not a results file of schema 'tokbench-results/2': tokenizers.t.state: ",
+        ),
+        (
+            '{"schema": "tokbench-results/1", "name": "n", "losses": [{}]}',
+            "results.json: not a results file of schema 'tokbench-results/1': KeyError: 'causes'",
+        ),
+    ],
+)
+def test_what_is_not_a_results_file_is_refused(tmp_path, text, message):
+    path = tmp_path / "results.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(ResultsError) as caught:
+        Results.read(path)
+    assert message in str(caught.value)
+
+
+def test_the_schema_that_is_shipped_is_up_to_date():
+    shipped = (Path(package.__file__).parent / "schema.json").read_text(encoding="utf-8")
+    command = (
+        "python -c \"from tokbench.results.schema import schema_text; print(schema_text(), end='')\" "
+        "> tokbench/results/schema.json"
+    )
+    assert shipped == schema_text(), f"make it anew with: {command}"
+
+
+def test_every_key_has_a_description():
+    schema = json_schema()
+    for name, definition in {"Results": schema, **schema["$defs"]}.items():
+        assert definition["description"]
+        for key, each in definition.get("properties", {}).items():
+            assert each.get("description"), f"{name}.{key} is missing under 'Attributes:' in its docstring"
+
+
+def follows(value, schema, root, place=""):
+    """Yield the places at which JSON data leaves a schema, as far as types, keys and items go."""
+    schema = root["$defs"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": int | float, "boolean": bool}
+    if "anyOf" in schema:
+        if all(list(follows(value, each, root, place)) for each in schema["anyOf"]):
+            yield place
+        return
+    if schema.get("type") == "null" and value is not None:
+        yield place
+    if not isinstance(value, kinds.get(schema.get("type"), object)) or value not in schema.get("enum", [value]):
+        yield place
+        return
+    if isinstance(value, dict) and "properties" in schema:
+        yield from (f"{place}.{key}" for key in value.keys() ^ schema["properties"].keys())
+        yield from (f"{place}.{key}" for key in set(schema.get("required", [])) - value.keys())
+    for key, each in value.items() if isinstance(value, dict) else ():
+        inner = schema.get("properties", {}).get(key, schema.get("additionalProperties", {}))
+        yield from follows(each, inner if isinstance(inner, dict) else {}, root, f"{place}.{key}")
+    items = schema.get("prefixItems", [])
+    for k, each in enumerate(value) if isinstance(value, list) else ():
+        yield from follows(each, items[k] if k < len(items) else schema.get("items", {}), root, f"{place}.{k}")
+
+
+def test_a_run_follows_the_schema(write_config, tmp_path):
+    tokenizers = (
+        "  bytes: {backend: utf8_bytes}\n"
+        "  other: {backend: utf16_units, same_as: bytes}\n"
+        "  words: {backend: whitespace_words, train: {corpus: sample, vocab_size: 300}}"
+    )
+    extra = "study: {vocabulary: {sizes: [300], model: {width: 8, layers: 1, context: 8, training_bytes: 1e6}}}\n"
+    corpora = "  sample: {source: sample, part: hostile, holdout: 0.5}"
+    path = write_config(corpora, tokenizers, "[compression, probes, pairs]", extra=extra)
+    results = tokbench.run(path, tmp_path / "out")
+    body = plain((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert all(body[name] for name in ("losses", "differences", "probes", "pairs", "states", "vocabulary_size"))
+    schema = json_schema()
+    assert list(follows(body, schema, schema)) == []
+    assert list(follows(body | {"cells": [body["cells"][0] | {"status": "fine"}]}, schema, schema)) == [
+        ".cells.0.status"
+    ]
+    assert results.metrics["same_ids"].family == "same_ids"
+    if importlib.util.find_spec("jsonschema"):
+        import jsonschema
+
+        jsonschema.validate(body, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(body | {"schema": "tokbench-results/1"}, schema)
+    assert Results.read(tmp_path / "out" / "results.json") == results
+
+
+def test_every_failure_has_its_traceback(write_config, corpus, faulty, tmp_path):
+    tokenizers = (
+        "  raises: {backend: DecodeRaises}\n  panics: {backend: Panics}\n"
+        "  untrained: {backend: fails_to_train, train: {corpus: c, vocab_size: 300}}"
+    )
+    metrics = "[compression, roundtrip, probes, {speed: {rounds: 3, min_time: 0.0001}}]"
+    results = tokbench.run(write_config(corpus, tokenizers, metrics), tmp_path / "out")
+    failed = {cell.reason for cell in results.cells if cell.status == Status.FAILED}
+    assert {cell.tokenizer for cell in results.cells if cell.status == Status.FAILED} == {
+        "raises",
+        "panics",
+        "untrained",
+    }
+    # What nobody raised has no traceback.
+    assert {
+        reason for reason in failed - results.tracebacks.keys() if not reason.startswith("the text gives ")
+    } == set()
+    for reason, text in results.tracebacks.items():
+        assert text.startswith("Traceback (most recent call last):"), reason
+        assert "faulty_backends.py" in text, reason
+        assert str(Path.home()) not in text
+    assert Results.read(tmp_path / "out" / "results.json").tracebacks == results.tracebacks
+
+
+def test_the_frame_has_a_row_for_each_cell():
+    cell = Cell("t", "c", WHOLE, "m", 1.5, "bytes")
+    frame = Results(name="n", cells=[cell]).frame
+    assert frame.iloc[0].to_dict() | {"in_sample": None} == {
+        **dataclasses.asdict(cell),
+        "ci_low": None,
+        "ci_high": None,
+    }

@@ -1,0 +1,75 @@
+"""A file is written whole or not at all."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tokbench.files import write_atomically
+
+SIZE = 1 << 20
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from tokbench.files import write_atomically
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    write_atomically(Path(sys.argv[1]), b"new" * 4096)
+except OSError as error:
+    print(error.filename)
+"""
+WRITES_ALWAYS = f"""
+import sys
+from pathlib import Path
+from tokbench.files import write_atomically
+while True:
+    for letter in b"ab":
+        write_atomically(Path(sys.argv[1]), bytes([letter]) * {SIZE})
+"""
+
+
+def is_whole(data):
+    return len(data) == SIZE and len(set(data)) == 1
+
+
+def test_a_file_is_replaced(tmp_path):
+    path = tmp_path / "f"
+    for content in (b"old", b"new"):
+        write_atomically(path, content)
+        assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
+    """The largest size of a file acts as a full disk does."""
+    path = tmp_path / "f"
+    path.write_bytes(b"old")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == f"{path}\n"
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        write_atomically(tmp_path / "none" / "f", b"")
+    assert caught.value.filename == str(tmp_path / "none" / "f")
+
+
+def test_readers_and_a_killed_writer_see_whole_files(tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"b" * SIZE)
+    for k in range(3):
+        with subprocess.Popen([sys.executable, "-c", WRITES_ALWAYS, str(path)]) as writer:
+            before = path.stat().st_ino
+            while path.stat().st_ino == before:
+                assert writer.poll() is None
+                time.sleep(0.01)
+            for _ in range(20):
+                assert is_whole(path.read_bytes())
+            time.sleep(0.003 * k)
+            writer.kill()
+        assert is_whole(path.read_bytes())

@@ -1,0 +1,60 @@
+"""The shape of the package: who may know metrics by name, and how long a file may be."""
+
+import ast
+import re
+from pathlib import Path
+
+from tokbench.registry import load_registry
+
+PACKAGE = Path(__file__).parents[1] / "tokbench"
+BY_NAME = (PACKAGE / "metrics" / "families", PACKAGE / "report" / "formats")
+"""Only here may the id of a metric stand."""
+
+PLAIN_WORDS = {"tokens", "bytes", "chars", "words"}
+"""Ids that are also names of columns of sums and of counts."""
+
+
+def metric_ids():
+    families = load_registry().metrics.entries.values()
+    return {metric.id for family in families for metric in family.spec.values} - PLAIN_WORDS
+
+
+def strings(path):
+    """Yield the line and the value of every string in a Python file, or of every quoted word in a template."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.lineno, node.value
+    else:
+        for number, line in enumerate(source.splitlines(), 1):
+            for match in re.finditer(r"""(["'])(\w+)\1""", line):
+                yield number, match[2]
+
+
+def test_a_string_is_found_in_code_and_in_templates(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\ny = ['max_min']\n", encoding="utf-8")
+    (tmp_path / "b.j2").write_text("{{ cells['gini'] }}\n{{ cell(\"nsl\") }}\n", encoding="utf-8")
+    assert list(strings(tmp_path / "a.py")) == [(2, "max_min")]
+    assert list(strings(tmp_path / "b.j2")) == [(1, "gini"), (2, "nsl")]
+
+
+def test_the_core_knows_no_metric_by_name():
+    ids = metric_ids()
+    assert {"compression_ratio", "roundtrip_exact", "encode_mb_per_s", "rank"} <= ids
+    files = [path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".j2"}]
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {value!r}"
+        for path in sorted(files)
+        if not any(path.is_relative_to(folder) for folder in BY_NAME)
+        for line, value in strings(path)
+        if value in ids
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_file_has_grown_into_two():
+    """Around 150 lines a file, and never more than 500."""
+    for folder in (PACKAGE, PACKAGE.parent / "plugins"):
+        for path in folder.rglob("*.py"):
+            assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path

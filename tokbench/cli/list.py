@@ -1,0 +1,73 @@
+"""The command ``tokbench list``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from tokbench.cli.options import common_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tokbench.registry import Registry
+
+__all__ = ["list_"]
+
+_KINDS = {
+    "plugins": "plugin",
+    "backends": "backend",
+    "corpora": "corpus source",
+    "metrics": "metric family",
+    "reporters": "report format",
+}
+
+
+@click.command("list")
+@click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
+@common_options
+def list_(kind: str | None) -> None:
+    """List plugins, backends, corpora, metrics and report formats, and say what is broken and why."""
+    from rich.console import Console
+
+    from tokbench.registry import load_registry
+
+    registry, console = load_registry(), Console()
+    for each in [kind] if kind else _KINDS:
+        _list_plugins(registry, console) if each == "plugins" else _list_entries(registry, each, console)
+
+
+def _list_plugins(registry: Registry, console: Console) -> None:
+    rows = [
+        (plugin.name, f"{plugin.distribution} {plugin.version}".strip(), plugin.reason or "usable")
+        for plugin in registry.plugins
+    ]
+    _table(console, "plugins", (_KINDS["plugins"], "from", "state"), rows)
+
+
+def _list_entries(registry: Registry, kind: str, console: Console) -> None:
+    from tokbench.contracts.backend import BackendSpec
+    from tokbench.registry import missing
+
+    rows = []
+    for name, entry in sorted(getattr(registry, kind).entries.items()):
+        absent = missing(entry.spec) if isinstance(entry.spec, BackendSpec) else ""
+        rows.append((name, entry.plugin.distribution or entry.plugin.name, absent or entry.spec.summary))
+    _table(console, kind, (_KINDS[kind], "from", "what it is"), rows)
+
+
+def _table(console: Console, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from tokbench.report.escaping import plain
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console.print(table)
+    console.print()

@@ -1,0 +1,43 @@
+"""The command ``tokbench run``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tokbench.cli.options import common_options, show_traceback
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The run's folder [default: reports/NAME].")
+@click.option(
+    "-w",
+    "--workers",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Number of processes that measure side by side, each with all tokenizers in memory; timings are taken one at "
+    "a time. 0 runs everything in this process, for a debugger: a crash ends the run, and there are no time limits.",
+)
+@common_options
+def run(config: Path, output: Path | None, workers: int) -> None:
+    """Execute CONFIG and write results.json and the reports."""
+    from rich.console import Console
+
+    from tokbench.api import run as execute
+    from tokbench.config.read import read_config
+    from tokbench.report.terminal import summary
+
+    folder = output or Path("reports", read_config(config).name or "run")
+    results = execute(config, folder, workers)
+    summary(results, Console(), sorted(path for path in folder.iterdir() if path.is_file()))
+    for reason, traceback in results.tracebacks.items():
+        show_traceback(reason, traceback)
+    for problem in results.problems:
+        click.echo(f"error: {problem}", err=True)
+    sys.exit(130 if results.interrupted else int(results.failed))

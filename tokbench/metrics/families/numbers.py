@@ -1,0 +1,237 @@
+"""The family ``numbers``: the cuts of runs of digits."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import (
+    BUCKETS,
+    EncodedShard,
+    EncodesWithOffsets,
+    HasTokenBytes,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Spans,
+    Sums,
+    cuts,
+    find_spans,
+    sum_by_document,
+    touches,
+)
+
+__all__ = ["LONGEST", "SPEC", "patterns"]
+
+LONGEST: Final = 12
+"""The number of digits of the longest runs that are counted."""
+
+_RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
+_GROUP: Final = 3
+_LAID: Final = "documents laid out"
+
+
+def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
+    """Return int64[r], the cuts of each run: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit."""
+    found = np.zeros(len(runs.starts), dtype=np.int64)
+    for k in range(1, LONGEST):
+        at = runs.starts + k
+        found |= (touches(encoded, at, at) & (at < runs.ends)).astype(np.int64) << (k - 1)
+    return found
+
+
+def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
+    """Return int64[LONGEST + 1], for each length n the pattern that is cut after digit k where ``places(k, n)``."""
+    return np.array([sum(1 << (k - 1) for k in range(1, n) if places(k, n)) for n in range(LONGEST + 1)])
+
+
+_AIMS: Final = {
+    "right_triples": _cut_at(lambda k, n: (n - k) % _GROUP == 0),
+    "left_triples": _cut_at(lambda k, _: k % _GROUP == 0),
+    "single": _cut_at(lambda _k, _n: True),
+}
+
+
+_BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST - 1))])
+
+
+class NumbersState(NamedTuple):
+    """Sums over runs, and the number of runs by length, pattern of cuts and jackknife group.
+
+    Attributes:
+        sums: the sums.
+        patterns: the number of runs by length, pattern and jackknife group.
+    """
+
+    sums: Sums
+    patterns: Counter[tuple[int, int, int]]
+
+    def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
+        """Return for each pattern float64[BUCKETS], the number of runs of one length with this pattern."""
+        found: dict[int, NDArray[np.float64]] = {}
+        for (each, cut, bucket), count in self.patterns.items():
+            if each == length:
+                found.setdefault(cut, np.zeros(BUCKETS))[bucket] += count
+        return found
+
+
+def _value(name: str, unit: str, formula: str, definition: str, *, lower: bool = False) -> Metric:
+    return Metric(
+        id=f"digits_{name}",
+        unit=unit,
+        direction="lower" if lower else "none" if unit == "share of runs" else "higher",
+        formula=formula,
+        definition=definition,
+        needs=(HasTokenBytes, EncodesWithOffsets),
+    )
+
+
+_RUNS: Final = "A run is as many ASCII digits as stand together, 1 to 12; longer ones are left out."
+_TRIPLES: Final = "runs of more than three digits with token boundaries inside"
+
+VALUES: Final = (
+    _value(
+        "consistency",
+        "share",
+        "Σ over lengths 2 to 12 of runs cut in the length's most frequent way / Σ runs",
+        f"1 if runs of the same length are always cut alike, whatever their digits are. {_RUNS}",
+    ),
+    _value(
+        "right_triples",
+        "share of runs",
+        f"{_TRIPLES} exactly every three digits from the right / runs of more than three digits",
+        f"Share of numbers in groups of three as they are read aloud: 1|234|567. {_RUNS}",
+    ),
+    _value(
+        "triples_distance",
+        "share of places",
+        "places between two digits whose cut differs from groups of three from the right (cut and should not "
+        "be, or not cut and should be) / places, in runs of more than three digits",
+        f"How far numbers are from groups of three as they are read aloud: 0 if all are cut so. {_RUNS}",
+        lower=True,
+    ),
+    _value(
+        "left_triples",
+        "share of runs",
+        f"{_TRIPLES} exactly every three digits from the left / runs of more than three digits",
+        f"Share of numbers in groups of three from the left: 123|456|7, so that the place value of a token "
+        f"differs from number to number. Six, nine and twelve digits count for both directions. {_RUNS}",
+    ),
+    _value(
+        "single",
+        "share of runs",
+        f"{_TRIPLES} after every digit / runs of more than three digits",
+        f"Share of numbers cut into single digits. {_RUNS}",
+    ),
+    *(
+        _value(
+            f"{length}_tokens",
+            "tokens/run",
+            f"Σ tokens that a run of {length} digits touches / Σ runs of {length} digits",
+            f"Tokens of {length} digits. {_RUNS}",
+            lower=True,
+        )
+        for length in range(1, LONGEST + 1)
+    ),
+    *(
+        _value(
+            f"{length}_consistency",
+            "share",
+            f"runs of {length} digits cut in the most frequent way / runs of {length} digits",
+            f"1 if all runs of {length} digits are cut alike. {_RUNS}",
+        )
+        for length in range(2, LONGEST + 1)
+    ),
+)
+
+
+class Numbers:
+    """The text metric: counts runs of digits by the pattern of their cuts."""
+
+    def __init__(self, _: Options) -> None: ...
+
+    def map(self, encoded: EncodedShard) -> NumbersState:
+        """Return the counts of one shard, over the documents whose tokens could be aligned with their bytes."""
+        runs = encoded.shard.cached("digits", lambda: find_spans(encoded.shard, _RUN))
+        runs = runs.where(encoded.token_ends.aligned[runs.documents])
+        lengths, cut = runs.ends - runs.starts, patterns(encoded, runs)
+        tokens = cuts(encoded, runs) + 1
+        columns: dict[str, NDArray[Any]] = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
+        for length in range(1, LONGEST + 1):
+            columns[f"runs of {length} digits"] = sum_by_document(encoded, runs, lengths == length)
+            columns[f"tokens of {length}"] = sum_by_document(encoded, runs, tokens * (lengths == length))
+        long = lengths > _GROUP
+        columns["runs of more than three digits"] = sum_by_document(encoded, runs, long)
+        for name, aims in _AIMS.items():
+            columns[name] = sum_by_document(encoded, runs, long & (cut == aims[lengths]))
+        columns["places in runs of more than three digits"] = sum_by_document(encoded, runs, long * (lengths - 1))
+        columns["amiss"] = sum_by_document(encoded, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
+        kinds = np.stack([lengths, cut, encoded.shard.buckets[runs.documents]])
+        kinds, counts = np.unique(kinds, axis=1, return_counts=True)
+        counter = Counter(dict(zip(map(tuple, kinds.T.tolist()), counts.tolist(), strict=True)))
+        return NumbersState(Sums.of(encoded.shard, **columns), counter)
+
+    def merge(self, one: NumbersState, other: NumbersState) -> NumbersState:
+        """Return the counts of both."""
+        return NumbersState(one.sums + other.sums, one.patterns + other.patterns)
+
+    def finish(self, state: NumbersState) -> Mapping[str, Measured | NotApplicable]:
+        """Return ratios of sums, and the share of the most frequent pattern of each length."""
+        documents = int(state.sums.columns[_LAID].sum())
+        if not documents:
+            reason = NotApplicable("no document's tokens could be laid onto its bytes")
+            return {value.id: reason for value in VALUES}
+        values: dict[str, Measured | NotApplicable] = {
+            f"digits_{name}": state.sums.share(name, "runs of more than three digits") for name in _AIMS
+        }
+        values["digits_triples_distance"] = state.sums.share("amiss", "places in runs of more than three digits")
+        values["digits_consistency"] = _consistency(state, range(2, LONGEST + 1), documents)
+        for length in range(1, LONGEST + 1):
+            values[f"digits_{length}_tokens"] = state.sums.ratio(f"tokens of {length}", f"runs of {length} digits")
+            if length > 1:
+                values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
+        return {k: v._replace(n=documents) if isinstance(v, Measured) else v for k, v in values.items()}
+
+    def raw(self, state: NumbersState) -> Any:
+        """Return the sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""
+        by_length: dict[str, dict[str, int]] = {}
+        for length in sorted({length for length, _, _ in state.patterns}):
+            counts = {cut: int(each.sum()) for cut, each in state.counts(length).items()}
+            order = sorted(counts, key=lambda cut: (-counts[cut], cut))
+            by_length[str(length)] = {_written(length, cut): counts[cut] for cut in order}
+        return {"patterns": by_length, **state.sums.raw()}
+
+
+def _consistency(state: NumbersState, lengths: range | list[int], documents: int) -> Measured | NotApplicable:
+    found = [counts for counts in map(state.counts, lengths) if counts]
+    if not found:
+        return NotApplicable(f"there are no runs of {lengths[0]} digits{' and more' if len(lengths) > 1 else ''}")
+    # Of patterns that are as frequent the first, in whatever order shards were merged.
+    alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in found], axis=0)
+    runs = np.sum([each for counts in found for each in counts.values()], axis=0)
+    return Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
+
+
+def _written(length: int, cut: int) -> str:
+    """Write a pattern as the lengths of its parts.
+
+    >>> _written(4, 0b001), _written(4, 0b000), _written(4, 0b111)
+    ('1 3', '4', '1 1 1 1')
+    """
+    ends = [k for k in range(1, length) if cut >> (k - 1) & 1]
+    return " ".join(str(b - a) for a, b in zip([0, *ends], [*ends, length], strict=True))
+
+
+SPEC: Final = MetricFamily(
+    name="numbers",
+    summary="how runs of digits are cut, by length: tokens, consistency, groups of three",
+    text=Numbers,
+    values=VALUES,
+)

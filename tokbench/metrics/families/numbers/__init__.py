@@ -1,1 +1,0 @@
-"""How runs of digits are cut."""

@@ -1,0 +1,28 @@
+"""The family ``same_ids``: whether two engines of one vocabulary give the same ids; the runner measures it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokbench.plugin import Metric, MetricFamily, Role
+
+__all__ = ["SPEC"]
+
+SPEC: Final = MetricFamily(
+    name="same_ids",
+    summary="whether two engines of one vocabulary give the same ids",
+    values=(
+        Metric(
+            id="same_ids",
+            unit="share of documents",
+            direction="higher",
+            formula="documents with equal ids / documents",
+            definition=(
+                "Share of documents of which the ids are those of the tokenizer that 'same_as' names. Where it is not "
+                "1, the two do not do the same work, and the tokenizer is not timed."
+            ),
+            role=Role.SAME_IDS,
+        ),
+    ),
+)
+"""Measured where a tokenizer is declared the same as another; nobody asks for it by name."""

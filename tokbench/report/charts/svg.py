@@ -1,0 +1,187 @@
+"""The small drawing interface that all charts share: axes, their ticks, and a picture in SVG.
+
+A chart is a function that makes a :class:`Drawing`. A template only puts the drawing into the page.
+
+>>> axis = Axis(0, 10, start=20, end=220)
+>>> drawing = Drawing(240, 60, "An example")
+>>> drawing.grid(Box(20, 5, 220, 40), x_ticks=[Tick(axis.at(5), "5")])
+>>> drawing.draw("circle", cx=axis.at(5), cy=20, r=4)
+>>> print(drawing.__html__())
+<svg viewBox="0 0 240 60" role="img" aria-label="An example">
+<g class="grid">
+<path d="M120.0 5V40"/>
+<text x="120.0" y="56" text-anchor="middle">5</text>
+</g>
+<circle cx="120.0" cy="20" r="4"/>
+</svg>
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from markupsafe import escape
+
+from tokbench.report.charts.labels import Box, Label
+from tokbench.report.escaping import visible
+
+__all__ = ["COLOURS", "Axis", "Drawing", "Tick"]
+
+COLOURS: Final = 8
+"""The style sheet has so many colours for lines and points: its classes ``p0``, ``p1`` and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A line of the grid at a place, its text, and whether the line is stronger than the others."""
+
+    at: float
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale that takes the values ``low`` to ``high`` to the places ``start`` to ``end``; logarithmic if asked."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def exactly(self, value: float) -> float:
+        """Return the place of a value, not rounded and not clipped."""
+        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        value = math.log(max(value, self.low / 10)) if self.log else value
+        return self.start + (value - low) / (high - low) * (self.end - self.start)
+
+    def at(self, value: float) -> float:
+        """Return the place of a value to a tenth; a value beyond an end is put at that end."""
+        return round(min(max(self.exactly(value), min(self.start, self.end)), max(self.start, self.end)), 1)
+
+    def ticks(self) -> list[Tick]:
+        """Return ticks at round values."""
+        values = _decades(self.low, self.high) if self.log else []
+        if len(values) < 2:  # noqa: PLR2004 - a scale needs two
+            values = _steps(self.low, self.high)
+        return [Tick(self.at(value), f"{value:g}") for value in values]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    spans = math.log10(high / low)
+    leads = (1,) if spans > 4 else (1, 2, 5)  # noqa: PLR2004
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [lead * 10.0**power for power in powers for lead in leads if low <= lead * 10.0**power <= high]
+
+
+def _steps(low: float, high: float) -> list[float]:
+    raw = (high - low) / 6
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(lead * power for lead in (1, 2, 5, 10) if lead * power >= raw)
+    first = math.ceil(low / step - 1e-9)
+    return [round(step * number, 10) for number in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+class Drawing:
+    """A picture in SVG. All its text is made visible and escaped.
+
+    Args:
+        width, height: the size of the picture, in units of its own.
+        title: the picture in words, for those who cannot see it; one without is an ornament, such as a key.
+        css: the classes of the style sheet.
+        origin: the coordinates of its upper left corner.
+    """
+
+    def __init__(
+        self, width: float, height: float, title: str = "", *, css: str = "", origin: tuple[float, float] = (0, 0)
+    ) -> None:
+        view = f"{origin[0]} {origin[1]} {width} {height}"
+        if title:
+            attributes: dict[str, Any] = {"viewBox": view, "role": "img", "aria_label": title}
+        else:
+            attributes = {"width": width, "height": height, "viewBox": view, "aria_hidden": "true"}
+        self._lines = [f"<svg{_attributes({'class': css} | attributes)}>"]
+
+    def __html__(self) -> str:
+        """Return the markup; templates ask for it by this name."""
+        return "\n".join([*self._lines, "</svg>"])
+
+    def draw(self, tag: str, content: str = "", **attributes: Any) -> None:
+        """Draw an element such as ``path``; attributes that are empty or ``None`` are left out.
+
+        ``css`` stands for ``class``, and an underscore in the name of an attribute for a hyphen.
+        """
+        rest = _attributes({"class": attributes.pop("css", "")} | attributes)
+        self._lines.append(f"<{tag}{rest}>{_safe(content)}</{tag}>" if content else f"<{tag}{rest}/>")
+
+    def text(self, x: float, y: float, content: str, anchor: str = "", css: str = "") -> None:
+        """Write text that begins, has its middle, or ends (``anchor``) at a place."""
+        self.draw("text", content, css=css, x=x, y=y, text_anchor=anchor)
+
+    @contextmanager
+    def group(self, css: str = "", title: str = "") -> Iterator[None]:
+        """Put all that is drawn meanwhile into a group, which may have a tooltip."""
+        tooltip = f"<title>{_safe(title)}</title>" if title else ""
+        self._lines.append(f"<g{_attributes({'class': css})}>{tooltip}")
+        yield
+        self._lines.append("</g>")
+
+    def grid(
+        self,
+        frame: Box,
+        x_ticks: Sequence[Tick] = (),
+        y_ticks: Sequence[Tick] = (),
+        *,
+        titles: tuple[str, str] = ("", ""),
+        heading: str = "",
+        below: float = 16,
+        beside: float = 7,
+    ) -> None:
+        """Draw the grid of a plane.
+
+        Args:
+            frame: the plane.
+            x_ticks: the upright lines of the grid.
+            y_ticks: the level lines of the grid.
+            titles: names of the two axes.
+            heading: text above the plane.
+            below: distance of the text of upright lines from the plane.
+            beside: distance of the text of level lines from the plane.
+        """
+        with self.group("grid"):
+            for tick in x_ticks:
+                self.draw("path", css="one" if tick.strong else "", d=f"M{tick.at} {frame.top:g}V{frame.bottom:g}")
+                self.text(tick.at, frame.bottom + below, tick.text, "middle")
+            for tick in y_ticks:
+                self.draw("path", css="one" if tick.strong else "", d=f"M{frame.left:g} {tick.at}H{frame.right:g}")
+                self.text(frame.left - beside, tick.at + 4, tick.text, "end")
+            if heading:
+                self.text(frame.left, frame.top - 7, heading, css="axis")
+            if titles[0]:
+                self.text((frame.left + frame.right) / 2, frame.bottom + 40, titles[0], "middle", "axis")
+            if titles[1]:
+                turned = f"translate(14 {(frame.top + frame.bottom) / 2}) rotate(-90)"
+                self.draw("text", titles[1], css="axis", transform=turned, text_anchor="middle")
+
+    def label(self, label: Label | None) -> None:
+        """Write a label that has been placed, with its leader."""
+        if label is None:
+            return
+        if label.leader:
+            x1, y1, x2, y2 = label.leader
+            self.draw("path", css="leader", d=f"M{x1} {y1}L{x2} {y2}")
+        self.text(label.x, label.y, label.text, label.anchor)
+
+
+def _attributes(values: dict[str, Any]) -> str:
+    known = {name.replace("_", "-"): value for name, value in values.items() if value not in {None, ""}}
+    return "".join(f' {name}="{_safe(value)}"' for name, value in known.items())
+
+
+def _safe(value: object) -> str:
+    return str(escape(visible(str(value))))

@@ -1,0 +1,157 @@
+"""The report of a run: all that any format shows, computed from the results when it is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from tokbench.report.cells import BEST_LEGEND
+from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
+from tokbench.report.charts.scatter import Scatter, scatter
+from tokbench.report.sections.fairness import FairnessSection, fairness
+from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, subtitle
+from tokbench.report.sections.losses import LossSection, losses
+from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
+from tokbench.report.sections.pairs import PairSection, pairs
+from tokbench.report.sections.probes import ProbeSection, probes
+from tokbench.report.sections.problems import ProblemSection, problems
+from tokbench.report.sections.same_ids import SameIdsSection, same_ids
+from tokbench.report.sections.size_lines import SizeLines
+from tokbench.report.sections.speed import SpeedTable, speed_table
+from tokbench.report.sections.vocabulary_size import VocabularySizeSection
+from tokbench.report.tables import CellTables
+from tokbench.results.model import Results
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The sections of a report, each computed once and only if a format asks for it.
+
+    Nothing here measures: a report is a function of the results alone.
+
+    Attributes:
+        results: the run.
+
+    >>> report = Report(Results(name="nothing yet"))
+    >>> report.subtitle
+    '0 tokenizers on 0 corpora'
+    >>> report.losses.without_loss
+    'No round trip was made.'
+    """
+
+    results: Results
+
+    @cached_property
+    def tables(self) -> CellTables:
+        """The cells by key, with labels and roles of metrics."""
+        return CellTables(self.results)
+
+    @cached_property
+    def subtitle(self) -> str:
+        """A sentence that says what ran, when, and for how long."""
+        return subtitle(self.tables)
+
+    @cached_property
+    def key_numbers(self) -> list[KeyNumber]:
+        """The few numbers that stand above everything else."""
+        return key_numbers(self.tables)
+
+    @cached_property
+    def best_legend(self) -> str:
+        """The meaning of bold numbers."""
+        return BEST_LEGEND
+
+    @cached_property
+    def overview(self) -> Overview:
+        """The headline metrics of all corpora side by side."""
+        return main_metrics(self.tables)
+
+    @cached_property
+    def overviews(self) -> list[list[Overview]]:
+        """By corpus, tables with every metric; corpora without any number are left out."""
+        return [views for corpus in self.tables.corpora if (views := all_metrics(self.tables, corpus))]
+
+    @cached_property
+    def heat_maps(self) -> dict[str, list[HeatMap]]:
+        """By corpus, a heat map for each metric, compression first; corpora without any are left out."""
+        return {corpus: maps for corpus in self.tables.corpora if (maps := heat_maps(self.tables, corpus))}
+
+    def heat_map(self, metric: str, corpus: str) -> HeatMap | None:
+        """Return the heat map of one metric, or ``None`` if no group has numbers that tell tokenizers apart."""
+        return heat_map(self.tables, corpus, metric)
+
+    @cached_property
+    def fairness(self) -> list[FairnessSection]:
+        """Premiums, by parallel corpus."""
+        return [found for corpus in self.tables.corpora if (found := fairness(self.tables, corpus))]
+
+    @cached_property
+    def pairs(self) -> list[PairSection]:
+        """Comparisons of every two tokenizers, by corpus."""
+        return [found for corpus in self.tables.corpora if (found := pairs(self.tables, corpus))]
+
+    @cached_property
+    def size_lines(self) -> SizeLines:
+        """Lines over vocabulary sizes, by name, corpus and group."""
+        return SizeLines(self.results)
+
+    @cached_property
+    def vocabulary_size(self) -> VocabularySizeSection | None:
+        """Tables and charts of vocabulary sizes; ``None`` if the run has none."""
+        return VocabularySizeSection(self.size_lines) if self.size_lines.lines else None
+
+    @cached_property
+    def timed(self) -> bool:
+        """Tell whether speed is among the metrics of the run, measured or not."""
+        return any(metric.timed for metric in self.results.metrics.values())
+
+    @cached_property
+    def scatters(self) -> list[Scatter]:
+        """Charts of compression against speed, by corpus."""
+        return [found for corpus in self.tables.corpora if (found := scatter(self.tables, corpus))]
+
+    @cached_property
+    def speeds(self) -> list[SpeedTable]:
+        """Tables of speeds, by corpus."""
+        return [found for corpus in self.tables.corpora if (found := speed_table(self.tables, corpus))]
+
+    @cached_property
+    def speed_notes(self) -> list[str]:
+        """The notes of the run that are about speeds: they begin with the name of a timed family."""
+        families = tuple(metric.family for metric in self.results.metrics.values() if metric.timed)
+        return [note for note in self.results.notes if note.startswith(families)]
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """The other notes of the run."""
+        return [note for note in self.results.notes if note not in self.speed_notes]
+
+    @cached_property
+    def same_ids(self) -> SameIdsSection:
+        """Tokenizers that are declared to give the ids of another."""
+        return same_ids(self.tables)
+
+    @cached_property
+    def probes(self) -> list[ProbeSection]:
+        """Probes, each with the tokens of every tokenizer."""
+        return probes(self.results)
+
+    @cached_property
+    def losses(self) -> LossSection:
+        """Texts that did not come back, by cause."""
+        return losses(self.tables)
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        """Facts of the machine, and versions, by name, as far as they are known."""
+        found = self.results.environment
+        values = {each.name: getattr(found, each.name) for each in fields(found)}
+        return {name: value for name, value in values.items() if value not in (None, "", {})}
+
+    @cached_property
+    def problems(self) -> ProblemSection:
+        """Tokenizers, cells and plugins that did not run, and the reasons."""
+        return problems(self.results)

@@ -1,0 +1,106 @@
+"""The lines over vocabulary sizes of a run, looked up by name, corpus and group."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.report.charts.size_curve import SizeTrace
+from tokbench.report.tables import MANY_UNKNOWN
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import SizeKnee, SizeLine, SizeRow, VocabularySizes
+
+__all__ = ["SizeLines"]
+
+
+class SizeLines:
+    """What a run found out about vocabulary sizes, by key; empty if nobody asked for it.
+
+    Attributes:
+        found: the block of the results.
+        lines: its lines, in the order of the configuration.
+        corpora: the corpora on which lines were measured.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self.found = results.vocabulary_size or VocabularySizes()
+        self.lines = self.found.lines
+        self._rows: dict[tuple[str, str, str], list[SizeRow]] = {}
+        for row in self.found.rows:
+            self._rows.setdefault((row.line, row.corpus, row.group), []).append(row)
+        self._curves = {(each.line, each.corpus, each.group): each for each in self.found.curves}
+        self._knees = {(each.line, each.corpus, each.group): each for each in self.found.knees}
+        self._losses = {(each.line, each.corpus): each for each in self.found.losses}
+        self._in_sample = {(each.line, each.corpus) for each in self.found.in_sample}
+        self._traces: dict[tuple[str, str, str], SizeTrace | None] = {}
+        self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
+
+    def groups(self, corpus: str) -> list[str]:
+        """Return the groups of a corpus that were measured, without the whole corpus."""
+        return [g for g in dict.fromkeys(key[2] for key in self._rows if key[1] == corpus) if g != WHOLE]
+
+    def rows(self, line: str, corpus: str, group: str) -> list[SizeRow]:
+        """Return the rows of a line, by rising size."""
+        return self._rows.get((line, corpus, group), [])
+
+    def knee(self, line: str, corpus: str, group: str) -> SizeKnee | None:
+        """Return the place where a line turns from steep to flat, or ``None``."""
+        return self._knees.get((line, corpus, group))
+
+    def trace(self, line: SizeLine, corpus: str, group: str) -> SizeTrace | None:
+        """Return a line on one group at every known size, or ``None`` if it was not measured there."""
+        key = (line.line, corpus, group)
+        if key not in self._traces:
+            self._traces[key] = self._trace(line, key)
+        return self._traces[key]
+
+    def _trace(self, line: SizeLine, key: tuple[str, str, str]) -> SizeTrace | None:
+        curve = self._curves.get(key)
+        if curve is not None:
+            tokens = curve.units - np.concatenate([[0], np.cumsum(_unpacked(curve.saved, "<i8"))])
+            sizes = curve.base + np.arange(len(tokens))
+            entropy = _unpacked(curve.entropy, "<f8") if curve.entropy else None
+            return SizeTrace(line.line, "curve", sizes, tokens, curve.bytes, curve.words, entropy)
+        rows = self.rows(*key)
+        if not rows:
+            return None
+        sizes, tokens = np.array([row.vocab_size for row in rows]), np.array([row.tokens for row in rows])
+        n_bytes = rows[0].compression_ratio * rows[0].tokens
+        words = rows[0].tokens / rows[0].fertility if rows[0].fertility else None
+        return SizeTrace(line.line, line.kind, sizes, tokens, n_bytes, words)
+
+    def lost(self, line: str, corpus: str) -> str:
+        """Return in words how much of a corpus a line loses, or an empty string."""
+        lost = self._losses.get((line, corpus))
+        if lost is None:
+            return ""
+        unknown = f", {lost.unknown:.1%} of the tokens unknown" if lost.unknown else ""
+        if lost.exact is None:
+            return f"it is not known how many of the texts come back{unknown}"
+        return f"{lost.exact:.1%} of the texts come back{unknown}"
+
+    def in_sample(self, line: str, corpus: str) -> bool:
+        """Tell whether a line was trained on some of the text that it is measured on."""
+        return (line, corpus) in self._in_sample
+
+    def drawn(self, corpus: str) -> list[SizeLine]:
+        """Return the lines that charts show: those without so many unknown tokens that no other compares with them."""
+        unknown = {line: lost.unknown for (line, place), lost in self._losses.items() if place == corpus}
+        return [line for line in self.lines if unknown.get(line.line, 0.0) < MANY_UNKNOWN]
+
+    def traces(self, corpus: str, group: str) -> Iterator[SizeTrace]:
+        """Yield the lines that charts show, on one group."""
+        for line in self.drawn(corpus):
+            trace = self.trace(line, corpus, group)
+            if trace is not None:
+                yield trace
+
+
+def _unpacked(text: str, kind: str) -> NDArray[Any]:
+    return np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=kind)

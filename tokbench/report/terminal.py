@@ -1,0 +1,189 @@
+"""The summary that a run prints at its end: main numbers, problems with their reasons, and the files written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tokbench.contracts.metric import Role
+from tokbench.report.cells import DisplayCell, Series, legends
+from tokbench.report.escaping import cut, visible
+from tokbench.report.report import Report
+from tokbench.report.sections.losses import Loss
+from tokbench.report.sections.overview import Overview
+from tokbench.results.cells import TokenizerState
+from tokbench.results.model import Results
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+__all__ = ["summary"]
+
+_LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
+_MOST_LINES, _MOST_NAMES = 12, 4
+_GAP = 2
+_EXCERPT = 12
+_FIRST: Final = (Role.ENCODING_SPEED, Role.ROUND_TRIP, Role.TOKENS_PER_WORD)
+"""The metrics whose first column gets room after all of compression."""
+
+
+def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> None:
+    """Print a summary of a run.
+
+    Args:
+        results: the run.
+        console: the terminal; the table takes no more than its width.
+        files: the files that were written, to be named at the end.
+    """
+    report = Report(results)
+    # A tokenizer that did not run has a line with the reason below.
+    view = replace(report.overview, rows=[row for row in report.overview.rows if row.state == TokenizerState.READY])
+    columns = _fitting(report, view, console.width)
+    console.print()
+    console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
+    console.print()
+    if view.rows:
+        console.print(_table(view, columns))
+    left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in view.columns if c not in columns)
+    if left_out:
+        console.print(_text(f"No room here, see the reports: {', '.join(left_out)}", "dim"))
+    for legend in legends(column.cells[row.name] for column in columns for row in view.rows):
+        console.print(_text(legend, "dim"))
+    aside = sum(each.cells for each in report.problems.cells if not each.applies)
+    if aside:
+        console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
+    _section(console, "Did not run, or not all of it", _problems(report), "yellow")
+    _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
+    _section(console, "Did not come back", _losses(report.losses.examples), "yellow")
+    _section(console, "Notes", results.notes, "")
+    if files:
+        console.print()
+    for path in files:
+        # Paths are not wrapped, so that they can be copied.
+        console.print(_text(f"written: {path}"), soft_wrap=True)
+
+
+def _text(content: str, style: str = "") -> Text:
+    """Return text in which nothing is read as markup, and no sequence reaches the terminal."""
+    from rich.text import Text
+
+    return Text(visible(content), style=style)
+
+
+def _section(console: Console, title: str, lines: Sequence[str], style: str) -> None:
+    from rich.padding import Padding
+
+    if not lines:
+        return
+    console.print()
+    console.print(_text(title, f"bold {style}".strip()))
+    for line in lines[:_MOST_LINES]:
+        console.print(Padding(_text(line), (0, 0, 0, 2), expand=False))
+    if len(lines) > _MOST_LINES:
+        console.print(_text(f"  and {len(lines) - _MOST_LINES} more, see the reports", "dim"))
+
+
+def _fitting(report: Report, view: Overview, width: int) -> list[Series]:
+    """Return the columns for which there is room: compression, then the first of each metric, then the rest."""
+    names = [len(cut(visible(row.name), _LONGEST_NAME)) for row in view.rows]
+    room = width - max([len("tokenizer"), *names]) - _GAP - len("vocabulary") - _GAP
+    firsts = {column.metric: column for column in reversed(view.columns)}
+    compression = report.tables.with_role(Role.TEXT_PER_TOKEN)
+    urgent = [column for column in view.columns if column.metric == compression]
+    urgent += [firsts[metric] for metric in map(report.tables.with_role, _FIRST) if metric in firsts]
+    taken: list[Series] = []
+    for column in [*urgent, *(c for c in view.columns if c not in urgent)]:
+        room -= max(map(len, [*_head(column), *(_marked(column, row.name) for row in view.rows)])) + _GAP
+        if room < 0:
+            break
+        taken.append(column)
+    return [column for column in view.columns if column in taken]
+
+
+def _marked(column: Series, name: str) -> str:
+    """Return a cell with its marks, or room for them, so that the digits stay in line."""
+    room = max(len(cell.marks) for cell in column.cells.values())
+    cell = column.cells[name]
+    return cell.text + cell.marks.ljust(room)
+
+
+def _head(column: Series) -> list[str]:
+    unit = column.unit_label.split(" ")[0]  # "% of documents" is too wide for a column of "100.0"
+    return [visible(column.short_label), cut(visible(column.corpus), _LONGEST_CORPUS), visible(unit)]
+
+
+def _table(view: Overview, columns: Sequence[Series]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, _GAP, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column(_text("tokenizer"), vertical="bottom", no_wrap=True)
+    table.add_column(_text("vocabulary"), justify="right", vertical="bottom", no_wrap=True)
+    for column in columns:
+        heading = _text("").join([])
+        for number, line in enumerate(_head(column)):
+            heading.append(line + ("\n" if number < 2 else ""), style="" if number == 0 else "dim")  # noqa: PLR2004
+        table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+    for row in view.rows:
+        size = "unknown" if row.vocab_size is None else f"{row.vocab_size:,}"
+        cells = [_text(_marked(column, row.name), _style(column.cells[row.name])) for column in columns]
+        table.add_row(_text(cut(visible(row.name), _LONGEST_NAME)), _text(size), *cells)
+    return table
+
+
+def _style(cell: DisplayCell) -> str:
+    return "bold green" if cell.best else "dim" if cell.value is None else ""
+
+
+def _problems(report: Report) -> list[str]:
+    lines = [": ".join(tokenizer) for tokenizer in report.problems.tokenizers]
+    for each in report.problems.cells:
+        if each.applies:
+            cells = f"{each.cells:,} cell{'s' if each.cells > 1 else ''}"
+            where = f"{_some(each.metrics)}; {_some(each.tokenizers)}"
+            lines.append(f"{cells}: {each.status}: {each.reason} ({where})")
+    return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in report.problems.plugins]
+
+
+def _some(names: Iterable[str]) -> str:
+    known = list(names)
+    more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
+    return ", ".join(known[:_MOST_NAMES]) + more
+
+
+def _same_ids(report: Report) -> list[str]:
+    """Return a line for each declared tokenizer, and the first difference of each that has any."""
+    lines = list(report.same_ids.sentences)
+    for name, first in {each.tokenizer: each for each in reversed(report.same_ids.differences)}.items():
+        where = f"{name}: first in {first.origin} of {first.corpus}, {first.group}: {cut(first.text, _LONGEST_TEXT)}"
+        lines += [where, f"  {first.reference}: {first.expected}", f"  {name}: {first.got}"]
+    return lines
+
+
+def _losses(found: Sequence[Loss]) -> list[str]:
+    """Return a line for each tokenizer, with its losses by cause, and the first."""
+    by_name: dict[str, list[Loss]] = {}
+    for loss in found:
+        by_name.setdefault(loss.tokenizer, []).append(loss)
+    return [_lost(name, some) for name, some in by_name.items()]
+
+
+def _lost(name: str, found: Sequence[Loss]) -> str:
+    texts, first = sum(loss.documents for loss in found), found[0]
+    corpora = ", ".join(dict.fromkeys(loss.corpus for loss in found))
+    by_cause: Counter[str] = Counter()
+    for loss in found:
+        by_cause[loss.cause] += loss.documents
+    causes = ", ".join(f"{cause} {count:,}" for cause, count in by_cause.most_common())
+    where = f"{texts:,} {'text' if texts == 1 else 'texts'} of {corpora} ({causes}); {first.origin}"
+    after = f" after {first.context[-_EXCERPT:]}" if first.context else ""
+    return f"{name}: {where}{after}: {_side(first.expected)} became {_side(first.got)} ({first.change})"
+
+
+def _side(text: str) -> str:
+    return cut(text, _EXCERPT) if text else "the end"

@@ -1,0 +1,49 @@
+"""The JSON schema of ``results.json``, generated from the dataclasses and their docstrings."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from tokbench.results import blocks, cells, vocabulary_size
+from tokbench.results.model import SCHEMA, Results
+
+__all__ = ["json_schema", "schema_text"]
+
+_ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
+"""The names at the beginning of an entry under ``Attributes:``."""
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of ``results.json``; every key has a description.
+
+    >>> json_schema()["$defs"]["Cell"]["properties"]["unit"]["description"]
+    'its unit. Where words are counted, the unit names the definition of a word.'
+    """
+    schema: dict[str, Any] = TypeAdapter(Results).json_schema(mode="serialization")
+    _describe(schema, Results)
+    for name, definition in schema["$defs"].items():
+        homes = (module for module in (blocks, cells, vocabulary_size) if hasattr(module, name))
+        _describe(definition, getattr(next(homes), name))
+    schema["properties"] = {"schema": {"const": SCHEMA, "description": "this schema"}} | schema["properties"]
+    schema["required"] = ["schema", *schema["required"]]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+
+
+def schema_text() -> str:
+    """Return the text of the file ``schema.json`` beside this module."""
+    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _describe(schema: dict[str, Any], cls: type) -> None:
+    """Carry the docstring of a class and of its attributes into its schema."""
+    head, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:\n")
+    schema["description"] = " ".join(head.split())
+    parts = _ENTRY.split(rest)[1:]
+    for names, text in zip(parts[::2], parts[1::2], strict=True):
+        for name in names.split(", "):
+            schema["properties"][name]["description"] = " ".join(text.split())

@@ -1,15 +1,12 @@
-"""The public interface, start-up, and the shape of the package."""
+"""The public interface, and what start-up imports."""
 
 import importlib.metadata
 import subprocess
 import sys
 
-import click
 import pytest
-from click.testing import CliRunner
 
 import tokbench
-from tokbench.cli.main import tokbench as command
 
 
 def test_every_public_name_is_there():
@@ -49,66 +46,3 @@ def test_list_imports_no_engine():
         *("tiktoken", "sentencepiece", "splintr", "tokenizers", "transformers", "mistral_common"),
     }
     assert not {"pandas", "jinja2", *engines} & found
-
-
-def test_list_names_everything():
-    outcome = CliRunner(env={"COLUMNS": "200"}).invoke(command, ["list"])
-    assert outcome.exit_code == 0
-    for name in ("naive_bpe", "regex_bpe", "tiktoken", "sentencepiece", "splintr", "utf8_bytes", "codepoints"):
-        assert name in outcome.output
-    for name in (
-        "bpe_openai",
-        "fastokens",
-        "gigatoken",
-        "kitoken",
-        "pretokenized",
-        "rs_bpe",
-        "rustbpe",
-        "tokie",
-        "wordchipper",
-        *("huggingface", "transformers", "mistral"),
-    ):
-        assert name in outcome.output
-    for name in ("sample", "jsonl", "python", "compression", "continued_words", "speed", "html", "csv"):
-        assert name in outcome.output
-    assert "broken" not in outcome.output
-
-
-def test_list_of_one_kind():
-    outcome = CliRunner().invoke(command, ["list", "metrics"])
-    assert "fertility" in outcome.output
-    assert "tiktoken" not in outcome.output
-
-
-def test_check_says_what_would_be_done(write_config):
-    path = write_config(tokenizers="  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: [300, 400]}}")
-    outcome = CliRunner().invoke(command, ["check", str(path)])
-    assert outcome.exit_code == 0, outcome.output
-    assert "corpus sample: 42 documents, 10,024 bytes, 11 groups" in outcome.output
-    assert "tokenizer n-400 (naive_bpe): to be trained at 400 on sample" in outcome.output
-    assert outcome.output.endswith("nothing wrong\n")
-
-
-def run_main(*args, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "tokbench", *args], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
-    )
-
-
-def test_exit_codes_and_streams(write_config, tmp_path):
-    good = run_main("run", str(write_config()), cwd=tmp_path)
-    assert good.returncode == 0, good.stderr
-    assert good.stderr == "", "no progress bars outside a terminal"
-    assert "written: reports/test/results.json" in good.stdout
-    bad = run_main("run", str(write_config(metrics="[compresion]")), cwd=tmp_path)
-    assert bad.returncode == 2
-    assert bad.stderr.endswith("run.yaml:7:11: unknown metric 'compresion'; did you mean 'compression'?\n")
-    usage = run_main("rum", cwd=tmp_path)
-    assert usage.returncode == 2
-    assert "Traceback" not in usage.stderr + bad.stderr
-
-
-def test_every_command_has_a_help_text():
-    for name, sub in command.commands.items():
-        assert isinstance(sub, click.Command)
-        assert sub.help, name

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
+from tokbench.failures import HEARTBEAT_BYTES
 
 
 @pytest.fixture
@@ -139,13 +140,24 @@ def long_text(tmp_path):
 
 @pytest.mark.slow
 def test_a_full_disk(long_text, tmp_path):
-    """The largest size of a file acts as a full disk does."""
-    given = ("--backend", "regex_bpe", "--text", long_text, "--vocab-size", 900, "-o", tmp_path / "out", "--holdout", 0)
+    """A limit on the size of files acts as a full disk does; the artefact is larger than the limit."""
+    given = (
+        "--backend",
+        "regex_bpe",
+        "--text",
+        long_text,
+        "--vocab-size",
+        4000,
+        "-o",
+        tmp_path / "out",
+        "--holdout",
+        0,
+    )
     process = spawned(
         *given,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (HEARTBEAT_BYTES, HEARTBEAT_BYTES)),
     )
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 1

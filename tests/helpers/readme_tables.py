@@ -20,7 +20,7 @@ from pydantic import BaseModel
 import tokbench
 import tokbench.plugin
 from tokbench import hookspecs
-from tokbench.config.model import CorpusEntry, Limits, Report, Shell, TokenizerEntry, Train
+from tokbench.config.model import CorpusEntry, Limits, ReportEntry, TokenizerEntry, TopLevel, TrainEntry
 from tokbench.contracts import tokenizer as protocol
 from tokbench.registry import load_registry
 from tokbench.report.sections.size_lines import SizeLines
@@ -152,11 +152,11 @@ def _default(info):
 def keys():
     """The keys of a configuration, level by level."""
     parts = [
-        ("### Top level", Shell),
+        ("### Top level", TopLevel),
         ("### `corpora: NAME:`", CorpusEntry),
         ("### `tokenizers: NAME:`", TokenizerEntry),
-        ("### `train:` of a tokenizer", Train),
-        ("### `report:`", Report),
+        ("### `train:` of a tokenizer", TrainEntry),
+        ("### `report:`", ReportEntry),
         ("### `limits:`", Limits),
     ]
     return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)

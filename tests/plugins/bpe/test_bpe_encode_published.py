@@ -155,7 +155,9 @@ def test_ntrex(encoding, engines, data):
     files = sorted((data / "ntrex").glob("*.txt"))
     texts = [file.read_text(encoding="utf-8") for file in files]
     assert len(texts) >= 13
-    check(encoding, engines, [*texts, *(line for text in texts for line in text.split("\n"))])
+    lines = [line for text in texts for line in text.split("\n")]
+    check(encoding, engines[:1], [*texts[::8], *lines[::8]])  # Python takes its time
+    check(encoding, engines[1:], [*texts, *lines])
 
 
 def test_standard_library(encoding, engines):

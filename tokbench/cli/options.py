@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tokbench.contracts.options import GivenOptions
+if TYPE_CHECKING:
+    from tokbench.contracts.options import GivenOptions
 
 __all__ = ["Debugging", "backend_options", "common_options", "parse_options", "show_traceback"]
 

@@ -80,7 +80,7 @@ def without_speed():
 
 def quickstart(results):
     # The library's sources, and what is trained on them, differ from one version of Python to the next.
-    corpora = [name for name, info in results.corpora.items() if info["source"] == "sample"]
+    corpora = [name for name, info in results.corpora.items() if info.source == "sample"]
     ratio = {(c.tokenizer, c.corpus, c.group): c for c in results.cells if c.metric == "compression_ratio"}
     exact = {(c.tokenizer, c.corpus): c for c in results.cells if c.metric == "roundtrip_exact" and c.group == WHOLE}
     languages = ("en", "ru", "hi", "th", "zh")
@@ -91,13 +91,13 @@ def quickstart(results):
     rows = [
         (
             name,
-            f"{info['vocab_size']:,}",
+            f"{info.vocab_size:,}",
             *(shown(ratio[name, corpus, WHOLE]) for corpus in corpora),
             *(shown(ratio[name, "languages", language]) for language in languages),
             f"{min(exact[name, corpus].value for corpus in corpora):.0%}",
         )
         for name, info in results.tokenizers.items()
-        if not info["train"]
+        if not info.train
     ]
     rows.sort(key=lambda row: -float(row[2]))
     return table(["tokenizer", "vocabulary", *corpora, *languages, "come back"], rows)

@@ -225,7 +225,7 @@ def test_inspect_says_what_it_found(tmp_path):
     assert "note: never UTF-8: 13 ids" in done.stdout
     assert "no errors" in done.stdout
     assert "in 2 documents, 13 tokens" in done.stdout
-    assert "does not tell its merges" in done.stdout
+    assert "does not give its merges" in done.stdout
     whole = json.loads(inspect("--backend", "utf8_bytes", "--json").stdout)
     assert whole["vocab_size"] == sum(whole["kinds"].values()) == 256
     assert whole["failed"] is False

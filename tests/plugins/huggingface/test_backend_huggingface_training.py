@@ -195,11 +195,9 @@ def test_a_run_says_that_fewer_tokens_came_out(write_config):
         tokenizers="  small: {backend: huggingface, train: {corpus: sample, vocab_size: 100000}}",
     )
     results = tokbench.run(path, workers=0)
-    told = results.tokenizers["small"]
-    assert told["vocab_size"] < 100000
-    assert told["notes"] == [
-        f"asked for 100000 tokens, the text gave {told['vocab_size']}: its real size counts",
-    ]
+    small = results.tokenizers["small"]
+    assert small.vocab_size < 100000
+    assert small.notes == [f"asked for 100000 tokens, the text gave {small.vocab_size}: its real size counts"]
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,6 @@ from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.pool import WorkerPool
 
-__all__ = ["load", "run", "train"]
-
 
 def load(backend: str, **options: Any) -> Tokenizer:
     """Load one tokenizer, by the name of its backend and the backend's options.

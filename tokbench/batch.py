@@ -11,20 +11,6 @@ from numpy.typing import NDArray
 from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch, Tokenizer
 from tokbench.errors import ContractError
 
-__all__ = [
-    "check_encoded",
-    "check_id",
-    "check_ids",
-    "check_span",
-    "decode_batch",
-    "encode_batch",
-    "flat",
-    "from_buffers",
-    "from_lists",
-    "offsets_of",
-    "valid_unicode",
-]
-
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     """Return the ids of all texts: by the tokenizer's own batch call, else one by one.

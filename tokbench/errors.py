@@ -18,18 +18,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "BackendError",
-    "BackendUnavailable",
-    "ContractError",
-    "InputError",
-    "Problem",
-    "ResultsError",
-    "TokbenchError",
-    "did_you_mean",
-    "one_line",
-]
-
 
 class TokbenchError(Exception):
     """The base class of all exceptions of tokbench."""

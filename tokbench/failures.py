@@ -16,18 +16,6 @@ from typing import Final, NamedTuple, TypeVar
 
 from tokbench.errors import one_line
 
-__all__ = [
-    "HEARTBEAT_BYTES",
-    "Failure",
-    "Heartbeat",
-    "attempt",
-    "doing",
-    "keep_heartbeat",
-    "read_heartbeat",
-    "set_heartbeat",
-    "tracebacks",
-]
-
 T = TypeVar("T")
 
 _LONGEST_TRACEBACK: Final = 20_000

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tokbench.errors import BackendError
 
-__all__ = ["read_file", "write_atomically"]
-
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file so that neither a reader nor a crash ever sees half of it.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tokbench.contracts.metric import MetricFamily
     from tokbench.contracts.reporter import ReporterSpec
 
-__all__ = ["GROUP", "hookimpl", "hookspec"]
-
 GROUP = "tokbench"
 
 hookspec = pluggy.HookspecMarker(GROUP)

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import Task, TaskID
 
-__all__ = ["Progress", "progress_bars", "silent"]
-
 
 class Progress(Protocol):
     """The function that a long step calls to show how far it has come."""

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from tokbench.contracts.metric import MetricFamily
     from tokbench.contracts.reporter import ReporterSpec
 
-__all__ = ["Catalogue", "EntryPoint", "PluginStatus", "Registered", "Registry", "load_registry", "missing"]
-
 _ALLOWED: Final = "TOKBENCH_PLUGINS"
 _OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
 _OWN: Final = "tokbench"

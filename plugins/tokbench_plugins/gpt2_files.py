@@ -14,8 +14,6 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.engines import BulkEngine
 
-__all__ = ["LoadOptions", "register_backends"]
-
 
 class LoadOptions(plugin.Options):
     """Options of the two files.

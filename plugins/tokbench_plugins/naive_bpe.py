@@ -48,8 +48,6 @@ from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import LoadOptions, TrainOptions, load_saved, train_tokenizer
 
-__all__ = ["register_backends"]
-
 
 def _load(options: LoadOptions) -> BPETokenizer:
     return load_saved(options, "naive_bpe")

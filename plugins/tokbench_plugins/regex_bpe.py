@@ -52,8 +52,6 @@ from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, backend
 from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved, train_tokenizer
 
-__all__ = ["TrainOptions", "register_backends"]
-
 
 class TrainOptions(backend.TrainOptions):
     """Options of training ``regex_bpe``."""

@@ -10,8 +10,6 @@ import click
 
 from tokbench.cli.options import backend_options, common_options, parse_options, show_traceback
 
-__all__ = ["check"]
-
 
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path), required=False)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tokbench.vocabulary.inspect.corpus import CorpusUse
     from tokbench.vocabulary.inspect.examine import Inspection, Token
 
-__all__ = ["inspect"]
-
 _EXAMPLES = 8
 _WIDEST = 24
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from tokbench.registry import Registry
 
-__all__ = ["list_"]
-
 _KINDS = {
     "plugins": "plugin",
     "backends": "backend",

@@ -14,8 +14,6 @@ from tokbench.cli.run import run
 from tokbench.cli.train import train
 from tokbench.errors import InputError, TokbenchError
 
-__all__ = ["main"]
-
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="tokbench")

@@ -12,8 +12,6 @@ import click
 if TYPE_CHECKING:
     from tokbench.contracts.options import GivenOptions
 
-__all__ = ["Debugging", "backend_options", "common_options", "parse_options", "show_traceback"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 backend_options = click.option(

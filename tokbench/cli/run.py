@@ -9,8 +9,6 @@ import click
 
 from tokbench.cli.options import common_options, show_traceback
 
-__all__ = ["run"]
-
 
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path))

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.runner.train import TrainedTokenizer
 
-__all__ = ["train"]
-
 
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path), required=False)

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from tokbench.config.model import TokenizerEntry
 from tokbench.contracts.options import GivenOptions
 
-__all__ = ["Variant", "expand"]
-
 
 class Variant(NamedTuple):
     """One tokenizer of an entry.

@@ -13,19 +13,6 @@ from tokbench.contracts.options import GivenOptions, Options
 from tokbench.errors import Problem
 from tokbench.vocabulary.size.options import VocabularyStudy
 
-__all__ = [
-    "Config",
-    "CorpusEntry",
-    "Limits",
-    "MetricEntry",
-    "Name",
-    "ReportEntry",
-    "StudyEntry",
-    "TokenizerEntry",
-    "TopLevel",
-    "TrainEntry",
-]
-
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""
 

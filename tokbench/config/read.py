@@ -21,8 +21,6 @@ from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
 
-__all__ = ["parse_config", "read_config"]
-
 M = TypeVar("M", bound=BaseModel)
 
 

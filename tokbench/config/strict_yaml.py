@@ -15,8 +15,6 @@ import yaml
 
 from tokbench.errors import InputError, Problem
 
-__all__ = ["MAX_BYTES", "Located", "plain_scalar", "read_yaml"]
-
 MAX_BYTES: Final = 1 << 20
 _MAX_DEPTH: Final = 100
 

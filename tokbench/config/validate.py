@@ -14,8 +14,6 @@ from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import GivenOptions
 from tokbench.errors import InputError, Problem, did_you_mean
 
-__all__ = ["validate", "validate_options"]
-
 M = TypeVar("M", bound=BaseModel)
 
 

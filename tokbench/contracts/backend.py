@@ -9,9 +9,6 @@ from typing import Any
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 
-__all__ = ["BackendSpec", "TrainProgress"]
-
-
 TrainProgress = Callable[[int, int], None]
 """A trainer calls it with the number of steps done and of steps in all, as often as it likes."""
 

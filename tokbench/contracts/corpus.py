@@ -8,8 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from tokbench.contracts.options import Options
 
-__all__ = ["CorpusSpec", "Document", "Gold", "Source"]
-
 
 class Gold(NamedTuple):
     """The words that people marked in one text; positions are in code points.

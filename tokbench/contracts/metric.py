@@ -46,26 +46,6 @@ if TYPE_CHECKING:
     from tokbench.results.blocks import LossCause, LossExample, PairComparison
     from tokbench.results.cells import Cell
 
-__all__ = [
-    "Answer",
-    "CorpusMetric",
-    "CorpusOutcome",
-    "CorpusStates",
-    "FindsLosses",
-    "LossSummary",
-    "Measured",
-    "Metric",
-    "MetricFamily",
-    "NotApplicable",
-    "Probe",
-    "Role",
-    "Segmented",
-    "TextMetric",
-    "TimedMetric",
-    "TimedOutcome",
-    "TimedText",
-]
-
 
 class Measured(NamedTuple):
     """A measured value.

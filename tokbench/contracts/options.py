@@ -11,9 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
-__all__ = ["CorpusName", "GivenOptions", "GroupName", "LocalPath", "Options", "TokenizerName", "names_in"]
-
-
 GivenOptions = dict[str, Any]
 """Options as they were written, before they are checked."""
 

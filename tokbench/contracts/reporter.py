@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from tokbench.results.model import Results
 
-__all__ = ["ReporterSpec"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReporterSpec:

@@ -15,8 +15,6 @@ from tokbench.contracts.corpus import Document, Source
 from tokbench.corpus.shards import Shard, shards
 from tokbench.errors import InputError, Problem
 
-__all__ = ["Corpus", "Survey", "fingerprint"]
-
 
 def fingerprint(text: str) -> int:
     """Return 64 bits of a hash of a text, by which documents are told apart.

@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["FACETS", "Language", "Slice", "find_language", "slices"]
-
 FACETS: Final = ("script", "family", "resource class")
 """The properties by which languages are grouped into slices."""
 

@@ -14,8 +14,6 @@ from tokbench.contracts.corpus import Document
 from tokbench.corpus.words import GOLD_UNITS, Unit, Words, byte_widths, find_words, gold_words
 from tokbench.errors import InputError
 
-__all__ = ["BUCKETS", "SHARD_CHARS", "Shard", "shards"]
-
 T = TypeVar("T")
 
 SHARD_CHARS: Final = 1 << 20

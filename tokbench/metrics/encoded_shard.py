@@ -21,8 +21,6 @@ from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
 from tokbench.failures import doing
 
-__all__ = ["DECODING", "EncodedShard", "LoadedTokenizer", "TokenEnds"]
-
 DECODING: Final = "decoding"
 """The activity that a worker reports while it decodes."""
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["gini_coefficient", "lorenz"]
-
 
 def gini_coefficient(costs: Sequence[float]) -> float:
     """Return the Gini coefficient, half the relative mean difference: Σᵢ Σⱼ |cᵢ - cⱼ| / (2 n² mean(c)).

@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MIN_BUCKETS", "Spread", "jackknife", "leave_out", "p_value", "spread", "student_t"]
-
 MIN_BUCKETS = 6
 """With fewer jackknife groups there is no interval."""
 

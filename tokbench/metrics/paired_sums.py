@@ -11,8 +11,6 @@ from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.sums import Sums
 from tokbench.results.cells import WHOLE
 
-__all__ = ["PairedSums", "shortcoming", "sums_of"]
-
 
 class PairedSums:
     """The common part of the families that compare tokenizers on the same documents."""

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import Shard
 from tokbench.metrics.encoded_shard import EncodedShard
 
-__all__ = ["Spans", "cuts", "find_spans", "shard_bytes", "sum_by_document", "tokens_within", "touches"]
-
 
 class Spans(NamedTuple):
     """Spans of text; no span crosses the end of its document.

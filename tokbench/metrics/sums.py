@@ -12,8 +12,6 @@ from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.corpus.shards import Shard
 from tokbench.metrics.jackknife import jackknife
 
-__all__ = ["Sums"]
-
 
 class Sums:
     """Sums of several quantities over documents. Adding two of them is exact, in any order.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from tokbench.corpus.shards import BUCKETS
 from tokbench.metrics.encoded_shard import EncodedShard
 
-__all__ = ["CountTable", "TokenCounts", "add_counts", "renyi_entropy"]
-
 Key = TypeVar("Key", np.int64, np.uint64)
 
 _BUCKET_BITS: Final = (BUCKETS - 1).bit_length()

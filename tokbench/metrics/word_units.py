@@ -16,17 +16,6 @@ from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_u
 from tokbench.metrics.encoded_shard import EncodedShard, TokenEnds
 from tokbench.metrics.sums import Sums
 
-__all__ = [
-    "NOT_ALIGNED",
-    "NO_GOLD",
-    "UnitSums",
-    "WordOptions",
-    "count_by_document",
-    "token_ends",
-    "unknown_tokens",
-    "words_of",
-]
-
 NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
 NO_PLACE = "morae are counted; those of a word in kanji have no places in the text where a token could end"
 NOT_ALIGNED = "no document's tokens could be laid onto its bytes"

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status
 
-__all__ = ["BEST_LEGEND", "IN_SAMPLE", "LEGENDS", "LOSSY", "DisplayCell", "Series", "display_cell", "legends"]
-
 IN_SAMPLE, LOSSY = "†", "‡"
 LEGENDS: Mapping[str, str] = {
     IN_SAMPLE: "† evaluated on text it was trained on",

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-__all__ = ["cut", "markdown_table", "markdown_text", "plain", "spreadsheet_text", "visible"]
-
 # Control, format, surrogate, private, unassigned; line and paragraph separator.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # The open box is in far more fonts than U+2420.

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Style", "byte_size", "duration", "exact", "style_for", "unit_label"]
-
 _COUNTS = frozenset({"tokens", "bytes", "characters", "chars", "documents", "words", "ids"})
 _WIDE = 20.0
 """From this ratio of largest to smallest on, each number has its own number of decimals."""

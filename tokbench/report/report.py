@@ -23,8 +23,6 @@ from tokbench.report.sections.vocabulary_size import VocabularySizeSection
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 
-__all__ = ["Report"]
-
 
 @dataclass(frozen=True)
 class Report:

@@ -14,8 +14,6 @@ from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, TokenizerState
 from tokbench.results.model import Results
 
-__all__ = ["HEADLINE_ROLES", "MANY_UNKNOWN", "CellTables"]
-
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.ENCODING_SPEED)
 """The roles by which headline metrics are ordered; those without such a role follow."""
 

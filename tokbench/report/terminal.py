@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-__all__ = ["summary"]
-
 _LONGEST_NAME, _LONGEST_CORPUS, _LONGEST_TEXT = 24, 12, 40
 _MOST_LINES, _MOST_NAMES = 12, 4
 _GAP = 2

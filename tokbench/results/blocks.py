@@ -7,26 +7,6 @@ from typing import Any, Literal
 
 from tokbench.results.cells import TokenizerState
 
-__all__ = [
-    "CorpusInfo",
-    "Difference",
-    "Environment",
-    "IdDifference",
-    "LossCause",
-    "LossExample",
-    "LossInfo",
-    "MetricInfo",
-    "PairComparison",
-    "PluginInfo",
-    "ProbeAnswerInfo",
-    "ProbeInfo",
-    "ProbeText",
-    "RawState",
-    "RunConfig",
-    "TokenizerInfo",
-    "TrainingInfo",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-__all__ = ["COLUMNS", "OWN_TEXTS", "WHOLE", "Cell", "Status", "TokenizerState"]
-
 WHOLE: Final = "*"
 """The group that is the whole corpus."""
 

@@ -31,8 +31,6 @@ from tokbench.results.vocabulary_size import VocabularySizes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SCHEMA", "Results"]
-
 SCHEMA: Final = "tokbench-results/2"
 
 

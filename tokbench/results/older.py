@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from tokbench.errors import ResultsError, one_line
 
-__all__ = ["upgraded"]
-
 Body = dict[str, Any]
 
 

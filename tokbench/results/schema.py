@@ -12,8 +12,6 @@ from pydantic import TypeAdapter
 from tokbench.results import blocks, cells, vocabulary_size
 from tokbench.results.model import SCHEMA, Results
 
-__all__ = ["json_schema", "schema_text"]
-
 Json = dict[str, Any]
 
 _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)

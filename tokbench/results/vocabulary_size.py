@@ -5,21 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = [
-    "ExtensionCost",
-    "PackedCurve",
-    "ScalingLaw",
-    "ScalingOptimum",
-    "SizeAdvice",
-    "SizeCost",
-    "SizeInSample",
-    "SizeKnee",
-    "SizeLine",
-    "SizeLoss",
-    "SizeRow",
-    "VocabularySizes",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SizeLine:

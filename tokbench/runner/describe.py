@@ -33,16 +33,6 @@ from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = [
-    "describe_config",
-    "describe_corpus",
-    "describe_machine",
-    "describe_metrics",
-    "describe_plugin",
-    "describe_tokenizer",
-    "identify",
-]
-
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
     *("SudachiPy", "SudachiDict-core"),

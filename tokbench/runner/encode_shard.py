@@ -17,8 +17,6 @@ from tokbench.runner.same_ids import digests
 from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["ENCODING", "EncodeShard", "FindDocument", "ShardStates", "for_family"]
-
 ENCODING: Final = "encoding"
 
 

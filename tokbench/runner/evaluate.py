@@ -22,8 +22,6 @@ from tokbench.runner.same_ids import SameIds
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job
 
-__all__ = ["Evaluation", "Key", "evaluate"]
-
 Key = tuple[str, str, str, str]
 """Tokenizer, corpus, group, metric family."""
 

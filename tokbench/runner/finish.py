@@ -32,8 +32,6 @@ from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
 
-__all__ = ["Finished", "finish", "make_cell"]
-
 Values = Mapping[str, Measured | NotApplicable]
 Fingerprints = NDArray[np.uint64]
 

@@ -19,8 +19,6 @@ from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["make_folder", "save_artefact", "write_reports"]
-
 
 def make_folder(folder: Path) -> None:
     """Make the run's folder before anything is measured.

@@ -23,17 +23,6 @@ from tokbench.runner.workers.pool import InProcessPool, WorkerDied, WorkerPool, 
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
-__all__ = [
-    "Checked",
-    "PreparedTokenizer",
-    "TokenizerFacts",
-    "check",
-    "load_all",
-    "train_all",
-    "train_one",
-    "worker_pool",
-]
-
 
 class TokenizerFacts(NamedTuple):
     """The facts that a worker reports of a tokenizer that is ready.

@@ -17,8 +17,6 @@ from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["Probed", "probe"]
-
 
 @dataclass(frozen=True)
 class Ask(Job):

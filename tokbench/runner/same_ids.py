@@ -25,8 +25,6 @@ from tokbench.runner.plan import Plan
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["SameIds", "digests"]
-
 _BEFORE, _TOKENS = 2, 8
 _CHARS_BEFORE, _CHARS = 12, 48
 

@@ -16,8 +16,6 @@ from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["Untimed", "time_all"]
-
 
 class Untimed(NamedTuple):
     """The reason why a tokenizer has no timings."""

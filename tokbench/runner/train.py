@@ -21,8 +21,6 @@ from tokbench.runner.prepare import PreparedTokenizer, check, train_one, worker_
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
-__all__ = ["OWN_FORMAT", "TrainedTokenizer", "train"]
-
 OWN_FORMAT = "tokbench"
 """The format that the backend itself loads."""
 

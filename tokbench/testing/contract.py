@@ -7,8 +7,6 @@ from typing import Final
 
 from tokbench.contracts import tokenizer as protocol
 
-__all__ = ["SENTENCES"]
-
 
 def _read(docstring: str) -> dict[int, str]:
     r"""Return the numbered sentences of a docstring, each on one line.

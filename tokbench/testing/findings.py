@@ -6,8 +6,6 @@ from typing import Any
 
 from tokbench.testing.shown import shown
 
-__all__ = ["Broken", "Elsewhere", "RuleNotApplicable"]
-
 
 class Broken(Exception):  # noqa: N818 - a finding
     """The tokenizer breaks the rule.

@@ -19,8 +19,6 @@ from tokbench.runner.workers.worker import Job, WorkerContext
 from tokbench.testing.request import CheckRequest
 from tokbench.testing.under_test import TokenizerUnderTest, raised
 
-__all__ = ["CheckJob", "CheckProcess", "EncodeText", "reason_of"]
-
 _KEPT: Final = "the tokenizer under test"
 
 

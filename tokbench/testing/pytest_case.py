@@ -12,8 +12,6 @@ from tokbench.testing.request import EXAMPLES, CheckRequest
 from tokbench.testing.rules import RULES
 from tokbench.testing.run import TIME_LIMIT, Session
 
-__all__ = ["conformance"]
-
 
 def conformance(
     backend: str | BackendSpec,

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from tokbench.testing.contract import SENTENCES
 
-__all__ = ["ConformanceReport", "Outcome", "State", "Verdict"]
-
 
 class State(StrEnum):
     """The state of a rule: kept, broken, or not applicable."""

@@ -16,8 +16,6 @@ from tokbench.progress import silent
 from tokbench.registry import Registry, load_registry, missing
 from tokbench.testing.texts import training_text
 
-__all__ = ["EXAMPLES", "CheckRequest"]
-
 EXAMPLES: Final = 200
 
 

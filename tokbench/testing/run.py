@@ -16,8 +16,6 @@ from tokbench.testing.request import EXAMPLES, CheckRequest
 from tokbench.testing.rules import RULES
 from tokbench.testing.under_test import BUILDING_ON, TokenizerUnderTest, raised
 
-__all__ = ["TIME_LIMIT", "Session", "check_backend"]
-
 TIME_LIMIT: Final = 120.0
 """Seconds that loading or training may take, and every rule."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 from typing import Any, Final
 
-__all__ = ["call_of", "shown"]
-
 _LONGEST: Final = 160
 _LONGEST_TEXT: Final = 1_000
 

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-__all__ = ["shrink"]
-
 _CALLS: Final = 2_000
 _SECONDS: Final = 10.0
 

@@ -8,8 +8,6 @@ from typing import Final
 
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 
-__all__ = ["MARKERS", "corpus", "generated", "long_texts", "training_text"]
-
 MARKERS: Final = tuple(
     "<|endoftext|> <s> </s> <unk> <pad> <mask> <bos> <eos> <|im_start|> <|begin_of_text|> <|eot_id|> [CLS] [SEP] "
     "[MASK] [UNK] [PAD] [INST] <0x0A> <0xE2> <start_of_turn> <|fim_prefix|> ## ##ing @@ ▁ ▁▁ Ġ Ċ ⁇".split()

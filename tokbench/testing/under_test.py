@@ -18,8 +18,6 @@ from tokbench.testing.shown import call_of
 from tokbench.testing.shrink import shrink
 from tokbench.testing.texts import corpus, generated
 
-__all__ = ["BUILDING_ON", "TokenizerUnderTest", "check_small", "is_id", "raised"]
-
 T = TypeVar("T")
 
 BUILDING_ON: Final = "building on"

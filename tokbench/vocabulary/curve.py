@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 
 from tokbench.vocabulary.merges import MergeOrder
 
-__all__ = ["Curve", "tokens_of_each"]
-
 
 class Curve:
     """The tokens of a text at every vocabulary size.

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from tokbench.contracts.tokenizer import HasMerges, HasSpecialTokens, HasTokenBytes, Tokenizer
 from tokbench.errors import ContractError, TokbenchError
 
-__all__ = ["MergeOrder", "merge_order", "ordinary_tokens"]
-
 
 class MergeOrder:
     """Merges in order of rank: each makes an id that no other merge makes, from ids that exist by then.

@@ -13,8 +13,6 @@ from pydantic import Field
 
 from tokbench import plugin
 
-__all__ = ["LoadOptions", "register_backends"]
-
 _UNITS = {
     "utf8_bytes": "every UTF-8 byte is a token: 256 ids",
     "utf16_units": "every UTF-16 code unit is a token: 65,536 ids",

@@ -28,8 +28,6 @@ from tokbench.plugin import (
     write_atomically,
 )
 
-__all__ = ["CodePoints", "Words", "load", "train"]
-
 _FORMAT = "tokbench-pieces/1"
 _UNKNOWN = "\ufffd"
 _WORDS = re.compile(r" ?\S+|\s+")

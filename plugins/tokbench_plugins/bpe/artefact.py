@@ -28,8 +28,6 @@ from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, check_merges, token_bytes_of
 
-__all__ = ["FILE_SUFFIX", "Artefact", "Corpus", "CorpusDigest", "Kind", "Training", "read_artefact", "write_artefact"]
-
 Kind = Literal["naive_bpe", "regex_bpe"]
 
 FILE_SUFFIX: Final = ".bpe.json"

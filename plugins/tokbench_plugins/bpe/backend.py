@@ -15,8 +15,6 @@ from tokbench_plugins.bpe.patterns import resolve_pattern
 from tokbench_plugins.bpe.special import SPECIAL_SETS, SpecialTokens
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
-__all__ = ["LoadOptions", "SplitPattern", "TrainOptions", "load_saved", "train_tokenizer"]
-
 _ENGINE: Any = Field(
     default="auto",
     description="auto, python, numba, gigatoken, or literal (the textbook loops, which show each merge); same ids",

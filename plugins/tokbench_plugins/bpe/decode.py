@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Decoder"]
-
 _WORTH_COMPILED: Final = 1 << 20  # ids in all; below, numba takes longer to get ready
 _SLAB: Final = 1 << 18  # ids; bounds what lies between ids and texts
 

@@ -34,8 +34,6 @@ from tokbench_plugins.bpe.literal import Tie, train_literally
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token_bytes_of
 
-__all__ = ["ENGINES", "BulkEncoder", "BulkEngine", "Engine", "bulk_encoder", "check_engine", "train"]
-
 BulkEngine = Literal["auto", "python", "numba", "gigatoken"]
 """The engines for any vocabulary."""
 

@@ -16,10 +16,6 @@ from typing import Literal
 from tokbench.plugin import silent
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-__all__ = [
-    "Tie", "count_pairs", "encode_literally", "merge_literally", "merge_pair", "most_frequent", "train_literally",
-]  # fmt: skip
-
 Tie = Literal["first", "smallest"]
 """The rule that breaks ties between most frequent pairs; see :func:`most_frequent`."""
 

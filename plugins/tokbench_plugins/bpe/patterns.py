@@ -26,8 +26,6 @@ import regex
 
 from tokbench.plugin import BackendError, valid_unicode
 
-__all__ = ["PATTERNS", "Splitter", "pattern_name", "resolve_pattern"]
-
 _O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 
 PATTERNS: Final[dict[str, str]] = {

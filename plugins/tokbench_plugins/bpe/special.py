@@ -17,8 +17,6 @@ from typing import Any, Final, Literal
 
 from tokbench.plugin import did_you_mean, valid_unicode
 
-__all__ = ["NO_SPECIAL", "SPECIAL_SETS", "SpecialTokens", "special_set"]
-
 SPECIAL_SETS: Final[dict[str, tuple[str, ...]]] = {
     "end_of_text": ("<|endoftext|>",),
     "chat": ("<|im_start|>", "<|im_end|>", "<|im_sep|>"),

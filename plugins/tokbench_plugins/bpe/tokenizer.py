@@ -20,8 +20,6 @@ from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
-__all__ = ["BPETokenizer"]
-
 _WORTH_BULK: Final = 1_000_000  # characters encoded in all; below, another engine takes longer to get ready
 
 _LONG: Final = 4096  # characters; a text of so many is encoded as a batch

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["FIRST_MERGE", "Merge", "Pair", "Vocabulary", "check_merges", "token_bytes_of"]
-
 Pair = tuple[int, int]
 """Two ids that stand side by side: (left, right)."""
 

@@ -17,8 +17,6 @@ from tokbench import plugin
 if TYPE_CHECKING:
     from tokbench_plugins.engines.tokenizer import EngineTokenizer
 
-__all__ = ["LoadOptions", "register_backends"]
-
 
 class LoadOptions(plugin.Options):
     """The vocabulary, one of those in the package."""

@@ -11,8 +11,6 @@ from tokbench.plugin import BackendUnavailable
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
-__all__ = ["ENCODINGS", "Encoding", "EncodingName", "ranks_of_encoding"]
-
 EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "r50k_base"]
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from tokbench_plugins.engines.tokenizer import EngineTokenizer
     from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
-__all__ = ["register_backends"]
-
 # Splits that it knows by the name of an encoding, and runs without a regular expression.
 _PRESETS: Final = {"gpt4": "cl100k_base", "o200k": "o200k_base"}
 

@@ -16,8 +16,6 @@ from tokbench_plugins.engines.options import FileOptions
 if TYPE_CHECKING:
     from tokbench_plugins.engines.gigatoken_tokenizer import GigatokenTokenizer
 
-__all__ = ["TrainOptions", "register_backends"]
-
 
 class LoadOptions(FileOptions):
     """Options of a vocabulary that gigatoken runs; of splits it knows those of well-known models alone."""

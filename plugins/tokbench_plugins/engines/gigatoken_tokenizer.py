@@ -17,8 +17,6 @@ from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
-__all__ = ["GigatokenTokenizer", "train"]
-
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
 _NOTE: Final = (
     "gigatoken's classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "

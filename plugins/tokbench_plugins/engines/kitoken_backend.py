@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tokbench_plugins.engines.tokenizer import EngineTokenizer
     from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
-__all__ = ["register_backends"]
-
 _LONGEST_SPACE: Final = 100_000
 _TOO_LONG: Final = regex.compile(rf"\s{{{_LONGEST_SPACE}}}")
 _NOTE: Final = "a text with 100,000 white-space characters in a row is encoded by tokbench's BPE: kitoken would abort"

@@ -11,8 +11,6 @@ from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.engines.encodings import EncodingName
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
-__all__ = ["FileOptions", "load_vocabulary"]
-
 _DEFAULT_PATTERN = "gpt4"
 
 

@@ -14,8 +14,6 @@ from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved
 
-__all__ = ["TrainOptions", "register_backends"]
-
 
 class TrainOptions(plugin.Options):
     """Options of training ``rustbpe``."""

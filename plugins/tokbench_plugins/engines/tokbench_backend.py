@@ -14,8 +14,6 @@ from tokbench_plugins.engines.options import FileOptions
 if TYPE_CHECKING:
     from tokbench_plugins.bpe import BPETokenizer
 
-__all__ = ["LoadOptions", "register_backends"]
-
 
 class LoadOptions(FileOptions):
     """Options of a vocabulary that others made; merges are recovered where the file has ranks alone."""

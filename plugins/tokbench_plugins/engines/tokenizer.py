@@ -11,8 +11,6 @@ from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_sp
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
-__all__ = ["Engine", "EngineTokenizer", "calling"]
-
 
 @dataclass(frozen=True)
 class Engine:

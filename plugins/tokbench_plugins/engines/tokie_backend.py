@@ -15,8 +15,6 @@ from tokbench_plugins.engines.options import FileOptions
 if TYPE_CHECKING:
     from tokbench_plugins.engines.tokenizer import EngineTokenizer
 
-__all__ = ["register_backends"]
-
 _NOTE: Final = (
     "its ids are not tiktoken's everywhere: tokie cuts texts of more than 65,536 bytes where no split is, breaks white "
     "space between line breaks ('\\n \\n'), takes letter-like numbers (U+2167, U+24B6) for other classes, with o200k "

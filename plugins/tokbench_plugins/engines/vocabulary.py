@@ -18,8 +18,6 @@ from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 from tokbench_plugins.engines.encodings import ENCODINGS, EncodingName, ranks_of_encoding
 
-__all__ = ["EngineVocabulary"]
-
 T = TypeVar("T")
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tokbench_plugins.engines.tokenizer import EngineTokenizer
     from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
-__all__ = ["LoadOptions", "register_backends"]
-
 _FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
 
 

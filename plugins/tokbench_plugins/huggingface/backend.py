@@ -13,8 +13,6 @@ from tokbench_plugins.huggingface.options import TrainOptions
 if TYPE_CHECKING:
     from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer
 
-__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
-
 
 class LoadOptions(plugin.Options):
     """Either ``path`` or ``vocab_txt``.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Final
 
-__all__ = ["bert_json"]
-
 _SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _SWITCHES: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
 

@@ -13,8 +13,6 @@ from typing import Any, Final, NamedTuple
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name
 from tokbench_plugins.huggingface.json import model_kind, steps
 
-__all__ = ["ByteRule", "byte_rule", "is_lossless"]
-
 _BYTE: Final = re.compile("<0x([0-9A-Fa-f]{2})>")
 _KEEPS_ALL: Final = {"Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"}
 

@@ -10,8 +10,6 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["halves", "model_kind", "ordinary", "product", "special_names", "steps", "without_special"]
-
 _FAR_BEYOND = "\uffff"  # a noncharacter: no text has it
 _LONGEST_WORD = 100  # what WordPiece takes for the longest word where the file does not say
 

@@ -9,8 +9,6 @@ from tokbench_plugins.bpe.recovery.order import Merges, in_order, is_text, liste
 from tokbench_plugins.bpe.vocabulary import Merge
 from tokbench_plugins.huggingface.json import halves, model_kind, product
 
-__all__ = ["has_merges", "merges_of_content"]
-
 
 def has_merges(content: Mapping[str, Any]) -> bool:
     """Return True if the model is BPE that adds no marks to its tokens: these are not in the bytes of the parts.

@@ -9,8 +9,6 @@ from pydantic import Field, field_validator, model_validator
 
 from tokbench import plugin
 
-__all__ = ["NAMED_SPLITS", "Model", "Normalizer", "TrainOptions"]
-
 Model = Literal["byte_bpe", "bpe", "wordpiece", "unigram"]
 Normalizer = Literal[
     "nfc", "nfd", "nfkc", "nfkd", "nmt", "lowercase", "strip", "strip_accents", "bert_cased", "bert_uncased"

@@ -10,8 +10,6 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from tokbench_plugins.bpe.patterns import PATTERNS
 from tokbench_plugins.huggingface.options import TrainOptions
 
-__all__ = ["BYTE_TOKENS", "make_pipeline", "make_trainer"]
-
 BYTE_TOKENS: Final = tuple(f"<0x{byte:02X}>" for byte in range(256))
 
 _NORMALIZERS: Final[dict[str, Callable[[], Any]]] = {

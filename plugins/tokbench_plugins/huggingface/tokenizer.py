@@ -27,8 +27,6 @@ from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
 from tokbench_plugins.huggingface.merges import has_merges, merges_of_content
 
-__all__ = ["HuggingFaceBPE", "HuggingFaceBytes", "HuggingFaceTokenizer", "make_tokenizer"]
-
 _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads its variable
 
 

@@ -22,8 +22,6 @@ from tokbench_plugins.huggingface.pipeline import BYTE_TOKENS, make_pipeline, ma
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
 from tokbench_plugins.huggingface.unigram import settled
 
-__all__ = ["train"]
-
 
 @dataclass
 class _Texts:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["settled"]
-
 _STEP = 1e-4  # by which the library tells characters apart that no piece of the model needs
 _DECIMALS = 6  # sums that are added up in another order differ from the eleventh on
 

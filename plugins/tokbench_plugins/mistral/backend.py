@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tokbench_plugins.mistral.tekken import TekkenTokenizer
     from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
 
-__all__ = ["LoadOptions", "Vocabulary", "register_backends", "vocabularies"]
-
 
 def vocabularies() -> dict[str, Path]:
     """Return the files of the installed package by the name of their vocabulary.

@@ -14,8 +14,6 @@ from tokbench.plugin import BackendError, Encoded, check_id, check_ids
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
-__all__ = ["TekkenTokenizer"]
-
 _NAMED: Final = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
     *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]"),

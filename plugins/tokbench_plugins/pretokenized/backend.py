@@ -11,8 +11,6 @@ from tokbench_plugins.pretokenized.options import LoadOptions
 if TYPE_CHECKING:
     from tokbench_plugins.pretokenized.tokenizer import Pretokenized
 
-__all__ = ["register_backends"]
-
 
 def _load(options: LoadOptions) -> Pretokenized:
     from tokbench_plugins.pretokenized.ids import Ids, PieceIds, shown

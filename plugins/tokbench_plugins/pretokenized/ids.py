@@ -10,8 +10,6 @@ from tokbench_plugins.pretokenized.options import LoadOptions
 from tokbench_plugins.pretokenized.pieces import piece_bytes
 from tokbench_plugins.pretokenized.tokenizer import LookUp, Pretokenized, PretokenizedBytes
 
-__all__ = ["Ids", "PieceIds", "shown"]
-
 _HIGHEST: Final = (1 << 32) - 1
 _SHOWN: Final = 40
 

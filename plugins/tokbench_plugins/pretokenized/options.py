@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 
-__all__ = ["LoadOptions"]
-
 
 class LoadOptions(plugin.Options):
     """Options of a file of texts and what some tokenizer made of them.

@@ -11,8 +11,6 @@ from typing import Any, Final, Literal
 from tokbench.plugin import BackendError, read_file
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
 
-__all__ = ["Spelling", "piece_bytes", "read_vocabulary"]
-
 Spelling = Literal["text", "byte_level", "sentencepiece"]
 """How pieces are written: as their text, in GPT-2's alphabet of bytes (``Ġthe``), or as SentencePiece (``▁the``)."""
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from tokbench.plugin import BackendError, BackendUnavailable, did_you_mean
 
-__all__ = ["read_rows"]
-
 _SUFFIXES = {".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".parquet": "Parquet"}
 
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from tokbench.plugin import BackendError, Encoded, check_id
 
-__all__ = ["LookUp", "Pretokenized", "PretokenizedBytes"]
-
 _SHOWN: Final = 60
 
 

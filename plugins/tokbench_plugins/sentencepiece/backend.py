@@ -13,8 +13,6 @@ from tokbench_plugins.sentencepiece.options import TrainOptions
 if TYPE_CHECKING:
     from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
 
-__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
-
 
 class LoadOptions(plugin.Options):
     """The model."""

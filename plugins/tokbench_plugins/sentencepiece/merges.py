@@ -10,8 +10,6 @@ from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError, in_order
 from tokbench_plugins.bpe.recovery.ranks import Candidate
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
-__all__ = ["merges_of_pieces"]
-
 
 def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
     """Return the parts of each merge, in order of rank.

@@ -21,8 +21,6 @@ from pydantic import Field
 
 from tokbench import plugin
 
-__all__ = ["TrainOptions"]
-
 
 def _option(default: Any, description: str, **limits: Any) -> Any:
     return Field(default=default, description=description, **limits)

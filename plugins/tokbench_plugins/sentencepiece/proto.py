@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Kind", "Piece", "PieceType", "kind_of", "read_pieces"]
-
 _PIECE: Final = 1
 _TRAINER: Final = 2
 _TRAINER_KIND: Final = 3

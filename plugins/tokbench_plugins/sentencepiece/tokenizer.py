@@ -14,8 +14,6 @@ from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Kind, kind_of, read_pieces
 
-__all__ = ["SentencePieceBPE", "SentencePieceTokenizer", "make_tokenizer"]
-
 _SPACE = "\u2581"
 
 

@@ -13,8 +13,6 @@ from tokbench.plugin import BackendError
 from tokbench_plugins.sentencepiece.options import TrainOptions
 from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer, make_tokenizer
 
-__all__ = ["train"]
-
 _ERRORS_ONLY = 2
 _RESERVED = "\u2585"  # the trainer marks unknown characters with it and leaves out lines that have it
 

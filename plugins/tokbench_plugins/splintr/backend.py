@@ -15,8 +15,6 @@ from tokbench import plugin
 if TYPE_CHECKING:
     from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
-__all__ = ["LoadOptions", "Vocabulary", "register_backends"]
-
 Vocabulary = Literal[
     "cl100k_base",
     "codellama",

@@ -14,8 +14,6 @@ from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
-__all__ = ["merges_of_bytes", "merges_of_characters"]
-
 _BYTES: Final = 256
 _LOWEST: Final = -1e9  # the score of runs of spaces in the models of Llama and Mistral
 _NO_TEXT: Final = 0x80  # the first byte that is not a character, so that only one id stands for it

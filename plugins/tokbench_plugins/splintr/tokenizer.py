@@ -16,8 +16,6 @@ from tokbench.plugin import BackendError, Encoded, from_buffers, from_lists
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.splintr.merges import merges_of_bytes, merges_of_characters
 
-__all__ = ["SplintrTokenizer"]
-
 _BYTES_PER_ID = 4
 _ESCAPED_SPACE = "▁".encode()
 

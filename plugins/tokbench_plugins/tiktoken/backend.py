@@ -16,8 +16,6 @@ from tokbench import plugin
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
-__all__ = ["LoadOptions", "TrainOptions", "register_backends"]
-
 _DEFAULT_PATTERN = "gpt4"
 _PATTERN = "the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; what it does not match is lost"
 

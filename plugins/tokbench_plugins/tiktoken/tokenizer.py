@@ -13,8 +13,6 @@ from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 
-__all__ = ["TiktokenTokenizer", "get_encoding", "is_lossless", "make_encoding"]
-
 _LONGEST_REASON = 160
 
 

@@ -12,8 +12,6 @@ from tokbench import plugin
 if TYPE_CHECKING:
     from tokbench.plugin import Tokenizer
 
-__all__ = ["LoadOptions", "register_backends"]
-
 
 class LoadOptions(plugin.Options):
     """Either ``path`` or ``name``.

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from tokbench.plugin import BackendError, BackendUnavailable
 
-__all__ = ["from_folder", "from_hub"]
-
 _SECONDS: Final = 5.0
 _LONGEST_REASON: Final = 240
 

@@ -8,8 +8,6 @@ from typing import Any
 from tokbench.plugin import BackendError
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
 
-__all__ = ["PythonTokenizer", "behind_the_contract"]
-
 
 def behind_the_contract(found: Any, notes: tuple[str, ...]) -> HuggingFaceTokenizer | PythonTokenizer:
     """Put a tokenizer behind the contract: a pipeline of ``tokenizers`` with all its capabilities, or Python.

@@ -12,8 +12,6 @@ from typing import IO, Any, Final, cast
 
 from tokbench.plugin import InputError, Problem
 
-__all__ = ["opened", "plain_name"]
-
 _SUFFIXES: Final = frozenset({".gz", ".zst"})
 
 

@@ -19,8 +19,6 @@ from tokbench.corpus.sources.files import FileGroup, grouped_files, numbered_lin
 from tokbench.corpus.sources.gold import AlignmentError, align
 from tokbench.plugin import Document, Gold, InputError, LocalPath, Options, Problem
 
-__all__ = ["ConlluOptions", "ConlluSource"]
-
 _COLUMNS: Final = 10
 _ID: Final = re.compile(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?|[0-9]+\.[1-9][0-9]*")
 _COMMENT: Final = re.compile(r"# ?(text|sent_id)\s*= ?(.*)")

@@ -11,8 +11,6 @@ from pydantic import Field, model_validator
 from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.plugin import Document, InputError, LocalPath, did_you_mean, one_line
 
-__all__ = ["DatasetsOptions", "DatasetsSource"]
-
 _SAVED: Final = ("dataset_info.json", "dataset_dict.json")
 """The files that save_to_disk writes into a folder, for one split and for several."""
 

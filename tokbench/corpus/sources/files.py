@@ -13,17 +13,6 @@ from pydantic import AfterValidator
 from tokbench.corpus.sources.compressed import opened, plain_name
 from tokbench.plugin import InputError, Problem, did_you_mean
 
-__all__ = [
-    "Cut",
-    "FileGroup",
-    "file_names",
-    "grouped_files",
-    "numbered_lines",
-    "paragraphs",
-    "read_documents",
-    "require_files",
-]
-
 Cut = Literal["file", "line", "paragraph"]
 
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")

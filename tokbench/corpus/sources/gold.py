@@ -7,8 +7,6 @@ from itertools import accumulate, pairwise
 
 from tokbench.plugin import Gold
 
-__all__ = ["AlignmentError", "align", "gold_segments"]
-
 
 class AlignmentError(Exception):
     """The forms do not make up the text.

@@ -11,8 +11,6 @@ from tokbench.corpus.sources.files import file_names, read_documents, require_fi
 from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.plugin import Document, InputError, LocalPath, Problem
 
-__all__ = ["JsonlOptions", "JsonlSource"]
-
 
 class JsonlOptions(RowOptions):
     """Options of ``source: jsonl``."""

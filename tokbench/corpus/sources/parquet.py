@@ -12,8 +12,6 @@ from tokbench.corpus.sources.files import file_names, require_files
 from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
 from tokbench.plugin import Document, InputError, LocalPath, Problem, did_you_mean
 
-__all__ = ["ParquetOptions", "ParquetSource"]
-
 _ROWS: Final = 1024
 """The number of rows that are in memory at the same time."""
 

@@ -13,8 +13,6 @@ from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.corpus.sources.text import TextOptions, TextSource
 from tokbench.plugin import CorpusSpec, hookimpl
 
-__all__ = ["register_corpora"]
-
 
 @hookimpl
 def register_corpora(register: Callable[[CorpusSpec], None]) -> None:

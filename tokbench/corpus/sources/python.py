@@ -13,8 +13,6 @@ from pydantic import Field
 
 from tokbench.plugin import Document, InputError, Options, did_you_mean
 
-__all__ = ["StdlibOptions", "StdlibSource"]
-
 _NOT_LIBRARY = frozenset({"site-packages", "test", "tests", "idle_test", "__pycache__", "lib2to3"})
 
 

@@ -11,8 +11,6 @@ from pydantic import Field
 from tokbench.corpus.sources.gold import AlignmentError, gold_segments
 from tokbench.plugin import Document, Gold, InputError, Options, Problem, did_you_mean
 
-__all__ = ["RowOptions", "row_document", "row_fields"]
-
 
 class RowOptions(Options):
     """Options that name the fields of a row."""

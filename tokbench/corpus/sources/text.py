@@ -9,8 +9,6 @@ from pydantic import Field
 from tokbench.corpus.sources.files import Cut, FileGroup, grouped_files, read_documents
 from tokbench.plugin import Document, InputError, LocalPath, Options, Problem
 
-__all__ = ["TextOptions", "TextSource"]
-
 
 class TextOptions(Options):
     """Options of ``source: text``."""

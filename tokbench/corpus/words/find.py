@@ -17,8 +17,6 @@ from tokbench.corpus.words.syllables import syllable_spans
 from tokbench.corpus.words.uax29 import uax29_spans
 from tokbench.corpus.words.units import Unit
 
-__all__ = ["Words", "find_words"]
-
 _PATTERNS: Final[dict[Unit, str]] = {
     "whitespace": r"\S+",
     "character": r"[\p{L}\p{N}]\p{M}*",

@@ -12,8 +12,6 @@ from tokbench.contracts.corpus import Gold
 from tokbench.corpus.words.find import Words
 from tokbench.corpus.words.positions import byte_positions
 
-__all__ = ["GOLD_UNITS", "GoldWords", "gold_words"]
-
 GOLD_UNITS: Final = frozenset({"gold", "gold_nonpunct"})
 """The units that only a corpus with gold words has."""
 

@@ -8,8 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["icu_spans", "icu_version", "icu_works"]
-
 _LAST_OF_ONE_UNIT: Final = 0xFFFF
 """The last code point that is a single code unit in UTF-16."""
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from sudachipy import Tokenizer
 
-__all__ = ["MORAE_OF", "mora_spans", "morae", "morae_work"]
-
 MORAE_OF: Final = frozenset({"ja", "jpn"})
 """The languages that are counted in morae, by their codes."""
 

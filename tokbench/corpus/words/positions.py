@@ -7,8 +7,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["byte_positions", "byte_widths"]
-
 # The last code points that take one, two and three bytes in UTF-8.
 _LAST_OF_WIDTH: Final = np.array([0x7F, 0x7FF, 0xFFFF])
 

@@ -9,8 +9,6 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-__all__ = ["SYLLABLES_OF", "syllable_spans"]
-
 SYLLABLES_OF: Final = frozenset("ko kor zh zho cmn yue wuu nan lzh ii iii bo bod dz dzo my mya vi vie".split())
 """The languages, by their ISO 639-1 and 639-3 codes."""
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.words.positions import byte_positions
 
-__all__ = ["uax29_spans"]
-
 _PATTERN: Final = r"(?ws)[\p{L}\p{N}\p{M}_].*?\b"
 _SPACE: Final = 0x20
 _LINE_FEED: Final = 0x0A

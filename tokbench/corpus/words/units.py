@@ -34,8 +34,6 @@ from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.morae import MORAE_OF, morae_work
 from tokbench.corpus.words.syllables import SYLLABLES_OF
 
-__all__ = ["UNIT_NAMES", "Unit", "default_unit", "foreign", "usable_unit"]
-
 Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct"]
 
 UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Role, Sums
 
-__all__ = ["SPEC"]
-
 
 class Compression:
     """Sums of tokens, bytes and characters."""

@@ -23,8 +23,6 @@ from tokbench.plugin import (
     words_of,
 )
 
-__all__ = ["SPEC"]
-
 
 class ContinuedWords:
     """Sums of words, and of words with a token boundary inside them."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Options, Role, TokenCounts
 
-__all__ = ["SPEC"]
-
 
 class CountTokens:
     """Counts ids, by jackknife group."""

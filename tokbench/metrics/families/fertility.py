@@ -20,8 +20,6 @@ from tokbench.plugin import (
     words_of,
 )
 
-__all__ = ["SPEC"]
-
 
 class Fertility:
     """Sums of tokens and words."""

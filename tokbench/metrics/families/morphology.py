@@ -27,8 +27,6 @@ from tokbench.plugin import (
     unknown_tokens,
 )
 
-__all__ = ["SPEC"]
-
 _NO_MORPHEMES: Final = "the corpus has no gold morphemes; read them from rows with 'segments'"
 
 

@@ -22,8 +22,6 @@ from tokbench.plugin import (
     sums_of,
 )
 
-__all__ = ["SPEC", "NslOptions"]
-
 
 class NslOptions(Options):
     """Options of ``nsl``."""

@@ -28,8 +28,6 @@ from tokbench.plugin import (
     touches,
 )
 
-__all__ = ["LONGEST", "SPEC", "patterns"]
-
 LONGEST: Final = 12
 """The number of digits of the longest runs that are counted."""
 

@@ -29,8 +29,6 @@ from tokbench.plugin import (
     sums_of,
 )
 
-__all__ = ["SPEC", "holm"]
-
 _LEVEL = 0.05
 
 

@@ -25,8 +25,6 @@ from tokbench.metrics.families.fairness import fairness
 from tokbench.metrics.families.roundtrip import roundtrip
 from tokbench.plugin import MetricFamily, hookimpl
 
-__all__ = ["register_metrics"]
-
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:

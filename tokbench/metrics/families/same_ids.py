@@ -6,8 +6,6 @@ from typing import Final
 
 from tokbench.plugin import Metric, MetricFamily, Role
 
-__all__ = ["SPEC"]
-
 SPEC: Final = MetricFamily(
     name="same_ids",
     summary="whether two engines of one vocabulary give the same ids",

@@ -27,8 +27,6 @@ from tokbench.plugin import (
     words_of,
 )
 
-__all__ = ["SPEC"]
-
 
 def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return bool[w], ``True`` for words that lie in one token which has nothing else but white space.

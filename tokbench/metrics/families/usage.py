@@ -25,8 +25,6 @@ from tokbench.plugin import (
     usage_classes,
 )
 
-__all__ = ["SPEC"]
-
 _LARGEST: Final = 1 << 24
 """Larger vocabularies are made by a formula, so their unused ids mean nothing."""
 

@@ -20,8 +20,6 @@ from tokbench.plugin import (
     token_ends,
 )
 
-__all__ = ["SPEC"]
-
 _SHARES: Final = {
     "chars_split": ("split_characters", "characters"),
     "partial_tokens": ("partial_tokens", "tokens"),

@@ -20,8 +20,6 @@ from tokbench.plugin import (
     renyi_entropy,
 )
 
-__all__ = ["SPEC", "Frequencies", "VocabularyOptions"]
-
 _FEW: Final = 1000
 """Counting by id is faster than sorting up to about this many ids for each token."""
 

@@ -13,8 +13,6 @@ from tokbench.report.number_format import Style, style_for, unit_label
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 
-__all__ = ["LEVELS", "HeatMap", "HeatRow", "heat_map", "heat_maps"]
-
 LEVELS: Final = 9
 """The number of colours of the scale; more could not be told apart. The style sheet has as many."""
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Box", "Label", "place"]
-
 _CHAR, _LINE = 6.6, 13.0
 """The assumed size of a character of the label's font, a little too large."""
 

@@ -9,8 +9,6 @@ from tokbench.metrics.inequality import lorenz
 from tokbench.report.charts.labels import Box
 from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 
-__all__ = ["lorenz_chart", "lorenz_key"]
-
 _SIZE, _MARGIN = 420, 44.0
 _DASHES: Final = ("", "6 3", "2 3", "8 3 2 3")
 

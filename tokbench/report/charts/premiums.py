@@ -13,8 +13,6 @@ from tokbench.report.escaping import cut, visible
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell
 
-__all__ = ["by_premium", "premium_bars", "premium_charts"]
-
 _WIDTH, _ROW, _TOP, _LEFT, _RIGHT = 960, 20, 8, 190.0, 880.0
 _LONGEST: Final = 26
 _SMALL: Final = (300, 13, 24, 96.0, 262.0)

@@ -14,8 +14,6 @@ from tokbench.report.escaping import cut, plain, visible
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
 
-__all__ = ["Scatter", "scatter"]
-
 _WIDTH, _HEIGHT, _FRAME = 960, 520, Box(56.0, 14.0, 944.0, 470.0)
 _SHAPES: Final = {
     "circle": "",

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from tokbench.report.charts.labels import Box, Label, place
 from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 
-__all__ = ["LARGE", "SMALL", "ChartSize", "SizeMarks", "SizeTrace", "size_chart", "size_key"]
-
 _TOLERANCE: Final = 0.3
 """A path may leave the curve by so many pixels, which cannot be seen."""
 

@@ -29,8 +29,6 @@ from markupsafe import escape
 from tokbench.report.charts.labels import Box, Label
 from tokbench.report.escaping import visible
 
-__all__ = ["COLOURS", "Axis", "Drawing", "Tick"]
-
 COLOURS: Final = 8
 """The style sheet has so many colours for lines and points: its classes ``p0``, ``p1`` and so on."""
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from tokbench.plugin import COLUMNS, ReporterSpec, Results, spreadsheet_text
 
-__all__ = ["SPEC", "render", "table_text"]
-
 
 def render(results: Results) -> str:
     """Return the cells as a tidy table with the columns :data:`~tokbench.results.cells.COLUMNS`."""

@@ -8,8 +8,6 @@ from typing import Any
 from tokbench.plugin import WHOLE, Report, ReporterSpec, Results, Role
 from tokbench.report.formats.csv import table_text
 
-__all__ = ["COLUMNS", "SPEC", "render"]
-
 COLUMNS = (
     "tokenizer", "corpus", "group", "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility",
     "fertility_low", "fertility_high", "word", "entropy", "used", "gain_per_1000", "in_sample",

@@ -11,8 +11,6 @@ from tokbench.plugin import WHOLE, Report, ReporterSpec, Results, byte_size, dur
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["SPEC", "render"]
-
 _MOST_TOKENS = 60
 """The number of tokens of a probe's text that the page shows."""
 

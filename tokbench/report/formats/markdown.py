@@ -20,8 +20,6 @@ from tokbench.plugin import (
     visible,
 )
 
-__all__ = ["SPEC", "render"]
-
 _MOST_NAMES: Final = 6
 _MOST_TOKENS: Final = 24
 """The number of tokens of a probe's text that the report shows."""

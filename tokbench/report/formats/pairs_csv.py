@@ -5,8 +5,6 @@ from __future__ import annotations
 from tokbench.plugin import ReporterSpec, Results
 from tokbench.report.formats.csv import table_text
 
-__all__ = ["COLUMNS", "SPEC", "render"]
-
 COLUMNS = (
     "corpus", "group", "tokenizer", "other", "tokens", "tokens_other", "difference", "ci_low", "ci_high", "n", "p",
     "p_holm", "differ",

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from tokbench.plugin import ReporterSpec, hookimpl
 from tokbench.report.formats import csv, curve_csv, html, markdown, pairs_csv
 
-__all__ = ["register_reporters"]
-
 
 @hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:

@@ -15,8 +15,6 @@ from tokbench.report.escaping import plain
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 
-__all__ = ["FairnessSection", "fairness"]
-
 _COLUMNS: Final = {
     Role.PREMIUM: "relative price, latency",
     Role.RELATIVE_CONTEXT: "what fits in a window",

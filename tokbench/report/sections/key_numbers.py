@@ -10,8 +10,6 @@ from tokbench.report.sections.problems import missing_tokenizers
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Status
 
-__all__ = ["KeyNumber", "key_numbers", "subtitle"]
-
 
 class KeyNumber(NamedTuple):
     """A number in large print: its name, its text, and a remark in small print."""

@@ -12,8 +12,6 @@ from tokbench.report.tables import CellTables
 from tokbench.results.blocks import LossCause, LossExample
 from tokbench.results.cells import WHOLE, Status
 
-__all__ = ["Loss", "LossRow", "LossSection", "losses"]
-
 _CAUSES: Final = {
     "decoder": "decoder",
     "unknown": "unknown token",

@@ -11,8 +11,6 @@ from tokbench.report.escaping import plain
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import TokenizerState
 
-__all__ = ["Overview", "OverviewRow", "all_metrics", "main_metrics"]
-
 _MANY: Final = 8
 """A family with more metrics than this has a table of its own."""
 

@@ -12,8 +12,6 @@ from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairComparison
 from tokbench.results.cells import WHOLE
 
-__all__ = ["PairDifference", "PairSection", "Standing", "pairs", "sentence"]
-
 _SMALL: Final = 0.05
 
 

@@ -10,8 +10,6 @@ from tokbench.report.escaping import visible
 from tokbench.results.blocks import ProbeInfo
 from tokbench.results.model import Results
 
-__all__ = ["ProbeRow", "ProbeSection", "TokenizedText", "probes"]
-
 
 class TokenizedText(NamedTuple):
     """A text and its tokens.

@@ -9,8 +9,6 @@ from tokbench.results.blocks import PluginInfo
 from tokbench.results.cells import Cell, Status, TokenizerState
 from tokbench.results.model import Results
 
-__all__ = ["MissingCells", "ProblemSection", "missing_tokenizers", "problems"]
-
 
 @dataclass(frozen=True, slots=True)
 class MissingCells:

@@ -11,8 +11,6 @@ from tokbench.report.tables import CellTables
 from tokbench.results.blocks import Difference
 from tokbench.results.cells import WHOLE
 
-__all__ = ["OtherIds", "SameIdsSection", "same_ids"]
-
 
 @dataclass(frozen=True, slots=True)
 class OtherIds:

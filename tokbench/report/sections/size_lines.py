@@ -16,8 +16,6 @@ from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import SizeKnee, SizeLine, SizeRow, VocabularySizes
 
-__all__ = ["SizeLines"]
-
 
 class SizeLines:
     """The block on vocabulary sizes, by key; empty if the run has none.

@@ -9,8 +9,6 @@ from tokbench.report.cells import Series, legends
 from tokbench.report.escaping import plain
 from tokbench.report.tables import CellTables
 
-__all__ = ["SpeedTable", "speed_table"]
-
 
 @dataclass(frozen=True, slots=True)
 class SpeedTable:

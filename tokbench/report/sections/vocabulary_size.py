@@ -14,8 +14,6 @@ from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE
 from tokbench.results.vocabulary_size import SizeAdvice, SizeCost, SizeKnee, SizeLine, SizeRow
 
-__all__ = ["EqualSizeTable", "LineAtSizes", "SizesOnCorpus", "VocabularySizeSection", "by_size"]
-
 _MOST_LINES = 16
 """The number of vocabularies that have a chart of their groups; more would fill the page with charts."""
 

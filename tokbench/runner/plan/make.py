@@ -14,8 +14,6 @@ from tokbench.runner.plan.model import Plan
 from tokbench.runner.plan.resolve import Path, Resolver
 from tokbench.runner.plan.tokenizers import TokenizerPlanner
 
-__all__ = ["make_plan"]
-
 _STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
 """The roles that a study of vocabulary sizes rests on."""
 

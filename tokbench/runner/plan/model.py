@@ -13,8 +13,6 @@ from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import Problem
 
-__all__ = ["Plan", "PlannedTokenizer", "reading_order"]
-
 
 @dataclass(frozen=True)
 class PlannedTokenizer:

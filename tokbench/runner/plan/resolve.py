@@ -14,8 +14,6 @@ from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry
 from tokbench.runner.plan.model import Plan
 
-__all__ = ["Path", "Resolver"]
-
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 

@@ -10,8 +10,6 @@ from tokbench.registry import missing
 from tokbench.runner.plan.model import PlannedTokenizer
 from tokbench.runner.plan.resolve import Resolver
 
-__all__ = ["TokenizerPlanner"]
-
 
 class TokenizerPlanner(Resolver):
     """Plans tokenizers."""

@@ -14,8 +14,6 @@ from tokbench.metrics.token_counts import TokenCounts
 from tokbench.vocabulary.curve import Curve, tokens_of_each
 from tokbench.vocabulary.merges import MergeOrder
 
-__all__ = ["GRID", "Line", "Place", "cut", "grid", "ladder"]
-
 GRID = 48
 """Sizes, evenly spaced in their logarithm, at which the knee is looked for."""
 

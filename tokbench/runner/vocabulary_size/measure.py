@@ -29,8 +29,6 @@ from tokbench.runner.vocabulary_size.rows import Text, find_knee, pack_curve, ro
 from tokbench.runner.workers.pool import WorkerPool
 from tokbench.vocabulary.size.options import VocabularyStudy
 
-__all__ = ["study_vocabulary"]
-
 T = TypeVar("T")
 
 

@@ -14,8 +14,6 @@ from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 from tokbench.vocabulary.merges import MergeOrder, merge_order, ordinary_tokens
 
-__all__ = ["Built", "read_merges"]
-
 
 class Built(NamedTuple):
     """The way a vocabulary is built.

@@ -19,8 +19,6 @@ from tokbench.runner.vocabulary_size.lines import Line, Place
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.size.knee import knee
 
-__all__ = ["Text", "find_knee", "pack_curve", "rows"]
-
 
 class Text(NamedTuple):
     """The side of the text, the same for every tokenizer.

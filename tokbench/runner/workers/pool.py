@@ -11,8 +11,6 @@ from tokbench.failures import Failure, Heartbeat
 from tokbench.progress import Progress
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext
 
-__all__ = ["ONE_THREAD", "Feeds", "InProcessPool", "WorkerDied", "WorkerPool", "one_thread", "text_batches"]
-
 ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
 
 _BATCH_CHARS: Final = 1 << 20

@@ -29,8 +29,6 @@ from tokbench.progress import Progress
 from tokbench.runner.workers.pool import Feeds, WorkerDied, WorkerPool, text_batches
 from tokbench.runner.workers.worker import Job, Recipe
 
-__all__ = ["ProcessPool"]
-
 # Not multiprocessing's own spawn, which runs the caller's main module again.
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "

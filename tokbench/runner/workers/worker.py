@@ -31,8 +31,6 @@ from tokbench.failures import HEARTBEAT_BYTES, attempt, doing, keep_heartbeat
 from tokbench.metrics.encoded_shard import LoadedTokenizer
 from tokbench.registry import load_registry
 
-__all__ = ["Job", "Parent", "Recipe", "WorkerContext", "checked", "main"]
-
 _PROGRESS_SECONDS = 0.1
 
 

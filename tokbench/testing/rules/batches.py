@@ -13,8 +13,6 @@ from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
 
-__all__ = ["decode_batch", "encode_batch"]
-
 
 def encode_batch(subject: TokenizerUnderTest) -> str:
     """Batches encode to arrays of the right types, with the ids of ``encode``."""

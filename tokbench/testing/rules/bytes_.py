@@ -10,8 +10,6 @@ from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
 
-__all__ = ["offsets", "token_bytes"]
-
 
 def token_bytes(subject: TokenizerUnderTest) -> str:
     """Every id has bytes, and those of the ids of a text are those of the decoded text."""

@@ -19,8 +19,6 @@ from tokbench.testing.request import CheckRequest
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, raised
 
-__all__ = ["other_process", "pickled", "saved"]
-
 
 def other_process(subject: TokenizerUnderTest) -> str:
     """Loaded again in another process, the tokenizer gives the same ids."""

@@ -11,8 +11,6 @@ from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
 
-__all__ = ["decode", "lossless"]
-
 _SEQUENCES: Final = 300
 _LONGEST: Final = 12
 

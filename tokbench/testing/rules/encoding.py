@@ -11,19 +11,6 @@ from tokbench.testing.shown import call_of, shown
 from tokbench.testing.texts import long_texts
 from tokbench.testing.under_test import TokenizerUnderTest, is_id, raised
 
-__all__ = [
-    "SURROGATES",
-    "deterministic",
-    "empty_text",
-    "every_text",
-    "ids_in_range",
-    "lone_surrogates",
-    "long_text",
-    "unknown_id",
-    "vocab_size",
-    "warm_up",
-]
-
 # No two halves that would make a whole: some languages would read those as one character.
 SURROGATES: Final = ("\ud800", "\udfff", "a\ud800", "\udc00b", "a\udbffb c", "é\udfff\ud800日", "\ud83d 🙂")
 _BEGINNING: Final = 100

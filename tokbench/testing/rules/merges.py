@@ -10,8 +10,6 @@ from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import shown
 from tokbench.testing.under_test import TokenizerUnderTest
 
-__all__ = ["merges"]
-
 _FEWEST: Final = 2
 
 

@@ -12,8 +12,6 @@ from tokbench.testing.findings import Broken, Elsewhere
 from tokbench.testing.shown import call_of
 from tokbench.testing.under_test import TokenizerUnderTest, raised
 
-__all__ = ["ids_out_of_range", "wrong_types"]
-
 _NO_TEXT: Final[tuple[Any, ...]] = (None, b"x", 5, ["x"])
 _NO_IDS: Final[tuple[Any, ...]] = (None, "x", "1", ["x"], [None])
 _UINT32: Final = 1 << 32

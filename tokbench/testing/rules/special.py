@@ -10,8 +10,6 @@ from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest
 
-__all__ = ["special_tokens"]
-
 _MOST_NAMES: Final = 2_000
 
 

@@ -13,8 +13,6 @@ from tokbench.testing.findings import Broken, RuleNotApplicable
 from tokbench.testing.shown import call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, raised
 
-__all__ = ["threads"]
-
 _THREADS: Final = 8
 _ROUNDS: Final = 3
 

@@ -13,8 +13,6 @@ from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
 from tokbench.vocabulary.inspect.examine import Token
 from tokbench.vocabulary.inspect.usage import Usage, built_counts, usage_classes
 
-__all__ = ["CorpusUse", "corpus_use"]
-
 _BATCH: Final = 2000
 _CANDIDATES: Final = 50
 

@@ -13,8 +13,6 @@ from tokbench.vocabulary.inspect.fragments import can_be_text
 from tokbench.vocabulary.inspect.reach import unreached
 from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of
 
-__all__ = ["Finding", "Inspection", "Severity", "Token", "examine"]
-
 _LONGEST: Final = 10
 _MOST_TWINS: Final = 4
 _REPLACEMENT: Final = "\ufffd".encode()

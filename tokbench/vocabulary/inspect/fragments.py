@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
-__all__ = ["can_be_text", "completions", "is_text"]
-
 _CONTINUATION: Final = range(0x80, 0xC0)
 _LEADS: Final = {2: range(0xC2, 0xE0), 3: range(0xE0, 0xF0), 4: range(0xF0, 0xF5)}
 _LENGTHS: Final = (2, 3, 4)

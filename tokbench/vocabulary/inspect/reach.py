@@ -12,8 +12,6 @@ from tokbench.contracts.tokenizer import Encoded, Tokenizer
 from tokbench.failures import Failure, attempt
 from tokbench.vocabulary.inspect.fragments import completions
 
-__all__ = ["CONTEXTS", "FRAGMENT_TRIES", "unreached"]
-
 CONTEXTS: Final = (
     *(("", ""), ("x", ""), (".", ""), ("\n", ""), (" ", ""), ("1", ""), ("é", ""), ("x ", "")),
     *(("", "x"), ("", " "), ("", "\n"), ("", "."), ("", "1"), ("x", "x"), (".", "."), (" ", " "), ("\n", "\n")),

@@ -12,8 +12,6 @@ import regex
 from tokbench.contracts.tokenizer import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 from tokbench.vocabulary.inspect.fragments import is_text
 
-__all__ = ["LONG", "REPEATS", "Listing", "TokenKind", "junk", "kind_of", "list_tokens", "script_of"]
-
 REPEATS: Final = 8
 """A token with a character this many times in a row is junk."""
 

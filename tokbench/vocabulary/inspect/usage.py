@@ -13,8 +13,6 @@ from tokbench.errors import ContractError
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.merges import merge_order
 
-__all__ = ["ACTIVE", "SURVIVAL", "Usage", "built_counts", "usage_classes"]
-
 ACTIVE: Final = 5e-6
 """The share of all tokens from which on an id is active: five in a million."""
 

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tokbench.errors import InputError
 
-__all__ = ["positive", "vocab_sizes"]
-
 
 def vocab_sizes(values: ArrayLike) -> NDArray[np.int64]:
     """Return vocabulary sizes as int64, of the same shape.

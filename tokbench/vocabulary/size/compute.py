@@ -10,20 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from tokbench.vocabulary.size.checks import positive, vocab_sizes
 from tokbench.vocabulary.size.model import BYTES, Model
 
-__all__ = [
-    "LOGIT_BYTES",
-    "TRAINING_FACTOR",
-    "Flops",
-    "context_bytes",
-    "flops_per_byte",
-    "forward_flops",
-    "kv_cache_per_byte",
-    "kv_cache_per_token",
-    "logits_per_token",
-    "training_flops",
-    "training_tokens",
-]
-
 TRAINING_FACTOR: Final = 3
 """Training costs three forward passes: the backward pass does each product twice (Kaplan et al. 2020, section 2.1)."""
 

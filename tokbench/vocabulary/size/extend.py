@@ -9,8 +9,6 @@ from tokbench.vocabulary.size.checks import vocab_sizes
 from tokbench.vocabulary.size.compute import forward_flops
 from tokbench.vocabulary.size.model import BYTES, Model
 
-__all__ = ["Extension", "extend", "round_up"]
-
 
 class Extension(NamedTuple):
     """A vocabulary that was extended.

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from tokbench.errors import InputError
 from tokbench.vocabulary.size.checks import positive
 
-__all__ = ["TOLERANCE", "Recommendation", "SizeCandidate", "pareto_front", "recommend"]
-
 Direction = Literal["lower", "higher"]
 
 TOLERANCE: Final = 0.05

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from tokbench.errors import InputError
 from tokbench.vocabulary.size.checks import vocab_sizes
 
-__all__ = ["Knee", "knee", "marginal_gain", "marginal_saving"]
-
 _MIN_POINTS = 3
 
 

@@ -11,8 +11,6 @@ from pydantic import Field, model_validator
 from tokbench.contracts.options import Options
 from tokbench.vocabulary.size.checks import vocab_sizes
 
-__all__ = ["BYTES", "Model", "Precision"]
-
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
 
 BYTES: Final[dict[str, float]] = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.5}

@@ -9,8 +9,6 @@ from pydantic import Field
 from tokbench.contracts.options import Options
 from tokbench.vocabulary.size.model import Model
 
-__all__ = ["COMMON_SIZES", "VocabularyStudy"]
-
 COMMON_SIZES: Final = (
     1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000, 64_000, 100_000, 128_000, 150_000, 200_000, 256_000
 )  # fmt: skip

@@ -16,20 +16,6 @@ from typing import Final, NamedTuple
 
 from tokbench.vocabulary.size.checks import positive
 
-__all__ = [
-    "FITTED_FLOPS",
-    "FITTED_PARAMETERS",
-    "FITTED_SIZES",
-    "SOURCE",
-    "VALIDITY",
-    "Optimum",
-    "by_derivative",
-    "by_isoflops",
-    "by_loss",
-    "optimal_flops",
-    "optimal_sizes",
-]
-
 SOURCE: Final = 'Tao et al. 2024, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'
 
 VALIDITY: Final = (

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from tokbench.errors import InputError
 from tokbench.vocabulary.size.checks import positive, vocab_sizes
 
-__all__ = ["ENOUGH", "ENOUGH_SHARE", "FEW", "NEVER", "RULE_OF_THREE", "Trainable", "trainable"]
-
 NEVER: Final = 1
 """An id that is expected less often most likely keeps the initial values of its row."""
 

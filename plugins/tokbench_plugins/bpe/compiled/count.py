@@ -31,8 +31,6 @@ from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.fast.parallel import batches, in_order
 from tokbench_plugins.bpe.fast.train import count_chunks
 
-__all__ = ["ChunkCounter", "Counts", "count_documents", "encode_documents"]
-
 _BLOCK: Final = 1024  # chunks counted at a time; there must be room for all of them
 
 _FIRST_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio: odd, and its bits are well mixed

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from tokbench_plugins.bpe.compiled.jit import compiled
 
-__all__ = ["join_tokens"]
-
 _SHORT = 8  # bytes, written in one go
 
 

@@ -27,8 +27,6 @@ from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 
-__all__ = ["CompiledEncoder"]
-
 _SLAB: Final = 1 << 20  # bytes; the last document of a slab may be longer
 _LEARNED: Final = 120_000  # rows for chunks that are not tokens; at least half as many are available
 _SPANS: Final = 1 << 20

@@ -27,8 +27,6 @@ import numpy as np
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, merge_chunks, merge_long_chunk, prefetch
 from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 
-__all__ = ["LONGEST_CACHED", "PADDING", "Tables", "add_tokens", "encode_chunks"]
-
 LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
 PADDING: Final = 16  # bytes that must follow the last chunk: keys are read in whole words
 

@@ -33,17 +33,6 @@ from numpy.typing import NDArray
 
 from tokbench_plugins.bpe.compiled.jit import compiled
 
-__all__ = [
-    "HIGHEST_ID",
-    "LONGEST_SCANNED",
-    "NO_RANK",
-    "lanes",
-    "merge_chunks",
-    "merge_long_chunk",
-    "pair_tables",
-    "prefetch",
-]
-
 ir: Any = import_module("llvmlite.ir")  # none of these has types
 cgutils: Any = import_module("numba.core.cgutils")
 types: Any = import_module("numba.core.types")

@@ -13,8 +13,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeVar, cast
 
-__all__ = ["compiled", "has_numba", "inlined"]
-
 _log = logging.getLogger("tokbench")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

@@ -18,8 +18,6 @@ from tokbench_plugins.bpe.vocabulary import Merge, Pair
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.recovery.ranks import Candidate
 
-__all__ = ["CompiledRanks"]
-
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _NONE: Final = -1

@@ -40,8 +40,6 @@ from numpy.typing import NDArray
 from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 
-__all__ = ["Scanner", "scanner"]
-
 # What is not a letter. OTHER is everything else: it, the apostrophe, the slash and the marks are
 # [^\s\p{L}\p{N}]; BLANK is U+0020, NEWLINE \r and \n, SPACE any other \s; END comes after the text.
 OTHER, APOSTROPHE, SLASH, MARK, NUMBER, BLANK, SPACE, NEWLINE, END = range(9)

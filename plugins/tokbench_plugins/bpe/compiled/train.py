@@ -14,8 +14,6 @@ from tokbench_plugins.bpe.compiled.train_kernels import ARENA, HEAP, MADE, PAIRS
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-__all__ = ["train_counts"]
-
 _MOST_SLOTS: Final = 2**31 - 1
 _REPORTS: Final = 200  # calls of ``progress``, about; between two of them nothing can be interrupted
 

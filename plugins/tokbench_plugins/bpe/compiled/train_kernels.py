@@ -22,11 +22,6 @@ import numpy as np
 
 from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 
-__all__ = [
-    "ARENA", "ARENA_FULL", "DONE", "EXHAUSTED", "HEAP", "MADE", "PAIRS", "PAIRS_FULL", "STATE", "TABLE_FULL", "Text",
-    "drop_stale", "fill_table", "index_pairs", "lay_out", "merge_up_to",
-]  # fmt: skip
-
 GAP: Final = -1
 TAIL: Final = -2
 KEY, COUNT, START, END = range(4)  # the columns of ``pairs``

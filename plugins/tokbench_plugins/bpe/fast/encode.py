@@ -23,8 +23,6 @@ from itertools import chain, pairwise
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Pair, Vocabulary
 
-__all__ = ["Encoder", "MergeIds", "is_canonical", "merge_ids", "not_merged"]
-
 MergeIds = Callable[[list[int], Mapping[Pair, int], Sequence[int]], list[int]]
 """A function that merges the ids of one chunk, as :func:`merge_ids` does."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["GigatokenEncoder", "has_gigatoken", "refusal", "sample_texts"]
-
 _BLOCK: Final = 1 << 14  # characters, about, looked through at once for those that are too new
 
 _PIECES: Final = (

@@ -12,8 +12,6 @@ from typing import Final, TypeVar
 
 from tokbench_plugins.bpe.fast.train import count_chunks
 
-__all__ = ["batches", "count_in_processes", "in_order"]
-
 _BATCH: Final = 1 << 19  # characters: what stays in the processor's cache, and in little memory
 
 _Work = TypeVar("_Work")

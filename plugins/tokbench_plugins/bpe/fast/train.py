@@ -29,8 +29,6 @@ from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 
-__all__ = ["count_chunks", "train_merges"]
-
 _EMPTY = -1
 _REPORTS = 200  # calls of ``progress``, about
 

@@ -15,8 +15,6 @@ from typing import Final
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
-__all__ = ["BYTE_TO_CHARACTER", "bytes_of_name", "name_of_bytes", "named_merges", "names_of", "vocabulary_of_names"]
-
 
 def _alphabet() -> str:
     """Return the 256 characters, by byte."""

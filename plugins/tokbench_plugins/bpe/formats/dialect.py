@@ -17,8 +17,6 @@ import regex
 
 from tokbench_plugins.bpe.patterns import resolve_pattern
 
-__all__ = ["check_shared_dialect"]
-
 # One construct each; a whole expression is a sequence of them. In a class '[' and '&&' are set operations
 # to one engine and letters to the other; so are '--', '||' and '~~'.
 _ESCAPE = r"\\(?:[pP]\{\^?[A-Za-z_]+\}|[sSdDrntfv]|x[0-7][0-9A-Fa-f]|u[0-9A-Fa-f]{4}|[^\w\s])"

@@ -17,8 +17,6 @@ from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_objec
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.special import SpecialTokens
 
-__all__ = ["read_gpt2_files", "write_gpt2_files"]
-
 _HEADER: Final = "#version: 0.2"
 
 

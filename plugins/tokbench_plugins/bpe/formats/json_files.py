@@ -8,8 +8,6 @@ from typing import Any
 
 from tokbench.plugin import BackendError, read_file
 
-__all__ = ["ids_by_name", "read_json_object"]
-
 
 def read_json_object(path: Path) -> dict[str, Any]:
     """Return the content of a file whose outermost value is an object.

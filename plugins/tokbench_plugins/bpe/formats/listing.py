@@ -29,8 +29,6 @@ from tokbench_plugins.bpe.patterns import pattern_name, resolve_pattern
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
 
-__all__ = ["quoted", "read_listing", "unquoted", "write_listing"]
-
 _HEADER: Final = re.compile(r'# tokbench listing 1: \d+ ids, \d+ merges, split (null|".*")')
 _LINE: Final = re.compile(r'(?:(byte|whole|token|special) +(\d{1,7})|merge +(\d{1,7}) = (\d{1,7}) (\d{1,7})) +(".*")')
 _ESCAPE: Final = re.compile(rb"\\x([0-9a-f]{2})")

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
-__all__ = ["Parts"]
-
 
 @dataclass(frozen=True)
 class Parts:

@@ -18,8 +18,6 @@ from tokbench.plugin import BackendError, read_file, write_atomically
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
-__all__ = ["ranks_of", "read_ranks", "write_ranks"]
-
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
 _SHOWN: Final = 40
 

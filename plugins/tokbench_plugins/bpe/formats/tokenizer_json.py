@@ -17,8 +17,6 @@ from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 
-__all__ = ["tokenizer_json", "write_tokenizer_json"]
-
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
 
 

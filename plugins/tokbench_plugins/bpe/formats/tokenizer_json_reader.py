@@ -22,8 +22,6 @@ from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.special import SpecialTokens
 
-__all__ = ["read_tokenizer_json"]
-
 
 def read_tokenizer_json(path: Path) -> Parts:
     """Return the parts of the tokenizer that a file describes.

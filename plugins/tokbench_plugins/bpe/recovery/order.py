@@ -16,8 +16,6 @@ from tokbench_plugins.bpe.recovery.ranks import Candidate
 from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
 
-__all__ = ["Merges", "NoMergesError", "in_order", "is_text", "listed", "merges_of_ranks", "merges_of_vocabulary"]
-
 Merges = tuple[tuple[int, ...], ...]
 """The ids of the parts of each merge: two, or more for a token that a chunk is looked up in whole."""
 

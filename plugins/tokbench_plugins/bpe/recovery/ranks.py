@@ -8,8 +8,6 @@ from typing import NamedTuple
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
-__all__ = ["Candidate", "Ranks", "is_merged"]
-
 
 class Candidate(NamedTuple):
     """A token that may be made of others.

@@ -25,18 +25,6 @@ from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 if TYPE_CHECKING:
     from tokbench_plugins.bpe.compiled.recover import CompiledRanks
 
-__all__ = [
-    "Candidate",
-    "Ranks",
-    "Recovered",
-    "Recovery",
-    "WholeChunk",
-    "candidates_of_ranks",
-    "recover",
-    "recover_from",
-    "vocabulary_of_ranks",
-]
-
 _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
 _WORTH_COMPILED: Final = 4096

@@ -12,8 +12,6 @@ from tokbench.metrics.families.code import identifiers, indentation, operators, 
 from tokbench.metrics.families.code.leaves import leaves_of
 from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Options, Sums
 
-__all__ = ["SPEC", "CodeOptions"]
-
 _THEMES: Final = (indentation.THEME, identifiers.THEME, operators.THEME)
 _LAID: Final = "documents laid out"
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, sum_by_document
 
-__all__ = ["STYLES", "THEME", "style_of"]
-
 _NAME: Final = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_][A-Za-z0-9_]*(?![\w\x80-\xff])")
 
 STYLES: Final = {

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.plugin import EncodedShard, Shard, Spans, Sums, find_spans, shard_bytes, sum_by_document, tokens_within
 
-__all__ = ["THEME", "Lines", "lines_of"]
-
 _LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
 _TAB, _SPACE = 9, 32
 _SMALLEST_UNIT: Final = 2

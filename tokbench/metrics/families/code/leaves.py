@@ -15,8 +15,6 @@ from tokbench.plugin import Shard, Spans, shard_bytes
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-__all__ = ["CODE", "COMMENT", "STRING", "Leaves", "leaves_of"]
-
 CODE, STRING, COMMENT = range(3)
 
 _ALIASES: Final = {"shell": "bash", "sh": "bash", "js": "javascript", "ts": "typescript", "py": "python", "c++": "cpp"}

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
 from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, shard_bytes, sum_by_document
 
-__all__ = ["OPERATORS", "THEME"]
-
 OPERATORS: Final = {
     "comparison": "== != <= >= === !== <=> <>",
     "assignment": "+= -= *= /= %= &= |= ^= **= //= <<= >>= ||= &&= ??= :=",

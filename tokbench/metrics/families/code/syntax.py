@@ -10,8 +10,6 @@ from tokbench.metrics.families.code.leaves import CODE, COMMENT, STRING, Leaves
 from tokbench.metrics.families.code.theme import Columns, Values, over, value
 from tokbench.plugin import EncodedShard, Metric, Spans, Sums, cuts, sum_by_document, touches
 
-__all__ = ["VALUES", "finish", "measure"]
-
 _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
 
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import EncodedShard, EncodesWithOffsets, HasTokenBytes, Measured, Metric, NotApplicable, Sums
 
-__all__ = ["Columns", "Theme", "Values", "over", "value"]
-
 Columns = dict[str, NDArray[Any]]
 """Quantities by name: an array with a number for each document."""
 

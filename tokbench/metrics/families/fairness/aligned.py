@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import BUCKETS, EncodedShard
 
-__all__ = ["Aligned", "Documents"]
-
 
 class Documents(NamedTuple):
     """The documents of a group in order; document ``k`` of each group is a translation of the same text.

@@ -21,8 +21,6 @@ from tokbench.plugin import (
     slices,
 )
 
-__all__ = ["SPEC"]
-
 _Values = dict[str, Measured | NotApplicable]
 
 

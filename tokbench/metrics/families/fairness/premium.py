@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from tokbench.metrics.families.fairness.aligned import Documents
 from tokbench.plugin import Measured, gini_coefficient, spread
 
-__all__ = ["Premium", "inequality", "mean", "median", "premium"]
-
 _LEAST = 0.5
 """The smallest share of documents that must come back in both languages to stand for the text."""
 

@@ -13,8 +13,6 @@ from tokbench.metrics.families.numbers import patterns
 from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, Measured, NotApplicable, find_spans
 
-__all__ = ["ARITHMETIC", "DATES"]
-
 Values = Mapping[str, Measured | NotApplicable]
 
 _SUMS: Final = (

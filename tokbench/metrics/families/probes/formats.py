@@ -9,8 +9,6 @@ from typing import Any, Final
 from tokbench.metrics.families.probes.text_probe import TextProbe, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, Measured, NotApplicable
 
-__all__ = ["EMOJI", "FORMATS", "URLS"]
-
 Values = Mapping[str, Measured | NotApplicable]
 
 _DATA: Final[dict[str, Any]] = {

@@ -12,8 +12,6 @@ import numpy as np
 from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, HasDummyPrefix, HasTokenBytes, Measured, NotApplicable, Tokenizer, touches
 
-__all__ = ["CASE", "SPACES", "SPELLING", "longest_words"]
-
 Values = Mapping[str, Measured | NotApplicable]
 
 _FORMS: Final = tuple(f"{space}{word}" for space in ("", " ") for word in ("hat", "Hat", "HAT"))

@@ -23,8 +23,6 @@ from tokbench.plugin import (
     encode_batch,
 )
 
-__all__ = ["LAID", "TextProbe", "encode_texts", "probe_value", "segment", "tokens_each"]
-
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
 """The capabilities of which a metric needs one if it asks where tokens lie."""
 

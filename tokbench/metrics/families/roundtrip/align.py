@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-__all__ = ["Hunk", "edits", "first_difference", "hunks"]
-
 _WINDOW: Final = 2048
 _STEP: Final = 4096
 _EXACT: Final = 1 << 32

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["CELLS", "Cause", "LossContext"]
-
 
 class Cause(StrEnum):
     """The cause why a text did not come back, in the order in which a change is tested for them.

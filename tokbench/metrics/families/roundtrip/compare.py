@@ -12,8 +12,6 @@ from tokbench.metrics.families.roundtrip.align import Hunk, first_difference, hu
 from tokbench.metrics.families.roundtrip.causes import Cause, LossContext
 from tokbench.metrics.families.roundtrip.folds import explain, explain_by_one
 
-__all__ = ["TextDifference", "cause_of", "compare"]
-
 _MARKERS: Final = (
     *("<s>", "</s>", "<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<sep>", "<cls>"),
     *("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "[BOS]", "[EOS]", "[INST]", "[/INST]"),

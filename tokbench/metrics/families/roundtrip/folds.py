@@ -12,8 +12,6 @@ import regex
 
 from tokbench.metrics.families.roundtrip.causes import Cause
 
-__all__ = ["explain", "explain_by_one"]
-
 _WHITE_SPACE: Final = regex.compile(r"[\p{White_Space}\u2581]+")
 _CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Space}]+", regex.VERSION1)
 _MARKS: Final = regex.compile(r"\p{Mn}+")

@@ -21,8 +21,6 @@ from tokbench.plugin import (
     LossSummary,
 )
 
-__all__ = ["Example", "Losses", "find_losses"]
-
 _BEFORE, _AFTER = 12, 24
 
 

@@ -23,9 +23,6 @@ from tokbench.plugin import (
     Sums,
 )
 
-__all__ = ["SPEC", "RoundTripState"]
-
-
 _ORDER: Final = (
     "A document counts once, for one cause: the decoder, if the bytes of the ids are the bytes of the text; else the "
     "first rewriting that alone makes text and result equal; else the cause of the first changed stretch of a "

@@ -41,8 +41,6 @@ from tokbench.plugin import (
     encode_batch,
 )
 
-__all__ = ["VALUES", "Speed", "SpeedOptions"]
-
 _NOISY = 0.05
 """A note names tokenizers whose relative spread is above this."""
 

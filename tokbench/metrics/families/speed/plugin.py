@@ -7,8 +7,6 @@ from collections.abc import Callable
 from tokbench.metrics.families.speed.measure import VALUES, Speed, SpeedOptions
 from tokbench.plugin import MetricFamily, hookimpl
 
-__all__ = ["register_metrics"]
-
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:

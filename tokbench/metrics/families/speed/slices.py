@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from tokbench.plugin import TimedText
 
-__all__ = ["MAX_PIECE", "TimedSlice", "slices_of"]
-
 MAX_PIECE: Final = 4_096
 """Longer documents are cut, at a line end if there is one, so that slices can have equal sizes; in characters."""
 

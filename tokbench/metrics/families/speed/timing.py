@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from statistics import median
 from typing import NamedTuple
 
-__all__ = ["MedianSpread", "calibrate", "median_interval", "median_spread", "noise_floor", "quiet", "seconds"]
-
 
 @contextmanager
 def quiet() -> Iterator[None]:

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     )
     from tokbench.metrics.inequality import gini_coefficient as gini_coefficient
     from tokbench.metrics.jackknife import (
-        MIN_BUCKETS as MIN_BUCKETS, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
+        MIN_BUCKETS as MIN_BUCKETS, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,  # noqa: E501
     )
     from tokbench.metrics.paired_sums import PairedSums as PairedSums, shortcoming as shortcoming, sums_of as sums_of
     from tokbench.metrics.spans import (

@@ -29,7 +29,7 @@ The contract, in numbered sentences:
 14. The bytes of the parts of each of ``merges``, joined, are the bytes of an id that is not special; every part is
     either a unit, which no merge makes, or made by an earlier merge.
 
-``tokbench check BACKEND`` tests every sentence for any backend, and so does :mod:`tokbench.testing`.
+``tokbench check --backend NAME`` tests every sentence for any backend, and so does :mod:`tokbench.testing`.
 """
 
 from __future__ import annotations

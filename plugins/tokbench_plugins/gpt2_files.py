@@ -5,14 +5,13 @@ The format of GPT-2 itself and of its relatives, where the files are called ``vo
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.engines import BulkEngine
+from tokbench_plugins.registration import registers
 
 
 class LoadOptions(plugin.Options):
@@ -38,14 +37,10 @@ def _load(options: LoadOptions) -> BPETokenizer:
     return BPETokenizer.from_vocabulary(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``gpt2_files``."""
-    register(
-        plugin.BackendSpec(
-            name="gpt2_files",
-            summary="byte-level BPE from GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)",
-            load=_load,
-            load_options=LoadOptions,
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="gpt2_files",
+    summary="byte-level BPE from GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)",
+    load=_load,
+    load_options=LoadOptions,
+)
+register_backends = registers(SPEC)

@@ -42,11 +42,12 @@ The last merge, of ``low low``, shows what is wrong with naive BPE: frequent phr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import LoadOptions, TrainOptions, load_saved, train_tokenizer
+from tokbench_plugins.registration import registers
 
 
 def _load(options: LoadOptions) -> BPETokenizer:
@@ -59,18 +60,14 @@ def _train(
     return train_tokenizer(documents, vocab_size, options, None, progress)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``naive_bpe``."""
-    register(
-        plugin.BackendSpec(
-            name="naive_bpe",
-            summary="byte-level BPE without a pre-tokenization split, trained here",
-            load=_load,
-            load_options=LoadOptions,
-            train=_train,
-            train_options=TrainOptions,
-            min_vocab_size=FIRST_MERGE,
-            nested=True,
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="naive_bpe",
+    summary="byte-level BPE without a pre-tokenization split, trained here",
+    load=_load,
+    load_options=LoadOptions,
+    train=_train,
+    train_options=TrainOptions,
+    min_vocab_size=FIRST_MERGE,
+    nested=True,
+)
+register_backends = registers(SPEC)

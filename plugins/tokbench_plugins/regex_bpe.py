@@ -44,13 +44,14 @@ The backend learns the same merges and gives the same ids, only faster:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, backend
 from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved, train_tokenizer
+from tokbench_plugins.registration import registers
 
 
 class TrainOptions(backend.TrainOptions):
@@ -72,18 +73,14 @@ def _train(
     return train_tokenizer(documents, vocab_size, options, options.pattern, progress)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``regex_bpe``."""
-    register(
-        plugin.BackendSpec(
-            name="regex_bpe",
-            summary="byte-level BPE with the split of GPT-2, GPT-4, GPT-4o or your own, trained here",
-            load=_load,
-            load_options=LoadOptions,
-            train=_train,
-            train_options=TrainOptions,
-            min_vocab_size=FIRST_MERGE,
-            nested=True,
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="regex_bpe",
+    summary="byte-level BPE with the split of GPT-2, GPT-4, GPT-4o or your own, trained here",
+    load=_load,
+    load_options=LoadOptions,
+    train=_train,
+    train_options=TrainOptions,
+    min_vocab_size=FIRST_MERGE,
+    nested=True,
+)
+register_backends = registers(SPEC)

@@ -3,12 +3,10 @@
 All of them run vocabularies of others: OpenAI's by name, and where the library can, any ``.tiktoken`` or
 ``tokenizer.json`` file. So they are compared on the same vocabulary, and their ids can be compared with tiktoken's.
 
-``encodings``
-    OpenAI's encodings: pattern, special tokens, and where the ranks lie on this machine.
 ``vocabulary``
-    the input of an engine: ranks or merges, pattern, special tokens; and as the files that engines read.
+    OpenAI's encodings, and the input of an engine: ranks or merges, pattern, special tokens; and as files.
 ``tokenizer``
-    an engine's two functions as a :class:`tokbench.plugin.Tokenizer`.
+    an engine's functions as a :class:`tokbench.plugin.Tokenizer`, and its registration.
 ``options``
     the options of a user.
 ``*_backend``

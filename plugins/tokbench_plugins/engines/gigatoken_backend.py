@@ -5,16 +5,29 @@ gigatoken always recognises the special tokens that it knows: it is given none. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Literal
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, Literal
 
+import numpy as np
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.engines.options import FileOptions
+from tokbench.plugin import Encoded, valid_unicode
+from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
+from tokbench_plugins.bpe.patterns import PATTERNS
+from tokbench_plugins.bpe.special import SpecialTokens
+from tokbench_plugins.engines.options import FileOptions, load_vocabulary
+from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.registration import registers
 
-if TYPE_CHECKING:
-    from tokbench_plugins.engines.gigatoken_tokenizer import GigatokenTokenizer
+_SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have
+_NOTE: Final = (
+    "gigatoken's classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
+    "brought (such as U+088F) ids may differ"
+)
 
 
 class LoadOptions(FileOptions):
@@ -30,37 +43,95 @@ class TrainOptions(plugin.Options):
     )
 
 
-def _load(options: LoadOptions) -> GigatokenTokenizer:
-    from tokbench_plugins.engines.gigatoken_tokenizer import GigatokenTokenizer
-    from tokbench_plugins.engines.options import load_vocabulary
+class GigatokenTokenizer(EngineTokenizer):
+    """A byte-level vocabulary in gigatoken, which is given no special tokens: it would recognise them.
 
+    Args:
+        vocabulary: with a named split, or that of a tokenizer.json whose split gigatoken knows.
+
+    Raises:
+        BackendError: gigatoken does not know the split.
+
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hi": 256}
+    >>> tokenizer = GigatokenTokenizer(EngineVocabulary("gpt2", {}, ranks))
+    >>> tokenizer.encode("hi <end>")
+    [256, 32, 60, 101, 110, 100, 62]
+    """
+
+    file_suffix = ".tokenizer.json"
+
+    def __init__(self, vocabulary: EngineVocabulary) -> None:
+        native = calling("gigatoken", lambda: _native(vocabulary))
+
+        def encode(text: str) -> list[int]:
+            if not isinstance(text, str):  # it would take bytes
+                raise TypeError(f"a text is a str, not {type(text).__name__}")
+            ids: list[int] = native.encode(text).tolist()
+            return ids
+
+        def encode_many(texts: list[str]) -> Encoded:
+            if not texts:
+                return Encoded(np.empty(0, np.uint32), np.zeros(1, np.int64))
+            layout = native.encode_batch(texts, parallel=False).layout
+            offsets = np.asarray(layout.offsets.data, np.int64)
+            ids = np.asarray(layout.content.data, np.uint32)
+            return Encoded(ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+        engine = Engine(encode, native.decode, encode_many, notes=(_NOTE,))
+        super().__init__("gigatoken", engine, vocabulary, (GigatokenTokenizer, (vocabulary,)))
+
+    def save(self, path: Path, /) -> None:
+        """Write a ``tokenizer.json``, which has the split, too.
+
+        Raises:
+            BackendError: the format cannot hold this vocabulary; the message says why.
+            OSError: the file cannot be written.
+        """
+        given = self._vocabulary
+        write_tokenizer_json(path, Parts(given.vocabulary, given.pattern, SpecialTokens(given.special)))
+
+
+def _native(vocabulary: EngineVocabulary) -> Any:
+    import gigatoken
+
+    if vocabulary.ranks is None or vocabulary.pattern not in PATTERNS:
+        return vocabulary.through_json(gigatoken.Tokenizer)
+    split = vocabulary.pattern
+    return vocabulary.through_ranks(
+        lambda path: gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=split, special_tokens={})
+    )
+
+
+def _load(options: LoadOptions) -> GigatokenTokenizer:
     return GigatokenTokenizer(load_vocabulary(options))
 
 
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> GigatokenTokenizer:
-    from tokbench_plugins.engines.gigatoken_tokenizer import train
+    import gigatoken
 
-    tokenizer = train(documents, vocab_size, options.tie)
+    with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
+        path = Path(folder, "documents")
+        with path.open("wb") as file:
+            for number, document in enumerate(documents):
+                file.write(_SEPARATOR * bool(number) + valid_unicode(document).encode())
+        source = gigatoken.TextFileSource([path], separator=_SEPARATOR)
+        tokens, _ = calling("gigatoken", lambda: gigatoken.train_bpe(source, vocab_size, [], tie_breaking=options.tie))
     progress(1, 1)  # it does not say how far it is
-    return tokenizer
+    return GigatokenTokenizer(EngineVocabulary("gpt2", {}, {data: token_id for token_id, data in tokens.items()}))
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``gigatoken``."""
-    register(
-        plugin.BackendSpec(
-            name="gigatoken",
-            summary="OpenAI's encodings, or any byte-level BPE with a well-known split, in gigatoken; and its trainer",
-            load=_load,
-            load_options=LoadOptions,
-            train=_train,
-            train_options=TrainOptions,
-            min_vocab_size=256,
-            nested=True,
-            requires=("gigatoken",),
-            install="pip install 'tokbench[fast]'",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="gigatoken",
+    summary="OpenAI's encodings, or any byte-level BPE with a well-known split, in gigatoken; and its trainer",
+    load=_load,
+    load_options=LoadOptions,
+    train=_train,
+    train_options=TrainOptions,
+    min_vocab_size=256,
+    nested=True,
+    requires=("gigatoken",),
+    install="pip install 'tokbench[fast]'",
+)
+register_backends = registers(SPEC)

@@ -10,17 +10,14 @@ that is left to tokbench's own BPE.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache
+from typing import Any, Final
 
 import regex
 
-from tokbench import plugin
-from tokbench_plugins.engines.options import FileOptions
-
-if TYPE_CHECKING:
-    from tokbench_plugins.engines.tokenizer import EngineTokenizer
-    from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.bpe import BPETokenizer, resolve_pattern
+from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _LONGEST_SPACE: Final = 100_000
 _TOO_LONG: Final = regex.compile(rf"\s{{{_LONGEST_SPACE}}}")
@@ -29,8 +26,6 @@ _NOTE: Final = "a text with 100,000 white-space characters in a row is encoded b
 
 def _native(vocabulary: EngineVocabulary) -> Any:
     from kitoken import Kitoken
-
-    from tokbench_plugins.bpe import resolve_pattern
 
     if vocabulary.ranks is None or vocabulary.pattern is None:
         return vocabulary.through_json(Kitoken.from_tokenizers_file)
@@ -43,37 +38,20 @@ def _native(vocabulary: EngineVocabulary) -> Any:
     return native
 
 
-def _load(options: FileOptions) -> EngineTokenizer:
-    from tokbench_plugins.bpe import BPETokenizer
-    from tokbench_plugins.engines.options import load_vocabulary
-    from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
+def _engine(vocabulary: EngineVocabulary) -> Engine:
+    native = _native(vocabulary)
 
-    vocabulary = load_vocabulary(options)
-    native = calling("kitoken", lambda: _native(vocabulary))
-    ours: list[BPETokenizer] = []
+    @cache
+    def ours() -> BPETokenizer:
+        return BPETokenizer.from_vocabulary(vocabulary.vocabulary, vocabulary.pattern, engine="python")
 
     def encode(text: str) -> list[int]:
-        if len(text) < _LONGEST_SPACE or not _TOO_LONG.search(text):
-            ids: list[int] = native.encode(text)
-            return ids
-        if not ours:
-            ours.append(BPETokenizer.from_vocabulary(vocabulary.vocabulary, vocabulary.pattern, engine="python"))
-        return ours[0].encode(text)
+        if len(text) >= _LONGEST_SPACE and _TOO_LONG.search(text):
+            return ours().encode(text)
+        ids: list[int] = native.encode(text)
+        return ids
 
-    engine = Engine("kitoken", encode, native.decode, decode_many=native.decode_all, notes=(_NOTE,))
-    return EngineTokenizer(engine, vocabulary, (_load, (options,)))
+    return Engine(encode, native.decode, decode_many=native.decode_all, notes=(_NOTE,))
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``kitoken``."""
-    register(
-        plugin.BackendSpec(
-            name="kitoken",
-            summary="OpenAI's encodings, or any byte-level BPE, in kitoken",
-            load=_load,
-            load_options=FileOptions,
-            requires=("kitoken",),
-            install="pip install 'tokbench[engines]'",
-        )
-    )
+register_backends = registers_engine("kitoken", "OpenAI's encodings, or any byte-level BPE, in kitoken", _engine)

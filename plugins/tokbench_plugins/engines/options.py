@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.engines.encodings import EncodingName
-from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.engines.vocabulary import EncodingName, EngineVocabulary
 
 _DEFAULT_PATTERN = "gpt4"
+
+
+class PackageOptions(plugin.Options):
+    """The vocabulary, one of those in the engine's package."""
+
+    encoding: Literal["cl100k_base", "o200k_base"] = Field(description="cl100k_base or o200k_base")
 
 
 class FileOptions(plugin.Options):

@@ -6,13 +6,16 @@ merges are those of ``regex_bpe`` with ``tie: smallest``, so what differs is the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
+from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, resolve_pattern
+from tokbench_plugins.bpe.artefact import CorpusDigest, Training
 from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved
+from tokbench_plugins.engines.tokenizer import calling
+from tokbench_plugins.registration import registers
 
 
 class TrainOptions(plugin.Options):
@@ -34,14 +37,9 @@ def _train(
 ) -> BPETokenizer:
     import rustbpe
 
-    from tokbench.plugin import valid_unicode
-    from tokbench_plugins.bpe import resolve_pattern
-    from tokbench_plugins.bpe.artefact import CorpusDigest, Training
-    from tokbench_plugins.engines.tokenizer import calling
-
     digest = CorpusDigest(documents)
     native = rustbpe.Tokenizer()
-    texts = map(valid_unicode, digest)
+    texts = map(plugin.valid_unicode, digest)
     pattern = resolve_pattern(options.pattern)
     calling("rustbpe", lambda: native.train_from_iterator(texts, vocab_size, pattern=pattern))
     ranks = {bytes(data): rank for data, rank in native.get_mergeable_ranks()}
@@ -51,20 +49,16 @@ def _train(
     return tokenizer
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``rustbpe``."""
-    register(
-        plugin.BackendSpec(
-            name="rustbpe",
-            summary="byte-level BPE trained by rustbpe, encoded by tokbench's own BPE",
-            load=_load,
-            load_options=LoadOptions,
-            train=_train,
-            train_options=TrainOptions,
-            min_vocab_size=FIRST_MERGE,
-            nested=True,
-            requires=("rustbpe",),
-            install="pip install 'tokbench[engines]'",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="rustbpe",
+    summary="byte-level BPE trained by rustbpe, encoded by tokbench's own BPE",
+    load=_load,
+    load_options=LoadOptions,
+    train=_train,
+    train_options=TrainOptions,
+    min_vocab_size=FIRST_MERGE,
+    nested=True,
+    requires=("rustbpe",),
+    install="pip install 'tokbench[engines]'",
+)
+register_backends = registers(SPEC)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
-from tokbench import plugin
+from tokbench.plugin import BackendSpec
+from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BulkEngine
-from tokbench_plugins.engines.options import FileOptions
-
-if TYPE_CHECKING:
-    from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.engines.options import FileOptions, load_vocabulary
+from tokbench_plugins.registration import registers
 
 
 class LoadOptions(FileOptions):
@@ -22,21 +18,14 @@ class LoadOptions(FileOptions):
 
 
 def _load(options: LoadOptions) -> BPETokenizer:
-    from tokbench_plugins.bpe import BPETokenizer
-    from tokbench_plugins.engines.options import load_vocabulary
-
     given = load_vocabulary(options)
     return BPETokenizer.from_vocabulary(given.vocabulary, given.pattern, given.special, engine=options.engine)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``tokbench_bpe``."""
-    register(
-        plugin.BackendSpec(
-            name="tokbench_bpe",
-            summary="OpenAI's encodings, or any byte-level BPE, in tokbench's own engine",
-            load=_load,
-            load_options=LoadOptions,
-        )
-    )
+SPEC = BackendSpec(
+    name="tokbench_bpe",
+    summary="OpenAI's encodings, or any byte-level BPE, in tokbench's own engine",
+    load=_load,
+    load_options=LoadOptions,
+)
+register_backends = registers(SPEC)

@@ -1,15 +1,19 @@
-"""The tokenizer that all engines share: an engine's functions behind tokbench's contract."""
+"""The tokenizer that all engines share: an engine's functions behind tokbench's contract; and how it is registered."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
 from tokbench_plugins.bpe.recovery.order import Merges
+from tokbench_plugins.engines.options import FileOptions, load_vocabulary
 from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.registration import registers
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,6 @@ class Engine:
     """The functions of an engine, on one thread.
 
     Attributes:
-        name: what to call it in messages.
         encode: the ids of ordinary text.
         decode: bytes or text of ids; ``None`` or an error where it cannot.
         encode_many: the ids of many texts in arrays, where that is faster than one by one.
@@ -26,7 +29,6 @@ class Engine:
         notes: what a reader of a report must know.
     """
 
-    name: str
     encode: Callable[[str], Sequence[int]]
     decode: Callable[[list[int]], bytes | str | None]
     encode_many: Callable[[list[str]], Encoded] | None = None
@@ -42,6 +44,7 @@ class EngineTokenizer:
     that are not UTF-8, ids of special tokens that it was not given) is put together from the vocabulary.
 
     Args:
+        name: what to call the engine in messages.
         engine: what encodes and decodes.
         vocabulary: which bytes the ids stand for.
         origin: a function and its arguments that make this tokenizer again, for pickle.
@@ -53,8 +56,13 @@ class EngineTokenizer:
     """The tests encode with every engine from four threads at a time."""
 
     def __init__(
-        self, engine: Engine, vocabulary: EngineVocabulary, origin: tuple[Callable[..., Any], tuple[Any, ...]]
+        self,
+        name: str,
+        engine: Engine,
+        vocabulary: EngineVocabulary,
+        origin: tuple[Callable[..., Any], tuple[Any, ...]],
     ) -> None:
+        self._name = name
         self._engine = engine
         self._encode = engine.encode
         self._vocabulary = vocabulary
@@ -80,7 +88,7 @@ class EngineTokenizer:
             valid = valid_unicode(text)
             if valid != text:
                 return self.encode(valid)
-            raise _failure(self._engine.name, error) from error
+            raise _failure(self._name, error) from error
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, on one thread, through the engine's own arrays where it has them.
@@ -94,7 +102,7 @@ class EngineTokenizer:
             encode = self._encode
             return from_lists([encode(text) for text in texts])
         except BaseException as error:
-            failure = _failure(self._engine.name, error)
+            failure = _failure(self._name, error)
             valid = list(map(valid_unicode, texts))
             if valid != list(texts):
                 return self.encode_batch(valid)
@@ -115,7 +123,7 @@ class EngineTokenizer:
         try:
             data = None if given is not None and max(ids, default=0) >= given else self._engine.decode(ids)
         except BaseException as error:  # noqa: BLE001 - what is not a failure of the engine is raised again
-            _failure(self._engine.name, error)
+            _failure(self._name, error)
             data = None
         if data is None:
             data = b"".join(map(self.token_bytes, ids))
@@ -135,7 +143,7 @@ class EngineTokenizer:
                 found = self._engine.decode_many(documents)
                 return [data if isinstance(data, str) else data.decode("utf-8", "replace") for data in found]
             except BaseException as error:  # noqa: BLE001 - then one by one
-                _failure(self._engine.name, error)
+                _failure(self._name, error)
         return list(map(self._decode, documents))
 
     def token_bytes(self, token_id: int, /) -> bytes:
@@ -155,6 +163,41 @@ class EngineTokenizer:
             NoMergesError: they are not in order of rank.
         """
         return self._vocabulary.merges
+
+
+def load_engine(name: str, make: Callable[[EngineVocabulary], Engine], options: plugin.Options) -> EngineTokenizer:
+    """Load a vocabulary into an engine.
+
+    Args:
+        name: the name of the backend.
+        make: makes the engine of a vocabulary, so that ordinary text gives the right ids; a function of a module.
+        options: the vocabulary, as :func:`load_vocabulary` takes it.
+
+    Raises:
+        BackendUnavailable: an encoding is not on this machine.
+        BackendError: a file is not a byte-level vocabulary, or the engine refuses it.
+    """
+    vocabulary = load_vocabulary(options)
+    engine = calling(name, lambda: make(vocabulary))
+    return EngineTokenizer(name, engine, vocabulary, (load_engine, (name, make, options)))
+
+
+def registers_engine(
+    name: str,
+    summary: str,
+    make: Callable[[EngineVocabulary], Engine],
+    load_options: type[plugin.Options] = FileOptions,
+) -> Callable[[Callable[[plugin.BackendSpec], None]], None]:
+    """Return the hook of a module that registers one engine; its distribution has the name of the backend."""
+    spec = plugin.BackendSpec(
+        name=name,
+        summary=summary,
+        load=partial(load_engine, name, make),
+        load_options=load_options,
+        requires=(name.replace("_", "-"),),
+        install="pip install 'tokbench[engines]'",
+    )
+    return registers(spec)
 
 
 def calling(name: str, call: Callable[[], Any]) -> Any:

@@ -6,14 +6,10 @@ from the regular expressions that it is given; a note of the tokenizer says how,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from tokbench import plugin
-from tokbench_plugins.engines.options import FileOptions
-
-if TYPE_CHECKING:
-    from tokbench_plugins.engines.tokenizer import EngineTokenizer
+from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _NOTE: Final = (
     "its ids are not tiktoken's everywhere: tokie cuts texts of more than 65,536 bytes where no split is, breaks white "
@@ -22,33 +18,16 @@ _NOTE: Final = (
 )
 
 
-def _load(options: FileOptions) -> EngineTokenizer:
+def _engine(vocabulary: EngineVocabulary) -> Engine:
     from tokie import Tokenizer
 
-    from tokbench_plugins.engines.options import load_vocabulary
-    from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
-
-    vocabulary = load_vocabulary(options)
-    native = calling("tokie", lambda: vocabulary.through_json(Tokenizer.from_json))
+    native = vocabulary.through_json(Tokenizer.from_json)
 
     def encode(text: str) -> list[int]:
         ids: list[int] = native.encode(text, add_special_tokens=False).ids
         return ids
 
-    engine = Engine("tokie", encode, native.decode_bytes, notes=(_NOTE,))
-    return EngineTokenizer(engine, vocabulary, (_load, (options,)))
+    return Engine(encode, native.decode_bytes, notes=(_NOTE,))
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``tokie``."""
-    register(
-        plugin.BackendSpec(
-            name="tokie",
-            summary="OpenAI's encodings, or any byte-level BPE, in tokie",
-            load=_load,
-            load_options=FileOptions,
-            requires=("tokie",),
-            install="pip install 'tokbench[engines]'",
-        )
-    )
+register_backends = registers_engine("tokie", "OpenAI's encodings, or any byte-level BPE, in tokie", _engine)

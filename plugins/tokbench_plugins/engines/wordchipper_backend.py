@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from tokbench import plugin
-
-if TYPE_CHECKING:
-    from tokbench_plugins.engines.tokenizer import EngineTokenizer
-    from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.bpe.formats import write_ranks
+from tokbench_plugins.engines.tokenizer import Engine, registers_engine
+from tokbench_plugins.engines.vocabulary import EngineVocabulary
 
 _FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
 
@@ -47,11 +46,10 @@ def _cache_folder(folder: str) -> Iterator[None]:
             os.environ[_FOLDER] = before
 
 
-def _native(name: str, vocabulary: EngineVocabulary) -> Any:
+def _native(vocabulary: EngineVocabulary) -> Any:
     from wordchipper import Tokenizer, TokenizerOptions  # type: ignore[attr-defined]  # its stubs lack its main class
 
-    from tokbench_plugins.bpe.formats import write_ranks
-
+    name = vocabulary.encoding
     assert vocabulary.ranks is not None
     options = TokenizerOptions.default()
     options.set_parallel(False)
@@ -67,29 +65,12 @@ def _native(name: str, vocabulary: EngineVocabulary) -> Any:
     return native
 
 
-def _load(options: LoadOptions) -> EngineTokenizer:
+def _engine(vocabulary: EngineVocabulary) -> Engine:
     from wordchipper import SpecialFilter
 
-    from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
-    from tokbench_plugins.engines.vocabulary import EngineVocabulary
-
-    vocabulary = EngineVocabulary.of_encoding(options.encoding)
-    native = calling("wordchipper", lambda: _native(options.encoding, vocabulary))
+    native = _native(vocabulary)
     encode = partial(native._tok.encode, special_filter=SpecialFilter.include_none())  # noqa: SLF001 - without its Python layer
-    engine = Engine("wordchipper", encode, native.decode_bytes, decode_many=native.decode_bytes_batch)
-    return EngineTokenizer(engine, vocabulary, (_load, (options,)))
+    return Engine(encode, native.decode_bytes, decode_many=native.decode_bytes_batch)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``wordchipper``."""
-    register(
-        plugin.BackendSpec(
-            name="wordchipper",
-            summary="OpenAI's encodings in wordchipper",
-            load=_load,
-            load_options=LoadOptions,
-            requires=("wordchipper",),
-            install="pip install 'tokbench[engines]'",
-        )
-    )
+register_backends = registers_engine("wordchipper", "OpenAI's encodings in wordchipper", _engine, LoadOptions)

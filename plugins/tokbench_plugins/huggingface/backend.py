@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.huggingface.options import TrainOptions
+from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
     from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer
@@ -61,18 +62,14 @@ def _train(
     return tokenizer
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``huggingface``."""
-    register(
-        plugin.BackendSpec(
-            name="huggingface",
-            summary="any tokenizer.json, or BPE, WordPiece and Unigram trained by Hugging Face's tokenizers",
-            load=_load,
-            load_options=LoadOptions,
-            train=_train,
-            train_options=TrainOptions,
-            requires=("tokenizers",),
-            install="pip install 'tokbench[huggingface]'",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="huggingface",
+    summary="any tokenizer.json, or BPE, WordPiece and Unigram trained by Hugging Face's tokenizers",
+    load=_load,
+    load_options=LoadOptions,
+    train=_train,
+    train_options=TrainOptions,
+    requires=("tokenizers",),
+    install="pip install 'tokbench[huggingface]'",
+)
+register_backends = registers(SPEC)

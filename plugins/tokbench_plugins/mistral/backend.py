@@ -7,13 +7,13 @@ SentencePiece models go through the class of the backend ``sentencepiece``, Tekk
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
     from tokbench_plugins.mistral.tekken import TekkenTokenizer
@@ -63,16 +63,12 @@ def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
         raise plugin.BackendError(f"{path}: {error}") from error
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``mistral``."""
-    register(
-        plugin.BackendSpec(
-            name="mistral",
-            summary="Mistral's SentencePiece and Tekken vocabularies, all inside its package",
-            load=_load,
-            load_options=LoadOptions,
-            requires=("mistral-common",),
-            install="pip install 'tokbench[mistral]'",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="mistral",
+    summary="Mistral's SentencePiece and Tekken vocabularies, all inside its package",
+    load=_load,
+    load_options=LoadOptions,
+    requires=("mistral-common",),
+    install="pip install 'tokbench[mistral]'",
+)
+register_backends = registers(SPEC)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tokbench import plugin
 from tokbench_plugins.pretokenized.options import LoadOptions
+from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
     from tokbench_plugins.pretokenized.tokenizer import Pretokenized
@@ -34,14 +34,10 @@ def _load(options: LoadOptions) -> Pretokenized:
     return ids_of.tokenizer(table)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``pretokenized``."""
-    register(
-        plugin.BackendSpec(
-            name="pretokenized",
-            summary="ids or pieces computed by another program, in any language, looked up text by text",
-            load=_load,
-            load_options=LoadOptions,
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="pretokenized",
+    summary="ids or pieces computed by another program, in any language, looked up text by text",
+    load=_load,
+    load_options=LoadOptions,
+)
+register_backends = registers(SPEC)

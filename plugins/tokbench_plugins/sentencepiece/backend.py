@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench_plugins.registration import registers
 from tokbench_plugins.sentencepiece.options import TrainOptions
 
 if TYPE_CHECKING:
@@ -41,18 +42,14 @@ def _train(
     return tokenizer
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``sentencepiece``."""
-    register(
-        plugin.BackendSpec(
-            name="sentencepiece",
-            summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
-            load=_load,
-            load_options=LoadOptions,
-            train=_train,
-            train_options=TrainOptions,
-            requires=("sentencepiece",),
-            install="pip install sentencepiece",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="sentencepiece",
+    summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
+    load=_load,
+    load_options=LoadOptions,
+    train=_train,
+    train_options=TrainOptions,
+    requires=("sentencepiece",),
+    install="pip install sentencepiece",
+)
+register_backends = registers(SPEC)

@@ -5,12 +5,12 @@ They lie in the wheel of ``splintr-rs``, together with an engine that is faster 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
     from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
@@ -55,16 +55,12 @@ def _load(options: LoadOptions) -> SplintrTokenizer:
     return SplintrTokenizer(options.vocabulary)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``splintr``."""
-    register(
-        plugin.BackendSpec(
-            name="splintr",
-            summary="vocabularies of 23 well-known models that need no network, in a fast engine",
-            load=_load,
-            load_options=LoadOptions,
-            requires=("splintr-rs",),
-            install="pip install 'tokbench[fast]'",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="splintr",
+    summary="vocabularies of 23 well-known models that need no network, in a fast engine",
+    load=_load,
+    load_options=LoadOptions,
+    requires=("splintr-rs",),
+    install="pip install 'tokbench[fast]'",
+)
+register_backends = registers(SPEC)

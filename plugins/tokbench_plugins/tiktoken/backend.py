@@ -6,12 +6,13 @@ tiktoken's engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from tokbench import plugin
+from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
@@ -91,20 +92,16 @@ def _train(
     return TiktokenTokenizer(encoding, lossless=is_lossless(ranks, options.pattern))
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``tiktoken``."""
-    register(
-        plugin.BackendSpec(
-            name="tiktoken",
-            summary="OpenAI's encodings by name, any .tiktoken file, or ranks trained here, in OpenAI's engine",
-            load=_load,
-            load_options=LoadOptions,
-            train=_train,
-            train_options=TrainOptions,
-            min_vocab_size=256,
-            nested=True,
-            requires=("tiktoken",),
-            install="pip install tiktoken",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="tiktoken",
+    summary="OpenAI's encodings by name, any .tiktoken file, or ranks trained here, in OpenAI's engine",
+    load=_load,
+    load_options=LoadOptions,
+    train=_train,
+    train_options=TrainOptions,
+    min_vocab_size=256,
+    nested=True,
+    requires=("tiktoken",),
+    install="pip install tiktoken",
+)
+register_backends = registers(SPEC)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, model_validator
 
 from tokbench import plugin
+from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
     from tokbench.plugin import Tokenizer
@@ -54,16 +54,12 @@ def _load(options: LoadOptions) -> Tokenizer:
     return behind_the_contract(found, notes)
 
 
-@plugin.hookimpl
-def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Register ``transformers``."""
-    register(
-        plugin.BackendSpec(
-            name="transformers",
-            summary="any tokenizer that AutoTokenizer loads, from a folder or the hub; needs no torch",
-            load=_load,
-            load_options=LoadOptions,
-            requires=("transformers",),
-            install="pip install 'tokbench[transformers]'",
-        )
-    )
+SPEC = plugin.BackendSpec(
+    name="transformers",
+    summary="any tokenizer that AutoTokenizer loads, from a folder or the hub; needs no torch",
+    load=_load,
+    load_options=LoadOptions,
+    requires=("transformers",),
+    install="pip install 'tokbench[transformers]'",
+)
+register_backends = registers(SPEC)

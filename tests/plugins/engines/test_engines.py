@@ -26,7 +26,7 @@ from tokbench_plugins.engines import (
     tokie_backend,
     wordchipper_backend,
 )
-from tokbench_plugins.engines.encodings import ENCODINGS
+from tokbench_plugins.engines.vocabulary import ENCODINGS
 from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
 MODULES = {

@@ -11,6 +11,7 @@ from tokbench import plugin
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.engines import BulkEngine
+from tokbench_plugins.bpe.formats import read_gpt2_files
 from tokbench_plugins.registration import registers
 
 
@@ -31,8 +32,6 @@ class LoadOptions(plugin.Options):
 
 
 def _load(options: LoadOptions) -> BPETokenizer:
-    from tokbench_plugins.bpe.formats import read_gpt2_files
-
     parts = read_gpt2_files(options.encoder, options.vocab, options.pattern)
     return BPETokenizer.from_vocabulary(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import Field, model_validator
 
 from tokbench import plugin
+from tokbench_plugins.huggingface.json import bert_json
 from tokbench_plugins.huggingface.options import TrainOptions
 from tokbench_plugins.registration import registers
 
@@ -38,14 +39,12 @@ class LoadOptions(plugin.Options):
 
 
 def _load(options: LoadOptions) -> HuggingFaceTokenizer:
-    from tokbench.plugin import read_file
-    from tokbench_plugins.huggingface.bert import bert_json
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer
 
     path = options.path or options.vocab_txt
     assert path is not None
     try:
-        text = read_file(path).decode()
+        text = plugin.read_file(path).decode()
         return make_tokenizer(text if options.path else bert_json(text, lowercase=options.lowercase))
     except ValueError as error:
         raise plugin.BackendError(f"{path}: {error}") from error

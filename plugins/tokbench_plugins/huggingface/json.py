@@ -1,4 +1,4 @@
-"""The content of a ``tokenizer.json``, and the changes to it that keep ordinary text ordinary.
+"""The content of a ``tokenizer.json``: its merges, and the changes to it that keep ordinary text ordinary.
 
 The file describes a pipeline: added tokens, normalizer, pre-tokenizer, model, post-processor, decoder. The
 library reads it; here only what the contract forbids is taken out of it.
@@ -7,11 +7,18 @@ library reads it; here only what the contract forbids is taken out of it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
-from typing import Any
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from tokbench_plugins.bpe.recovery.order import Merges, in_order, is_text, listed
+from tokbench_plugins.bpe.vocabulary import Merge
 
 _FAR_BEYOND = "\uffff"  # a noncharacter: no text has it
 _LONGEST_WORD = 100  # what WordPiece takes for the longest word where the file does not say
+
+_SPECIAL: Final = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_SWITCHES: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
 
 
 def model_kind(content: Mapping[str, Any]) -> str:
@@ -134,3 +141,98 @@ def product(model: Mapping[str, Any], merge: str | list[str]) -> str:
     """Return the token that a merge makes."""
     left, right = halves(merge)
     return left + right.removeprefix(model.get("continuing_subword_prefix") or "")
+
+
+def has_merges(content: Mapping[str, Any]) -> bool:
+    """Return True if the model is BPE that adds no marks to its tokens: these are not in the bytes of the parts.
+
+    >>> has_merges({"model": {"vocab": {"a": 0}, "merges": []}}), has_merges({"model": {"type": "WordPiece"}})
+    (True, False)
+    """
+    marks = ("continuing_subword_prefix", "end_of_word_suffix")
+    return model_kind(content) == "BPE" and not any(content["model"].get(mark) for mark in marks)
+
+
+def merges_of_content(content: Mapping[str, Any], token_bytes: Callable[[int], bytes]) -> Merges:
+    """Return the parts of each merge, in order of rank.
+
+    A token that several pairs are listed for is made of the one that the merges before leave of it. With
+    ``ignore_merges`` any token of the vocabulary is a whole chunk where no merge builds it; it has the rank of the
+    first merge that makes a higher id.
+
+    Raises:
+        NoMergesError: there is no order in which all merges are done.
+
+    >>> vocab = {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 4, "ca": 5, "cab": 6}
+    >>> model = {"vocab": vocab, "merges": [["a", "b"], ["ab", "c"], ["c", "a"], ["c", "ab"]]}
+    >>> merges_of_content({"model": model}, lambda token_id: b"")
+    ((0, 1), (3, 2), (2, 0), (2, 3))
+    """
+    model = content["model"]
+    vocab: Mapping[str, int] = model["vocab"]
+    text_of = {token_id: token for token, token_id in vocab.items()}
+    whole = set()
+    if model.get("ignore_merges"):
+        added = {token["content"] for token in content.get("added_tokens") or ()}
+        whole = {token_id for token, token_id in vocab.items() if token not in added}
+
+    def units_of(token_id: int) -> list[int]:
+        ids = [vocab.get(char) for char in text_of[token_id]]
+        return [unit for unit in ids if unit is not None] if None not in ids else []
+
+    merges = list(_merges(model))
+    candidates = listed(merges, whole - {made for _, _, made in merges}, units_of)
+    return in_order(candidates, lambda i: i in whole and is_text(token_bytes(i)))
+
+
+def _merges(model: Mapping[str, Any]) -> Iterator[Merge]:
+    vocab = model["vocab"]
+    for merge in model["merges"]:
+        left, right = halves(merge)
+        yield vocab[left], vocab[right], vocab[product(model, merge)]
+
+
+def bert_json(text: str, *, lowercase: bool) -> str:
+    r"""Make the pipeline of a BERT, whose file holds nothing but the pieces.
+
+    Args:
+        text: the content of ``vocab.txt``: a piece a line, its id the number of the line from 0.
+        lowercase: small letters without accents, as the uncased models have them.
+
+    Raises:
+        ValueError: a piece is there twice, or there is none for unknown words.
+
+    >>> json.loads(bert_json("[UNK]\nlow\n##er\n", lowercase=True))["model"]["vocab"]
+    {'[UNK]': 0, 'low': 1, '##er': 2}
+    """
+    pieces = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    vocab = {piece: token_id for token_id, piece in enumerate(pieces)}
+    if len(vocab) < len(pieces):
+        line, piece = next((k + 1, piece) for k, piece in enumerate(pieces) if vocab[piece] != k)
+        raise ValueError(f"the piece {piece!r} of line {line} is there again in line {vocab[piece] + 1}")
+    if "[UNK]" not in vocab:
+        raise ValueError("not a vocab.txt of a BERT: it has no piece [UNK]")
+    content = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": vocab[name], "content": name, **_SWITCHES} for name in _SPECIAL if name in vocab],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": lowercase,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": None,
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": vocab,
+        },
+    }
+    return json.dumps(content, ensure_ascii=False)

@@ -24,8 +24,14 @@ from tokbench.plugin import (
 )
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
-from tokbench_plugins.huggingface.json import model_kind, ordinary, special_names, without_special
-from tokbench_plugins.huggingface.merges import has_merges, merges_of_content
+from tokbench_plugins.huggingface.json import (
+    has_merges,
+    merges_of_content,
+    model_kind,
+    ordinary,
+    special_names,
+    without_special,
+)
 
 _OFF: Final = {"", "off", "false", "f", "no", "n", "0"}  # as the library reads its variable
 

@@ -47,10 +47,8 @@ class LoadOptions(plugin.Options):
 
 
 def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
-    from tokbench.plugin import read_file
-
     path = vocabularies()[options.vocabulary]
-    data = read_file(path)
+    data = plugin.read_file(path)
     try:
         if path.suffix == ".json":
             from tokbench_plugins.mistral.tekken import TekkenTokenizer

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tokbench import plugin
+from tokbench_plugins.pretokenized.ids import Ids, PieceIds, shown
 from tokbench_plugins.pretokenized.options import LoadOptions
+from tokbench_plugins.pretokenized.pieces import read_vocabulary
+from tokbench_plugins.pretokenized.rows import read_rows
+from tokbench_plugins.pretokenized.tokenizer import LookUp, Pretokenized
 from tokbench_plugins.registration import registers
-
-if TYPE_CHECKING:
-    from tokbench_plugins.pretokenized.tokenizer import Pretokenized
 
 
 def _load(options: LoadOptions) -> Pretokenized:
-    from tokbench_plugins.pretokenized.ids import Ids, PieceIds, shown
-    from tokbench_plugins.pretokenized.pieces import read_vocabulary
-    from tokbench_plugins.pretokenized.rows import read_rows
-    from tokbench_plugins.pretokenized.tokenizer import LookUp
-
     field = options.pieces or options.ids or "ids"
     known, tokens = ({}, []) if options.vocab is None else read_vocabulary(options.vocab, options.spelling)
     ids_of = PieceIds(options, known, tokens) if options.pieces else Ids(options, tokens)

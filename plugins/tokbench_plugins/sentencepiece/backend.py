@@ -22,11 +22,10 @@ class LoadOptions(plugin.Options):
 
 
 def _load(options: LoadOptions) -> SentencePieceTokenizer:
-    from tokbench.plugin import read_file
     from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
     try:
-        return make_tokenizer(read_file(options.path))
+        return make_tokenizer(plugin.read_file(options.path))
     except ValueError as error:
         raise plugin.BackendError(f"{options.path}: {error}") from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
-from tokbench.plugin import Encoded, Offsets, check_id, from_buffers, write_atomically
+from tokbench.plugin import Encoded, Offsets, check_id, from_buffers, valid_unicode, write_atomically
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Kind, kind_of, read_pieces
@@ -72,7 +72,7 @@ class SentencePieceTokenizer:
         try:
             ids: list[int] = self._processor.encode(text)
         except RuntimeError:
-            ids = self._processor.encode(_valid(text))
+            ids = self._processor.encode(valid_unicode(text))
         return ids
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
@@ -80,7 +80,7 @@ class SentencePieceTokenizer:
         try:
             arrays = self._processor.encode_as_numpy(list(texts), num_threads=1)
         except (RuntimeError, TypeError):
-            arrays = self._processor.encode_as_numpy(list(map(_valid, texts)), num_threads=1)
+            arrays = self._processor.encode_as_numpy(list(map(valid_unicode, texts)), num_threads=1)
         return from_buffers([ids.tobytes() for ids in arrays])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
@@ -92,7 +92,7 @@ class SentencePieceTokenizer:
         try:
             mapping = self._processor.encode_as_offset_mapping(text)
         except RuntimeError:
-            text = _valid(text)
+            text = valid_unicode(text)
             mapping = self._processor.encode_as_offset_mapping(text)
         bytes_before = list(accumulate((len(char.encode()) for char in text), initial=0))
         ends = accumulate((bytes_before[end] for _, end in mapping["offsets"]), max)
@@ -166,8 +166,3 @@ def make_tokenizer(model: bytes, notes: tuple[str, ...] = ()) -> SentencePieceTo
     except (LookupError, ValueError):
         merges = False  # the library says what is wrong with it
     return (SentencePieceBPE if merges else SentencePieceTokenizer)(model, notes)
-
-
-def _valid(text: str) -> str:
-    """Replace lone surrogates, which the library refuses, by U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

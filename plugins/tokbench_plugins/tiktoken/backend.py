@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from tokbench import plugin
+from tokbench_plugins.bpe import token_bytes_of, train
+from tokbench_plugins.bpe.backend import SplitPattern
+from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.registration import registers
 
 if TYPE_CHECKING:
@@ -19,14 +22,6 @@ if TYPE_CHECKING:
 
 _DEFAULT_PATTERN = "gpt4"
 _PATTERN = "the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; what it does not match is lost"
-
-
-def _check_pattern(pattern: str | None) -> str | None:
-    from tokbench_plugins.bpe import resolve_pattern
-
-    if pattern is not None:
-        resolve_pattern(pattern)
-    return pattern
 
 
 class LoadOptions(plugin.Options):
@@ -40,12 +35,12 @@ class LoadOptions(plugin.Options):
         default=None, description="a name that the installed tiktoken knows, such as gpt2, cl100k_base, o200k_base"
     )
     path: plugin.LocalPath | None = Field(default=None, description="a .tiktoken file: base64 token and rank a line")
-    pattern: str | None = Field(default=None, description=f"with path: {_PATTERN}; default: {_DEFAULT_PATTERN}")
+    pattern: SplitPattern | None = Field(
+        default=None, description=f"with path: {_PATTERN}; default: {_DEFAULT_PATTERN}"
+    )
     special_tokens: dict[str, int] = Field(
         default_factory=dict, description="with path: special tokens and their ids; never recognised in text"
     )
-
-    _can_split = field_validator("pattern")(_check_pattern)
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
@@ -59,13 +54,10 @@ class LoadOptions(plugin.Options):
 class TrainOptions(plugin.Options):
     """Options of training ranks. A ``.tiktoken`` file does not say its pattern: give it again to load it."""
 
-    pattern: str = Field(default=_DEFAULT_PATTERN, description=_PATTERN)
-
-    _can_split = field_validator("pattern")(_check_pattern)
+    pattern: SplitPattern = Field(default=_DEFAULT_PATTERN, description=_PATTERN)
 
 
 def _load(options: LoadOptions) -> TiktokenTokenizer:
-    from tokbench_plugins.bpe.formats import read_ranks
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding, is_lossless, make_encoding
 
     if options.encoding is not None:
@@ -80,7 +72,6 @@ def _load(options: LoadOptions) -> TiktokenTokenizer:
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> TiktokenTokenizer:
-    from tokbench_plugins.bpe import token_bytes_of, train
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, is_lossless, make_encoding
 
     merges = train(documents, vocab_size, options.pattern, progress)

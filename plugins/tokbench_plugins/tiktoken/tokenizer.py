@@ -8,7 +8,16 @@ from pathlib import Path
 
 import tiktoken
 
-from tokbench.plugin import BackendError, BackendUnavailable, Encoded, check_id, did_you_mean, from_buffers, from_lists
+from tokbench.plugin import (
+    BackendError,
+    BackendUnavailable,
+    Encoded,
+    check_id,
+    did_you_mean,
+    from_buffers,
+    from_lists,
+    valid_unicode,
+)
 from tokbench_plugins.bpe import PATTERNS, resolve_pattern
 from tokbench_plugins.bpe.formats import write_ranks
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
@@ -50,8 +59,7 @@ class TiktokenTokenizer:
             if not _is_panic(error):
                 raise
             # Hundreds of thousands of spaces in a row are too much for its regular expressions: Python's split then.
-            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            return self._encoding._encode_only_native_bpe(text)  # noqa: SLF001 - there is no public name for it
+            return self._encoding._encode_only_native_bpe(valid_unicode(text))  # noqa: SLF001 - there is no public name for it
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, taken from tiktoken's own buffers.

@@ -1,1 +1,1 @@
-"""Tokenizers that ``AutoTokenizer`` loads: ``backend`` registers, ``hub`` finds and loads, ``tokenizer`` runs."""
+"""Tokenizers that ``AutoTokenizer`` loads: ``backend`` registers, ``tokenizer`` finds, loads and runs."""

@@ -41,8 +41,7 @@ class LoadOptions(plugin.Options):
 
 
 def _load(options: LoadOptions) -> Tokenizer:
-    from tokbench_plugins.transformers.hub import from_folder, from_hub
-    from tokbench_plugins.transformers.tokenizer import behind_the_contract
+    from tokbench_plugins.transformers.tokenizer import behind_the_contract, from_folder, from_hub
 
     trust = options.trust_remote_code
     if options.path is not None:

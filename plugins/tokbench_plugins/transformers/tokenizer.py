@@ -1,12 +1,109 @@
-"""A tokenizer of ``transformers`` behind tokbench's contract."""
+"""What ``AutoTokenizer`` makes of a folder or a name, behind tokbench's contract.
+
+It is called without its warnings, and without minutes of retries where there is no network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
 
-from tokbench.plugin import BackendError
+from tokbench.plugin import BackendError, BackendUnavailable
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
+
+_SECONDS: Final = 5.0
+_LONGEST_REASON: Final = 240
+
+
+def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
+    """Load the tokenizer whose files lie in a folder, or of one tokenizer.json; nothing is downloaded.
+
+    Raises:
+        BackendError: there is no such folder or file, or ``transformers`` makes no tokenizer of it.
+    """
+    if not path.exists():
+        raise BackendError(f"{path}: no such folder")
+    with _quiet():
+        try:
+            if path.is_file():
+                from transformers import PreTrainedTokenizerFast
+
+                return PreTrainedTokenizerFast(tokenizer_file=str(path))
+            return _auto().from_pretrained(str(path), trust_remote_code=trust_remote_code, local_files_only=True)
+        except Exception as error:  # a damaged file may raise anything
+            raise BackendError(f"{path}: {_reason(error)}") from error
+
+
+def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any:
+    """Load the tokenizer of a name on the hub, from the local cache where the hub cannot be reached.
+
+    Raises:
+        BackendUnavailable: it is not in the cache and cannot be downloaded.
+        BackendError: ``transformers`` makes no tokenizer of what is there.
+    """
+    with _quiet():
+        auto, why_not = _auto(), _unreachable()
+        try:
+            return auto.from_pretrained(
+                name, revision=revision or "main", trust_remote_code=trust_remote_code, local_files_only=bool(why_not)
+            )
+        except OSError as error:
+            if why_not:
+                raise BackendUnavailable(
+                    f"{name!r} is not in the hub's cache on this machine, and {why_not}; load it once with network, "
+                    "or give the 'path' of a folder that has its files"
+                ) from error
+            raise BackendUnavailable(f"{name!r} cannot be had from the hub: {_reason(error)}") from error
+        except Exception as error:  # a damaged file may raise anything
+            raise BackendError(f"{name}: {_reason(error)}") from error
+
+
+def _auto() -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer
+
+
+def _unreachable() -> str:
+    """Return the reason why the hub is not asked, or an empty string if it answers.
+
+    Asked once and briefly: by itself the library tries again and again, for most of a minute.
+    """
+    from huggingface_hub import constants
+    from huggingface_hub.utils import get_session
+
+    if constants.HF_HUB_OFFLINE:
+        return "HF_HUB_OFFLINE forbids to ask the hub"
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_SECONDS)
+    except Exception as error:  # noqa: BLE001 - the library that asks may raise anything
+        return f"{constants.ENDPOINT} does not answer ({_reason(error)})"
+    return ""
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence warnings of importing and loading, such as that torch is missing, and restore the settings."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _reason(error: Exception) -> str:
+    """Return the first sentences of a long message, on one line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if "`trust_remote_code=True`" in text:
+        return "it brings Python code of its own; look at that, then set trust_remote_code: true"
+    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 3] + "..."
 
 
 def behind_the_contract(found: Any, notes: tuple[str, ...]) -> HuggingFaceTokenizer | PythonTokenizer:

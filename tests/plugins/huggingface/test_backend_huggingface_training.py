@@ -251,7 +251,7 @@ def test_options_that_do_not_go_together(options, reason):
 
 
 def test_settled_scores_do_not_depend_on_the_library_s_order():
-    from tokbench_plugins.huggingface.unigram import settled
+    from tokbench_plugins.huggingface.train import settled
 
     random = np.random.default_rng(7)
     letters = [chr(97 + k) for k in range(20)]

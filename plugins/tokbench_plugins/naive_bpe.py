@@ -43,15 +43,12 @@ The last merge, of ``low low``, shows what is wrong with naive BPE: frequent phr
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import LoadOptions, TrainOptions, load_saved, train_tokenizer
 from tokbench_plugins.registration import registers
-
-
-def _load(options: LoadOptions) -> BPETokenizer:
-    return load_saved(options, "naive_bpe")
 
 
 def _train(
@@ -63,7 +60,7 @@ def _train(
 SPEC = plugin.BackendSpec(
     name="naive_bpe",
     summary="byte-level BPE without a pre-tokenization split, trained here",
-    load=_load,
+    load=partial(load_saved, kind="naive_bpe"),
     load_options=LoadOptions,
     train=_train,
     train_options=TrainOptions,

@@ -45,6 +45,7 @@ The backend learns the same merges and gives the same ids, only faster:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from pydantic import Field
 
@@ -63,10 +64,6 @@ class TrainOptions(backend.TrainOptions):
     )
 
 
-def _load(options: LoadOptions) -> BPETokenizer:
-    return load_saved(options, "regex_bpe")
-
-
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
@@ -76,7 +73,7 @@ def _train(
 SPEC = plugin.BackendSpec(
     name="regex_bpe",
     summary="byte-level BPE with the split of GPT-2, GPT-4, GPT-4o or your own, trained here",
-    load=_load,
+    load=partial(load_saved, kind="regex_bpe"),
     load_options=LoadOptions,
     train=_train,
     train_options=TrainOptions,

@@ -6,12 +6,13 @@ and ``whitespace_words`` know the most frequent characters and words of a text; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 from pydantic import Field
 
 from tokbench import plugin
+from tokbench_plugins.baselines.pieces import load, train
+from tokbench_plugins.baselines.units import UNITS
 
 _UNITS = {
     "utf8_bytes": "every UTF-8 byte is a token: 256 ids",
@@ -30,40 +31,25 @@ class LoadOptions(plugin.Options):
     path: plugin.LocalPath = Field(description="a file saved by this backend (.pieces.json)")
 
 
-def _units(name: str) -> plugin.BackendSpec:
-    def load(_: plugin.Options) -> plugin.Tokenizer:
-        from tokbench_plugins.baselines.units import UNITS
-
-        return UNITS[name]()
-
-    return plugin.BackendSpec(name=name, summary=_UNITS[name], load=load)
+def _units(name: str, summary: str) -> plugin.BackendSpec:
+    return plugin.BackendSpec(name=name, summary=summary, load=lambda _: UNITS[name]())
 
 
-def _pieces(name: str) -> plugin.BackendSpec:
-    def load(options: LoadOptions) -> plugin.Tokenizer:
-        from tokbench_plugins.baselines.pieces import load
-
-        return load(name, options.path)
-
-    def train(documents: Iterable[str], vocab_size: int, _: Any, progress: plugin.TrainProgress) -> plugin.Tokenizer:
-        from tokbench_plugins.baselines.pieces import train
-
-        return train(name, documents, vocab_size, progress)
-
+def _pieces(name: str, summary: str) -> plugin.BackendSpec:
     return plugin.BackendSpec(
         name=name,
-        summary=_PIECES[name],
-        load=load,
+        summary=summary,
+        load=lambda options: load(name, options.path),
         load_options=LoadOptions,
-        train=train,
+        train=lambda documents, vocab_size, _, progress: train(name, documents, vocab_size, progress),
         min_vocab_size=2,
     )
 
 
 @plugin.hookimpl
 def register_backends(register: Callable[[plugin.BackendSpec], None]) -> None:
-    """Bring all five."""
-    for name in _UNITS:
-        register(_units(name))
-    for name in _PIECES:
-        register(_pieces(name))
+    """Register all five."""
+    for name, summary in _UNITS.items():
+        register(_units(name, summary))
+    for name, summary in _PIECES.items():
+        register(_pieces(name, summary))

@@ -16,17 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import (
-    BackendError,
-    Encoded,
-    Offsets,
-    TrainProgress,
-    from_lists,
-    offsets_of,
-    read_file,
-    silent,
-    write_atomically,
-)
+from tokbench import plugin
+from tokbench.plugin import BackendError, Encoded, Offsets
 
 _FORMAT = "tokbench-pieces/1"
 _UNKNOWN = "\ufffd"
@@ -76,7 +67,7 @@ class _Pieces(ABC):
 
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts."""
-        return from_lists([self.encode(text) for text in texts])
+        return plugin.from_lists([self.encode(text) for text in texts])
 
     def encode_with_offsets(self, text: str, /) -> Offsets:
         """Encode a text, and say where each id ends; exact for unknown pieces too."""
@@ -109,7 +100,7 @@ class _Pieces(ABC):
             OSError: the file cannot be written.
         """
         content = {"format": _FORMAT, "kind": self.kind, "pieces": [*self._ids]}
-        write_atomically(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
+        plugin.write_atomically(path, json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
 
 class CodePoints(_Pieces):
@@ -135,7 +126,7 @@ class CodePoints(_Pieces):
     def encode_batch(self, texts: Sequence[str], /) -> Encoded:
         """Encode all texts, looked up in one table."""
         codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        return Encoded(self._table[codes], offsets_of(map(len, texts), len(texts)))
+        return Encoded(self._table[codes], plugin.offsets_of(map(len, texts), len(texts)))
 
     @cached_property
     def _table(self) -> NDArray[np.uint32]:
@@ -173,7 +164,9 @@ class Words(_Pieces):
 _KINDS: dict[str, type[CodePoints | Words]] = {kind.kind: kind for kind in (CodePoints, Words)}
 
 
-def train(kind: str, documents: Iterable[str], vocab_size: int, progress: TrainProgress = silent) -> CodePoints | Words:
+def train(
+    kind: str, documents: Iterable[str], vocab_size: int, progress: plugin.TrainProgress = plugin.silent
+) -> CodePoints | Words:
     """Count pieces and keep the most frequent ``vocab_size - 1``; there may be fewer.
 
     Raises:
@@ -199,7 +192,7 @@ def load(kind: str, path: Path) -> CodePoints | Words:
             names the file and the reason.
     """
     try:
-        content: Any = json.loads(read_file(path))
+        content: Any = json.loads(plugin.read_file(path))
     except (ValueError, RecursionError) as error:
         raise BackendError(f"{path}: not JSON: {error}; train again or restore the file") from error
     match content:

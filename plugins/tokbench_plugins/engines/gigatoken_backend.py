@@ -1,6 +1,7 @@
 """The backend ``gigatoken``: any byte-level vocabulary in gigatoken, or one that it trains.
 
-gigatoken always recognises the special tokens that it knows: it is given none. Its trainer splits as GPT-2.
+gigatoken always recognises the special tokens that it knows: it is given none. Of splits it knows those of well-known
+models alone, and its trainer splits as GPT-2.
 """
 
 from __future__ import annotations
@@ -28,10 +29,6 @@ _NOTE: Final = (
     "gigatoken's classes of characters are of a newer Unicode than tiktoken's: around characters that Unicode 17 "
     "brought (such as U+088F) ids may differ"
 )
-
-
-class LoadOptions(FileOptions):
-    """Options of a vocabulary that gigatoken runs; of splits it knows those of well-known models alone."""
 
 
 class TrainOptions(plugin.Options):
@@ -102,7 +99,7 @@ def _native(vocabulary: EngineVocabulary) -> Any:
     )
 
 
-def _load(options: LoadOptions) -> GigatokenTokenizer:
+def _load(options: FileOptions) -> GigatokenTokenizer:
     return GigatokenTokenizer(load_vocabulary(options))
 
 
@@ -126,7 +123,7 @@ SPEC = plugin.BackendSpec(
     name="gigatoken",
     summary="OpenAI's encodings, or any byte-level BPE with a well-known split, in gigatoken; and its trainer",
     load=_load,
-    load_options=LoadOptions,
+    load_options=FileOptions,
     train=_train,
     train_options=TrainOptions,
     min_vocab_size=256,

@@ -7,6 +7,7 @@ merges are those of ``regex_bpe`` with ``tie: smallest``, so what differs is the
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from pydantic import Field
 
@@ -26,10 +27,6 @@ class TrainOptions(plugin.Options):
         description="the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; "
         "what it does not match is not trained on",
     )
-
-
-def _load(options: LoadOptions) -> BPETokenizer:
-    return load_saved(options, "regex_bpe")
 
 
 def _train(
@@ -52,7 +49,7 @@ def _train(
 SPEC = plugin.BackendSpec(
     name="rustbpe",
     summary="byte-level BPE trained by rustbpe, encoded by tokbench's own BPE",
-    load=_load,
+    load=partial(load_saved, kind="regex_bpe"),
     load_options=LoadOptions,
     train=_train,
     train_options=TrainOptions,

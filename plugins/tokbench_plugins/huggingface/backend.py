@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
@@ -11,9 +11,6 @@ from tokbench import plugin
 from tokbench_plugins.huggingface.json import bert_json
 from tokbench_plugins.huggingface.options import TrainOptions
 from tokbench_plugins.registration import registers
-
-if TYPE_CHECKING:
-    from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer
 
 
 class LoadOptions(plugin.Options):
@@ -38,7 +35,7 @@ class LoadOptions(plugin.Options):
         return self
 
 
-def _load(options: LoadOptions) -> HuggingFaceTokenizer:
+def _load(options: LoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer
 
     path = options.path or options.vocab_txt
@@ -52,7 +49,7 @@ def _load(options: LoadOptions) -> HuggingFaceTokenizer:
 
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
-) -> HuggingFaceTokenizer:
+) -> plugin.Tokenizer:
     from tokbench_plugins.huggingface.train import train
 
     progress(0, 1)  # the library shows its own progress or none

@@ -96,8 +96,7 @@ def _decoder(options: TrainOptions) -> Any:
     if options.end_of_word_suffix:
         return decoders.BPEDecoder(suffix=options.end_of_word_suffix)
     if options.split == "metaspace":
-        prepends = options.prepend_scheme != "never"
-        strip = [decoders.Strip(" ", 1, 0)] if prepends else []
+        strip = [] if options.prepend_scheme == "never" else [decoders.Strip(" ", 1, 0)]
         return decoders.Sequence([decoders.Replace(_MARK, " "), *fallback, decoders.Fuse(), *strip])
     if options.split in {"whitespace", "whitespace_split", "bert"}:
         return None
@@ -131,14 +130,11 @@ def make_trainer(
             **common,
         )
     common["min_frequency"] = options.min_frequency
-    if limit is not None:
-        common["limit_alphabet"] = limit
-    if options.prefix:
-        common["continuing_subword_prefix"] = options.prefix
-    if options.model == "wordpiece":
-        return trainers.WordPieceTrainer(**common)
-    if options.end_of_word_suffix:
-        common["end_of_word_suffix"] = options.end_of_word_suffix
-    if options.max_token_length is not None:
-        common["max_token_length"] = options.max_token_length
-    return trainers.BpeTrainer(**common)
+    given = {
+        "limit_alphabet": limit,
+        "continuing_subword_prefix": options.prefix or None,
+        "end_of_word_suffix": options.end_of_word_suffix or None,
+        "max_token_length": options.max_token_length,
+    }
+    common |= {name: value for name, value in given.items() if value is not None}
+    return (trainers.WordPieceTrainer if options.model == "wordpiece" else trainers.BpeTrainer)(**common)

@@ -12,16 +12,8 @@ from typing import Any, Final
 
 from tokenizers import Encoding, Tokenizer
 
-from tokbench.plugin import (
-    Encoded,
-    Offsets,
-    check_id,
-    check_ids,
-    check_span,
-    from_lists,
-    valid_unicode,
-    write_atomically,
-)
+from tokbench import plugin
+from tokbench.plugin import Encoded, Offsets, from_lists, valid_unicode
 from tokbench_plugins.bpe.recovery.order import Merges
 from tokbench_plugins.huggingface.bytes import ByteRule, byte_rule, is_lossless
 from tokbench_plugins.huggingface.json import (
@@ -50,15 +42,14 @@ class HuggingFaceTokenizer:
 
     Args:
         source: the content of a ``tokenizer.json``.
-        notes: remarks for the report.
+        notes: further remarks for the report.
 
     Attributes:
         vocab_size: the highest id and one.
         special_ids: special tokens by name, but for the unknown token.
         unk_id: what the model gives for what it does not know; ``None`` where it knows everything.
         lossless: whether every text comes back: byte-level BPE without normalization.
-        thread_safe: the library may be called from several threads.
-        notes: remarks for the report.
+        notes: remarks for the report, on changes to the file among them.
 
     Raises:
         ValueError: ``source`` is not what the library reads; the message says why.
@@ -78,14 +69,12 @@ class HuggingFaceTokenizer:
         self._ids = self._decoder.get_vocab(with_added_tokens=True)
         self.vocab_size = max(self._ids.values(), default=-1) + 1
         self.lossless = is_lossless(content)
-        self.unk_id = None if self.lossless else self._unknown(content)
+        model = content["model"]
+        unknown = model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
+        self.unk_id: int | None = None if self.lossless else unknown
         special = {name: self._ids[name] for name in special_names(content) if name in self._ids}
         self.special_ids: Mapping[str, int] = {name: k for name, k in special.items() if k != self.unk_id}
         self.notes = (*changes, *notes)
-
-    def _unknown(self, content: Mapping[str, Any]) -> int | None:
-        model = content["model"]
-        return model.get("unk_id") if model_kind(content) == "Unigram" else self._ids.get(model.get("unk_token"))
 
     def __reduce__(self) -> tuple[Callable[..., HuggingFaceTokenizer], tuple[str, tuple[str, ...]]]:
         """Pickle the file that it was made from."""
@@ -132,7 +121,7 @@ class HuggingFaceTokenizer:
         Raises:
             ValueError: one of the ids does not exist.
         """
-        check_ids(ids, self.vocab_size)  # the library passes over ids that it does not have
+        plugin.check_ids(ids, self.vocab_size)  # the library passes over ids that it does not have
         return self._decoder.decode(ids, skip_special_tokens=False)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
@@ -141,7 +130,7 @@ class HuggingFaceTokenizer:
         Raises:
             ValueError: one of the ids does not exist.
         """
-        check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
+        plugin.check_span(0, int(encoded.ids.max(initial=0)), self.vocab_size)
         ids, ends = encoded.ids.tolist(), encoded.offsets.tolist()
         documents = [ids[start:end] for start, end in pairwise(ends)]
         if _has_one_thread():
@@ -154,15 +143,14 @@ class HuggingFaceTokenizer:
         Raises:
             OSError: the file cannot be written.
         """
-        write_atomically(path, self._source.encode())
+        plugin.write_atomically(path, self._source.encode())
 
 
 class HuggingFaceBytes(HuggingFaceTokenizer):
     """The same, where the decoder turns each token into bytes of its own.
 
     Args:
-        source: as above.
-        notes: as above.
+        source, notes: as above.
         rule: which bytes.
 
     Attributes:
@@ -180,7 +168,7 @@ class HuggingFaceBytes(HuggingFaceTokenizer):
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        check_id(token_id, self.vocab_size)
+        plugin.check_id(token_id, self.vocab_size)
         token = self._decoder.id_to_token(token_id)
         return b"" if token is None else self._rule.bytes_of(token)
 

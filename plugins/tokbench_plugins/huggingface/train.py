@@ -21,6 +21,7 @@ from tokbench_plugins.huggingface.options import TrainOptions
 from tokbench_plugins.huggingface.pipeline import BYTE_TOKENS, make_pipeline, make_trainer
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
 
+_BYTE_NOTE = "the library takes the text <0x41> for the byte token of that name, and decodes it to A"
 _STEP = 1e-4  # by which the library tells characters apart that no piece of the model needs
 _DECIMALS = 6  # sums that are added up in another order differ from the eleventh on
 
@@ -76,7 +77,8 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> H
         raise BackendError(f"tokenizers does not train: {' '.join(str(error).split())}") from error
     if not texts.seen:
         raise BackendError("tokenizers has nothing to train on: the training text is empty")
-    tokenizer = make_tokenizer(json.dumps(content, ensure_ascii=False, indent=1), _notes(options))
+    notes = (_BYTE_NOTE,) if options.model == "unigram" and options.byte_fallback else ()
+    tokenizer = make_tokenizer(json.dumps(content, ensure_ascii=False, indent=1), notes)
     if tokenizer.vocab_size > vocab_size:
         remedy = "" if options.model == "byte_bpe" else " or set limit_alphabet or byte_fallback"
         raise BackendError(
@@ -84,12 +86,6 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> H
             f"raise vocab_size{remedy}"
         )
     return tokenizer
-
-
-def _notes(options: TrainOptions) -> tuple[str, ...]:
-    if options.model == "unigram" and options.byte_fallback:
-        return ("the library takes the text <0x41> for the byte token of that name, and decodes it to A",)
-    return ()
 
 
 def _train(texts: Iterable[str], vocab_size: int, options: TrainOptions) -> dict[str, Any]:
@@ -100,12 +96,14 @@ def _train(texts: Iterable[str], vocab_size: int, options: TrainOptions) -> dict
     inside: Sequence[str] = ()
     alphabet: Sequence[str] = ByteLevel.alphabet() if options.model == "byte_bpe" else options.initial_alphabet
     limit = options.limit_alphabet
-    if limit or options.prefix or options.end_of_word_suffix:
+    prefix, suffix = options.prefix, options.end_of_word_suffix
+    if limit or prefix or suffix:
         texts = list(texts)
         found = _fit(texts, 0, options, [], sorted(alphabet)).get_vocab()
         alphabet = _most_frequent((token for token in found if len(token) == 1), alphabet, texts, options, limit)
         kept = set(alphabet)
-        inside = sorted(token for token in found if len(token) > 1 and _letter(token, options) in kept)
+        marked = (token for token in found if len(token) > 1)
+        inside = sorted(token for token in marked if token.removeprefix(prefix).removesuffix(suffix) in kept)
     byte_tokens = BYTE_TOKENS if options.byte_fallback else ()
     first = list(dict.fromkeys([*special, *byte_tokens, *inside]))
     pipeline = _fit(texts, vocab_size, options, first, sorted(alphabet), len(alphabet) if limit else None)
@@ -131,10 +129,6 @@ def _fit(
     trainer = make_trainer(options, vocab_size, first, alphabet, limit)
     pipeline.train_from_iterator(texts, trainer)
     return pipeline
-
-
-def _letter(token: str, options: TrainOptions) -> str:
-    return token.removeprefix(options.prefix).removesuffix(options.end_of_word_suffix)
 
 
 def _most_frequent(

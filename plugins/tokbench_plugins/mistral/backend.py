@@ -15,10 +15,6 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.registration import registers
 
-if TYPE_CHECKING:
-    from tokbench_plugins.mistral.tekken import TekkenTokenizer
-    from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
-
 
 def vocabularies() -> dict[str, Path]:
     """Return the files of the installed package by the name of their vocabulary.
@@ -46,7 +42,7 @@ class LoadOptions(plugin.Options):
     vocabulary: Vocabulary = Field(description="a vocabulary of the package: v1, v2, v3, v7, ..., tekken_240718, ...")
 
 
-def _load(options: LoadOptions) -> SentencePieceTokenizer | TekkenTokenizer:
+def _load(options: LoadOptions) -> plugin.Tokenizer:
     path = vocabularies()[options.vocabulary]
     data = plugin.read_file(path)
     try:

@@ -32,9 +32,6 @@ class TekkenTokenizer:
 
     Attributes:
         vocab_size: number of ids, special tokens included; the file holds more, which the model does not use.
-        special_ids: special tokens by name.
-        lossless: every text comes back.
-        thread_safe: tiktoken may be called from several threads.
 
     Raises:
         ValueError: ``data`` is not a Tekken file.

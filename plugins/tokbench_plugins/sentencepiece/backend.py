@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.registration import registers
 from tokbench_plugins.sentencepiece.options import TrainOptions
-
-if TYPE_CHECKING:
-    from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer
 
 
 class LoadOptions(plugin.Options):
@@ -21,7 +17,7 @@ class LoadOptions(plugin.Options):
     path: plugin.LocalPath = Field(description="a SentencePiece model (.model) of any kind")
 
 
-def _load(options: LoadOptions) -> SentencePieceTokenizer:
+def _load(options: LoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
     try:
@@ -32,7 +28,7 @@ def _load(options: LoadOptions) -> SentencePieceTokenizer:
 
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
-) -> SentencePieceTokenizer:
+) -> plugin.Tokenizer:
     from tokbench_plugins.sentencepiece.train import train
 
     progress(0, 1)  # the library's trainer does not say how far it is

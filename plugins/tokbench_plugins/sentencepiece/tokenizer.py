@@ -30,13 +30,12 @@ class SentencePieceTokenizer:
 
     Args:
         model: the content of a ``.model`` file.
-        notes: remarks for the report.
+        notes: remarks for the report, such as how many lines the trainer left out.
 
     Attributes:
         vocab_size: number of pieces.
         unk_id: the unknown piece; models with byte fallback have one too, but never give it.
         dummy_prefix: the space that the model puts before every text, or nothing.
-        notes: remarks for the report, such as how many lines the trainer left out.
 
     Raises:
         ValueError: ``model`` is not a SentencePiece model.

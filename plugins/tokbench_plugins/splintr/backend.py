@@ -5,15 +5,12 @@ They lie in the wheel of ``splintr-rs``, together with an engine that is faster 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.registration import registers
-
-if TYPE_CHECKING:
-    from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
 Vocabulary = Literal[
     "cl100k_base",
@@ -49,7 +46,7 @@ class LoadOptions(plugin.Options):
     vocabulary: Vocabulary = Field(description="the model whose vocabulary is loaded; all are inside the package")
 
 
-def _load(options: LoadOptions) -> SplintrTokenizer:
+def _load(options: LoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
     return SplintrTokenizer(options.vocabulary)

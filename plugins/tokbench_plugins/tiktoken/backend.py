@@ -7,7 +7,7 @@ tiktoken's engine.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
@@ -16,9 +16,6 @@ from tokbench_plugins.bpe import token_bytes_of, train
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import read_ranks
 from tokbench_plugins.registration import registers
-
-if TYPE_CHECKING:
-    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 _DEFAULT_PATTERN = "gpt4"
 _PATTERN = "the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; what it does not match is lost"
@@ -57,7 +54,7 @@ class TrainOptions(plugin.Options):
     pattern: SplitPattern = Field(default=_DEFAULT_PATTERN, description=_PATTERN)
 
 
-def _load(options: LoadOptions) -> TiktokenTokenizer:
+def _load(options: LoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding, is_lossless, make_encoding
 
     if options.encoding is not None:
@@ -71,7 +68,7 @@ def _load(options: LoadOptions) -> TiktokenTokenizer:
 
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
-) -> TiktokenTokenizer:
+) -> plugin.Tokenizer:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, is_lossless, make_encoding
 
     merges = train(documents, vocab_size, options.pattern, progress)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.registration import registers
-
-if TYPE_CHECKING:
-    from tokbench.plugin import Tokenizer
 
 
 class LoadOptions(plugin.Options):
@@ -40,7 +37,7 @@ class LoadOptions(plugin.Options):
         return self
 
 
-def _load(options: LoadOptions) -> Tokenizer:
+def _load(options: LoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.transformers.tokenizer import behind_the_contract, from_folder, from_hub
 
     trust = options.trust_remote_code

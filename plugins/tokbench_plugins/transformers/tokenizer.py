@@ -136,10 +136,7 @@ class PythonTokenizer:
     Attributes:
         vocab_size: the highest id and one.
         special_ids: special tokens by name, but for the unknown token.
-        unk_id: the unknown token; ``None`` if the vocabulary has none.
-        lossless: never claimed of foreign code.
-        thread_safe: likewise.
-        notes: remarks for the report.
+        lossless, thread_safe: never claimed of foreign code.
     """
 
     lossless = False

@@ -32,7 +32,7 @@ Encoding repeats the merges in the order in which they were learned:
 
 The backend learns the same merges and gives the same ids, only faster:
 
->>> tokenizer = _train(["low low lower low low"], 260, TrainOptions(), plugin.silent)
+>>> tokenizer = train_tokenizer(["low low lower low low"], 260, TrainOptions(), plugin.silent)
 >>> tokenizer.merges == tuple(merges), tokenizer.encode("low low low lower") == encode("low low low lower")
 (True, True)
 
@@ -42,27 +42,19 @@ The last merge, of ``low low``, shows what is wrong with naive BPE: frequent phr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 
 from tokbench import plugin
-from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
+from tokbench_plugins.bpe import FIRST_MERGE
 from tokbench_plugins.bpe.backend import LoadOptions, TrainOptions, load_saved, train_tokenizer
 from tokbench_plugins.registration import registers
-
-
-def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
-) -> BPETokenizer:
-    return train_tokenizer(documents, vocab_size, options, None, progress)
-
 
 SPEC = plugin.BackendSpec(
     name="naive_bpe",
     summary="byte-level BPE without a pre-tokenization split, trained here",
     load=partial(load_saved, kind="naive_bpe"),
     load_options=LoadOptions,
-    train=_train,
+    train=train_tokenizer,
     train_options=TrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,

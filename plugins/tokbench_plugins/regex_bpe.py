@@ -67,7 +67,7 @@ class TrainOptions(backend.TrainOptions):
 def _train(
     documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
-    return train_tokenizer(documents, vocab_size, options, options.pattern, progress)
+    return train_tokenizer(documents, vocab_size, options, progress, options.pattern)
 
 
 SPEC = plugin.BackendSpec(

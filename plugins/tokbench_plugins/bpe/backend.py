@@ -75,8 +75,8 @@ def train_tokenizer(
     documents: Iterable[str],
     vocab_size: int,
     options: TrainOptions,
-    pattern: str | None,
     progress: plugin.TrainProgress,
+    pattern: str | None = None,
 ) -> BPETokenizer:
     """Train, and keep the facts for the artefact; special tokens come on top of ``vocab_size``."""
     digest = CorpusDigest(documents)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name
-from tokbench_plugins.huggingface.json import model_kind, steps
+from tokbench_plugins.huggingface.json import has_merges, steps
 
 _BYTE: Final = re.compile("<0x([0-9A-Fa-f]{2})>")
 _KEEPS_ALL: Final = {"Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"}
@@ -95,7 +95,7 @@ def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> 
 
 
 def _tokens(content: Mapping[str, Any]) -> list[str]:
-    """Return the id of every token by its spelling, without the scores of Unigram."""
+    """Return every token as it is spelled, the added ones first."""
     added = [token["content"] for token in content.get("added_tokens") or ()]
     return [*added, *(entry if isinstance(entry, str) else entry[0] for entry in content["model"]["vocab"])]
 
@@ -108,8 +108,7 @@ def is_lossless(content: Mapping[str, Any]) -> bool:
     """
     if list(steps(content.get("normalizer"), "normalizers")):
         return False
-    model = content["model"]
-    if model_kind(content) != "BPE" or any(model.get(k) for k in ("continuing_subword_prefix", "end_of_word_suffix")):
+    if not has_merges(content):
         return False
     splits = list(steps(content.get("pre_tokenizer"), "pretokenizers"))
     decoder = [step["type"] for step in steps(content.get("decoder"), "decoders")]
@@ -117,7 +116,7 @@ def is_lossless(content: Mapping[str, Any]) -> bool:
         return False
     return (
         all(map(_keeps_all, splits))
-        and model["vocab"].keys() >= set(BYTE_TO_CHARACTER)
+        and content["model"]["vocab"].keys() >= set(BYTE_TO_CHARACTER)
         and not any(map(_alters, content.get("added_tokens") or ()))
     )
 

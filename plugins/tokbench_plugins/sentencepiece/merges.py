@@ -33,10 +33,11 @@ def merges_of_pieces(pieces: Sequence[Piece]) -> Merges:
 
 
 def _candidates(pieces: Sequence[Piece]) -> Iterator[Candidate]:
-    id_of = {piece.text: i for i, piece in enumerate(pieces) if _is_unit(piece)}
+    normal = [(i, piece) for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL]
+    id_of = {piece.text: i for i, piece in normal if len(piece.text) == 1}
     defined = {piece.text for piece in pieces if piece.type is PieceType.USER_DEFINED}
     defined_in = re.compile(_any_of(defined) if defined else "(?!)").search
-    merged = (i for i, piece in enumerate(pieces) if piece.type is PieceType.NORMAL and len(piece.text) > 1)
+    merged = (i for i, piece in normal if len(piece.text) > 1)
     last = None
     for i in sorted(merged, key=lambda i: (-pieces[i].score, len(pieces[i].text))):
         text, score, _ = pieces[i]
@@ -60,7 +61,3 @@ def _any_of(words: Collection[str]) -> str:
     shared = [(commonprefix(some), some) for some in by_head.values()]  # noqa: RUF071 - characters are meant
     ways = [re.escape(prefix) + _any_of({word[len(prefix) :] for word in some}) for prefix, some in shared]
     return f"(?:{'|'.join(ways)})"
-
-
-def _is_unit(piece: Piece) -> bool:
-    return piece.type is PieceType.NORMAL and len(piece.text) == 1

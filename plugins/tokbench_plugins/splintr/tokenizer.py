@@ -12,7 +12,7 @@ import numpy as np
 import splintr
 from numpy.typing import NDArray
 
-from tokbench.plugin import BackendError, Encoded, from_buffers, from_lists
+from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_buffers, from_lists
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks
 from tokbench_plugins.sentencepiece.merges import merges_of_pieces
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
@@ -134,9 +134,7 @@ class SplintrTokenizer:
         Raises:
             ValueError: one of the ids is not in ``range(vocab_size)``; the engine itself would leave it out.
         """
-        highest = max(ids, default=0)
-        if highest >= self.vocab_size:
-            raise self._unknown_id(highest)
+        check_span(0, max(ids, default=0), self.vocab_size)
         return self._decode(ids)
 
     def decode_batch(self, encoded: Encoded, /) -> list[str]:
@@ -146,21 +144,18 @@ class SplintrTokenizer:
             ValueError: as :meth:`decode`.
         """
         ids, offsets = encoded
-        highest = int(ids.max(initial=0))  # at once: looking for it in every list takes as long as decoding
-        if highest >= self.vocab_size:
-            raise self._unknown_id(highest)
+        # At once: looking for the highest in every list takes as long as decoding.
+        check_span(0, int(ids.max(initial=0)), self.vocab_size)
         flat = ids.tolist()
         return [self._decode(flat[start:end]) for start, end in pairwise(offsets.tolist())]
-
-    def _unknown_id(self, token_id: int) -> ValueError:
-        return ValueError(f"id {token_id} is not in the vocabulary of {self.vocab_size} ids")
 
     def _decode(self, ids: Sequence[int]) -> str:
         text: str
         try:
             text = self._engine.decode_lossy(ids) if self._byte_level else self._engine.decode(ids)
-        except OverflowError:
-            raise self._unknown_id(min(ids)) from None
+        except OverflowError:  # an id below 0
+            check_ids(ids, self.vocab_size)
+            raise
         except ValueError:  # not UTF-8; engines that are not byte-level have no lossy decoder
             data = b"".join(map(self.token_bytes, ids))
             text = data.removeprefix(self.dummy_prefix).decode("utf-8", errors="replace")
@@ -172,8 +167,7 @@ class SplintrTokenizer:
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        if not 0 <= token_id < self.vocab_size:
-            raise self._unknown_id(token_id)
+        check_id(token_id, self.vocab_size)
         try:
             data: bytes = self._engine.decode_token_bytes(token_id)
         except ValueError:

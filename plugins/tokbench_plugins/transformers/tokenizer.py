@@ -29,11 +29,11 @@ def from_folder(path: Path, *, trust_remote_code: bool) -> Any:
         raise BackendError(f"{path}: no such folder")
     with _quiet():
         try:
-            if path.is_file():
-                from transformers import PreTrainedTokenizerFast
+            from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+            if path.is_file():
                 return PreTrainedTokenizerFast(tokenizer_file=str(path))
-            return _auto().from_pretrained(str(path), trust_remote_code=trust_remote_code, local_files_only=True)
+            return AutoTokenizer.from_pretrained(str(path), trust_remote_code=trust_remote_code, local_files_only=True)
         except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{path}: {_reason(error)}") from error
 
@@ -46,9 +46,11 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
         BackendError: ``transformers`` makes no tokenizer of what is there.
     """
     with _quiet():
-        auto, why_not = _auto(), _unreachable()
+        from transformers import AutoTokenizer
+
+        why_not = _unreachable()
         try:
-            return auto.from_pretrained(
+            return AutoTokenizer.from_pretrained(
                 name, revision=revision or "main", trust_remote_code=trust_remote_code, local_files_only=bool(why_not)
             )
         except OSError as error:
@@ -60,12 +62,6 @@ def from_hub(name: str, revision: str | None, *, trust_remote_code: bool) -> Any
             raise BackendUnavailable(f"{name!r} cannot be had from the hub: {_reason(error)}") from error
         except Exception as error:  # a damaged file may raise anything
             raise BackendError(f"{name}: {_reason(error)}") from error
-
-
-def _auto() -> Any:
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer
 
 
 def _unreachable() -> str:

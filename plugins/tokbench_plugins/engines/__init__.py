@@ -4,11 +4,9 @@ All of them run vocabularies of others: OpenAI's by name, and where the library 
 ``tokenizer.json`` file. So they are compared on the same vocabulary, and their ids can be compared with tiktoken's.
 
 ``vocabulary``
-    OpenAI's encodings, and the input of an engine: ranks or merges, pattern, special tokens; and as files.
+    the input of an engine: ranks or merges, pattern, special tokens; OpenAI's encodings; the options of a user.
 ``tokenizer``
     an engine's functions as a :class:`tokbench.plugin.Tokenizer`, and its registration.
-``options``
-    the options of a user.
 ``*_backend``
     one engine each: how it is loaded so that ordinary text gives the right ids, on one thread, at its fastest.
 """

@@ -9,9 +9,8 @@ from __future__ import annotations
 import warnings
 from typing import Final
 
-from tokbench_plugins.engines.options import PackageOptions
 from tokbench_plugins.engines.tokenizer import Engine, registers_engine
-from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.engines.vocabulary import EngineVocabulary, PackageOptions
 
 _NOTE: Final = "bpe-openai's own Python layer refuses 1,000,000 characters; its compiled encoder is used without it"
 

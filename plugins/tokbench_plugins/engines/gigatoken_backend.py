@@ -19,9 +19,8 @@ from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
 from tokbench_plugins.bpe.patterns import PATTERNS
 from tokbench_plugins.bpe.special import SpecialTokens
-from tokbench_plugins.engines.options import FileOptions, load_vocabulary
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
-from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
 _SEPARATOR: Final = b"\xff"  # a byte that UTF-8 does not have

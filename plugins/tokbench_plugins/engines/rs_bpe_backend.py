@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tokbench_plugins.engines.options import PackageOptions
 from tokbench_plugins.engines.tokenizer import Engine, registers_engine
-from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.engines.vocabulary import EngineVocabulary, PackageOptions
 
 
 def _engine(vocabulary: EngineVocabulary) -> Engine:

@@ -7,7 +7,7 @@ from pydantic import Field
 from tokbench.plugin import BackendSpec
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BulkEngine
-from tokbench_plugins.engines.options import FileOptions, load_vocabulary
+from tokbench_plugins.engines.vocabulary import FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
 

@@ -11,8 +11,7 @@ from typing import Any
 from tokbench import plugin
 from tokbench.plugin import BackendError, Encoded, check_id, check_ids, check_span, from_lists, valid_unicode
 from tokbench_plugins.bpe.recovery.order import Merges
-from tokbench_plugins.engines.options import FileOptions, load_vocabulary
-from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
 

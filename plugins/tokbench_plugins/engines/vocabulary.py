@@ -1,4 +1,4 @@
-"""The vocabulary that an engine is given, in memory and as the files that engines read; and those of OpenAI."""
+"""The vocabulary that an engine is given: OpenAI's encodings, a user's options, and the files that engines read."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeVar
 
+from pydantic import Field, model_validator
+
+from tokbench import plugin
 from tokbench.plugin import BackendError, BackendUnavailable
+from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
 from tokbench_plugins.bpe.patterns import pattern_name
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 T = TypeVar("T")
+
+_DEFAULT_PATTERN: Final = "gpt4"
 
 EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "r50k_base"]
 
@@ -195,3 +201,49 @@ class EngineVocabulary:
             path = Path(folder, "tokenizer.json")
             write_json(path, Parts(self.vocabulary, self.pattern))
             return load(str(path))
+
+
+class PackageOptions(plugin.Options):
+    """The vocabulary, one of those in the package."""
+
+    encoding: Literal["cl100k_base", "o200k_base"] = Field(description="cl100k_base or o200k_base")
+
+
+class FileOptions(plugin.Options):
+    """Options of an engine that takes any byte-level vocabulary: either ``encoding`` or ``path``.
+
+    >>> FileOptions(encoding="cl100k_base").path is None
+    True
+    """
+
+    encoding: EncodingName | None = Field(
+        default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base"
+    )
+    path: plugin.LocalPath | None = Field(
+        default=None, description="a .tiktoken file, or a tokenizer.json with byte-level BPE"
+    )
+    pattern: SplitPattern | None = Field(
+        default=None,
+        description="with a .tiktoken file: the split: gpt2, gpt4, o200k or a regular expression; "
+        f"default: {_DEFAULT_PATTERN}",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.encoding is None) == (self.path is None):
+            raise ValueError("give either 'encoding' or 'path'")
+        if self.pattern is not None and (self.path is None or self.path.suffix == ".json"):
+            raise ValueError("'pattern' goes with a .tiktoken file; an encoding and a tokenizer.json bring their own")
+        return self
+
+
+def load_vocabulary(options: Any) -> EngineVocabulary:
+    """Return the vocabulary that the options name.
+
+    Raises:
+        BackendUnavailable: an encoding is not on this machine.
+        BackendError: a file cannot be read, is damaged, or is not byte-level BPE.
+    """
+    if options.encoding is not None:
+        return EngineVocabulary.of_encoding(options.encoding)
+    return EngineVocabulary.of_file(options.path, options.pattern or _DEFAULT_PATTERN)

@@ -20,9 +20,8 @@ from tokbench_plugins.engines import (
     tokie_backend,
     wordchipper_backend,
 )
-from tokbench_plugins.engines.options import FileOptions
 from tokbench_plugins.engines.tokenizer import calling
-from tokbench_plugins.engines.vocabulary import EngineVocabulary
+from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions
 
 SPECS = {
     name: specs_of(module)[name]

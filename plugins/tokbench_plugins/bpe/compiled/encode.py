@@ -49,8 +49,6 @@ class CompiledEncoder:
     ([257, 32, 257, 98], [0, 3, 3, 4])
     """
 
-    worth_characters = 100
-
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
         self._ends = _Ends(pattern)
         self._tables = _tables(vocabulary)
@@ -162,9 +160,7 @@ def _known_tokens(
     merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
     ids = np.empty(int(lengths[merged].sum()), np.uint32)
     counts = np.empty(len(merged), np.uint64)
-    byte_ids, byte_pairs, pairs, displacements, made = merging
-    chunks = (keys, starts[merged], lengths[merged], len(merged))
-    merge_chunks(*chunks, byte_ids, byte_pairs, pairs, displacements, made, lanes(), ids, counts)
+    merge_chunks(keys, starts[merged], lengths[merged], len(merged), merging, lanes(), ids, counts)
     places = (np.cumsum(lengths[merged]) - lengths[merged]).astype(np.int64)
     one = counts == 1
     spare = np.zeros(3, np.uint32)  # ids are read four at a time

@@ -35,7 +35,7 @@ def _load(options: LoadOptions) -> BPETokenizer:
     from tokbench_plugins.bpe.formats import read_gpt2_files
 
     parts = read_gpt2_files(options.encoder, options.vocab, options.pattern)
-    return BPETokenizer.from_vocabulary(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
+    return BPETokenizer(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
 
 
 @plugin.hookimpl

@@ -57,7 +57,7 @@ def _load(options: FileOptions) -> EngineTokenizer:
             ids: list[int] = native.encode(text)
             return ids
         if not ours:
-            ours.append(BPETokenizer.from_vocabulary(vocabulary.vocabulary, vocabulary.pattern, engine="python"))
+            ours.append(BPETokenizer(vocabulary.vocabulary, vocabulary.pattern, engine="python"))
         return ours[0].encode(text)
 
     engine = Engine("kitoken", encode, native.decode, decode_many=native.decode_all, notes=(_NOTE,))

@@ -26,7 +26,7 @@ def _load(options: LoadOptions) -> BPETokenizer:
     from tokbench_plugins.engines.options import load_vocabulary
 
     given = load_vocabulary(options)
-    return BPETokenizer.from_vocabulary(given.vocabulary, given.pattern, given.special, engine=options.engine)
+    return BPETokenizer(given.vocabulary, given.pattern, given.special, engine=options.engine)
 
 
 @plugin.hookimpl

@@ -1,4 +1,4 @@
-"""The recovery of merges, compiled: :class:`..recovery.ranks.Ranks` for many candidates at a time.
+"""The recovery of merges, compiled: :class:`..recovery.recover.Ranks` for many candidates at a time.
 
 Importing this file needs numba. Pairs and the ranks of their merges stand in a table of open
 addressing that is never more than half full; a second one has the pairs that are watched.
@@ -16,7 +16,7 @@ from tokbench_plugins.bpe.compiled.jit import compiled
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 if TYPE_CHECKING:
-    from tokbench_plugins.bpe.recovery.ranks import Candidate
+    from tokbench_plugins.bpe.recovery.recover import Candidate
 
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -120,7 +120,7 @@ def _advance(
 
 
 class CompiledRanks:
-    """The merges that are known while others are recovered; see :class:`..recovery.ranks.Ranks`.
+    """The merges that are known while others are recovered; see :class:`..recovery.recover.Ranks`.
 
     Args:
         candidates: the tokens of more than one unit, in order of rank.
@@ -143,20 +143,20 @@ class CompiledRanks:
 
     @property
     def merges(self) -> list[Merge]:
-        """See :attr:`..recovery.ranks.Ranks.merges`."""
+        """See :attr:`..recovery.recover.Ranks.merges`."""
         return [(left, right, made) for left, right, made in self._merges[: self.known].tolist()]
 
     def built(self, token_id: int) -> bool:
-        """See :meth:`..recovery.ranks.Ranks.built`."""
+        """See :meth:`..recovery.recover.Ranks.built`."""
         return bool(self._built[token_id])
 
     def add(self, left: int, right: int, made: int) -> None:
-        """See :meth:`..recovery.ranks.Ranks.add`."""
+        """See :meth:`..recovery.recover.Ranks.add`."""
         _add(self._table, self._ranks, self._merges, self._built, left, right, made, self.known)
         self.known += 1
 
     def watch(self, pair: Pair) -> None:
-        """See :meth:`..recovery.ranks.Ranks.watch`."""
+        """See :meth:`..recovery.recover.Ranks.watch`."""
         if 2 * self._watching >= len(self._watched):
             before = self._watched[self._watched != _EMPTY]
             self._watched = np.full(2 * len(self._watched), _EMPTY)
@@ -167,7 +167,7 @@ class CompiledRanks:
         self._watched[row] = _key(*pair)
 
     def events(self) -> Iterator[tuple[Candidate, list[int]]]:
-        """See :meth:`..recovery.ranks.Ranks.events`."""
+        """See :meth:`..recovery.recover.Ranks.events`."""
         at = 0
         parts = np.zeros(int(np.diff(self._offsets).max(initial=0)), np.int64)
         lows = np.zeros_like(parts)

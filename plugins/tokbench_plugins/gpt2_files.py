@@ -33,7 +33,7 @@ class LoadOptions(plugin.Options):
 
 def _load(options: LoadOptions) -> BPETokenizer:
     parts = read_gpt2_files(options.encoder, options.vocab, options.pattern)
-    return BPETokenizer.from_vocabulary(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
+    return BPETokenizer(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
 
 
 SPEC = plugin.BackendSpec(

@@ -6,7 +6,7 @@ from backend_checks import TEXTS, hostile, pud
 
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.bpe.formats import Parts
-from tokbench_plugins.bpe.special import SpecialTokens, special_set
+from tokbench_plugins.bpe.special import NO_SPECIAL, SPECIAL_SETS
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 PATTERNS = [None, "gpt2", "gpt4", "o200k", r"\p{L}+|\p{N}{1,2}| ?[^\p{L}\p{N}]"]
@@ -17,13 +17,13 @@ def trained(pattern, size=600):
     """A small vocabulary with two special tokens after its merges."""
     texts = TEXTS * 3 + hostile()
     vocabulary = Vocabulary.trained(train(texts, size, pattern))
-    special = SpecialTokens.after(special_set("chat")[:2], len(vocabulary.tokens))
+    special = NO_SPECIAL.with_more(SPECIAL_SETS["chat"][:2], len(vocabulary.tokens))
     return Parts(vocabulary, pattern, special)
 
 
 def engine(parts):
     """Our own tokenizer."""
-    return BPETokenizer.from_vocabulary(parts.vocabulary, parts.pattern, parts.special, engine="python")
+    return BPETokenizer(parts.vocabulary, parts.pattern, parts.special, engine="python")
 
 
 def same(one, other):

@@ -92,7 +92,7 @@ def test_merges_without_an_order_are_not_told():
 
 def test_two_ids_with_the_same_bytes():
     vocabulary = Vocabulary.trained([(97, 98), (98, 99), (256, 99), (97, 257)])
-    assert BPETokenizer.from_vocabulary(vocabulary).merges == ((97, 98), (98, 99), (256, 99))
+    assert BPETokenizer(vocabulary).merges == ((97, 98), (98, 99), (256, 99))
 
 
 @pytest.mark.parametrize("options", [{}, {"user_defined_symbols": ["th", "\u2581a"], "byte_fallback": True}])

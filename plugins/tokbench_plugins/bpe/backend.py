@@ -55,9 +55,7 @@ class TrainOptions(plugin.Options):
 
 def _added(names: Iterable[str], known: SpecialTokens, first: int) -> SpecialTokens:
     """Return the special tokens of a file, and those that were asked for."""
-    spelled = [token for name in names for token in SPECIAL_SETS.get(name, (name,))]
-    fresh = [token for token in dict.fromkeys(spelled) if token not in known.ids]
-    return known.with_more(fresh, max([first, *(token_id + 1 for token_id in known.ids.values())])) if fresh else known
+    return known.with_more((token for name in names for token in SPECIAL_SETS.get(name, (name,))), first)
 
 
 def load_saved(options: LoadOptions, kind: Kind) -> BPETokenizer:

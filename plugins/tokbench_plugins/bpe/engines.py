@@ -172,8 +172,7 @@ def train(
         engine = "numba" if is_long and has_numba() else "python"
     if engine == "python":
         return train_merges(count_in_processes(documents, pattern, processes), vocab_size, progress, tie)
-    if not has_numba():
-        raise BackendUnavailable("engine 'numba' needs numba, which is not installed: pip install 'tokbench[fast]'")
+    check_engine(engine)
     from tokbench_plugins.bpe.compiled.count import count_documents
     from tokbench_plugins.bpe.compiled.train import train_counts
 

@@ -110,9 +110,6 @@ def encode_literally(chunk: bytes, merges: Sequence[Pair]) -> list[int]:
         chunk: one chunk of text, as UTF-8.
         merges: the merges in order of rank.
 
-    Returns:
-        The ids of the chunk.
-
     >>> encode_literally(b"aaabdaaabac", [(97, 97), (256, 97), (257, 98)])
     [258, 100, 258, 97, 99]
     """
@@ -127,9 +124,6 @@ def merge_literally(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[
         ids: the id of each byte of one chunk.
         rank_of: the rank of each merge, by its pair.
         made: for each rank, the id that the merge makes.
-
-    Returns:
-        The ids of the chunk.
 
     >>> merge_literally([97, 97, 98], {(97, 97): 0, (256, 98): 1}, [256, 257])
     [257]

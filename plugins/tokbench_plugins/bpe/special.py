@@ -22,30 +22,10 @@ SPECIAL_SETS: Final[dict[str, tuple[str, ...]]] = {
     "chat": ("<|im_start|>", "<|im_end|>", "<|im_sep|>"),
     "fill_in_the_middle": ("<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"),
 }
-"""Well-known special tokens by what they are for; see :func:`special_set`."""
+"""Well-known special tokens by what they are for."""
 
 _TOO_LARGE: Final = 10**7  # a table by id must fit the memory
 _NONE: Final[frozenset[str]] = frozenset()
-
-
-def special_set(name: str) -> tuple[str, ...]:
-    """Return the special tokens of a named set.
-
-    Args:
-        name: a key of :data:`SPECIAL_SETS`.
-
-    Raises:
-        ValueError: there is no such set; the message says which there are.
-
-    >>> special_set("chat")
-    ('<|im_start|>', '<|im_end|>', '<|im_sep|>')
-    >>> special_set("chats")
-    Traceback (most recent call last):
-    ValueError: no set of special tokens is called 'chats'; did you mean 'chat'?
-    """
-    if name not in SPECIAL_SETS:
-        raise ValueError(f"no set of special tokens is called {name!r}; {did_you_mean(name, SPECIAL_SETS)}")
-    return SPECIAL_SETS[name]
 
 
 class SpecialTokens:
@@ -84,21 +64,13 @@ class SpecialTokens:
         self.names: Mapping[int, str] = MappingProxyType(name_of)
         self._any = _any_of(frozenset(ids))
 
-    @classmethod
-    def after(cls, names: Iterable[str], first: int) -> SpecialTokens:
-        """Make special tokens with ids from ``first`` on, as a rule the number of ordinary ids.
-
-        >>> dict(SpecialTokens.after(special_set("chat"), 1000).ids)
-        {'<|im_start|>': 1000, '<|im_end|>': 1001, '<|im_sep|>': 1002}
-        """
-        return cls({}).with_more(names, first)
-
-    def with_more(self, names: Iterable[str], first: int = 0) -> SpecialTokens:
+    def with_more(self, names: Iterable[str], first: int) -> SpecialTokens:
         """Return these tokens and others; those that are here already keep their ids.
 
         Args:
             names: the names to add.
-            first: the lowest id that may be given; new ids also lie above all that are here.
+            first: the lowest id that may be given, as a rule the number of ordinary ids; new ids also lie above all
+                that are here.
 
         >>> special = SpecialTokens({"<|endoftext|>": 500}).with_more(["<|endoftext|>", "<|pad|>"], 300)
         >>> dict(special.ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -34,14 +34,15 @@ class BPETokenizer:
     Unicode text, are encoded as U+FFFD.
 
     Args:
-        merges: the merges of a trained vocabulary in order of rank.
+        vocabulary: the tokens and merges, or just the merges of a trained one in order of rank.
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
         special_tokens: names and ids, which ordinary text does not give.
         engine: what encodes; see :mod:`tokbench_plugins.bpe.engines`.
         training: how it was trained, for the artefact.
 
     Raises:
-        ValueError: the merges contradict each other, or ``pattern`` is invalid.
+        ValueError: the merges contradict each other, ``pattern`` is invalid, or a special token has the id of an
+            ordinary one.
         BackendUnavailable: the engine is not installed.
 
     >>> tokenizer = BPETokenizer([(104, 105), (256, 33)], pattern=None)
@@ -53,47 +54,38 @@ class BPETokenizer:
     258
     """
 
+    file_suffix = FILE_SUFFIX
     lossless = True
     thread_safe = True
 
     def __init__(
         self,
-        merges: Iterable[Pair],
-        pattern: str | None = None,
-        special_tokens: SpecialTokens | None = None,
-        *,
-        engine: Engine = "auto",
-        training: Training | None = None,
-    ) -> None:
-        self._set_up(Vocabulary.trained(merges), pattern, special_tokens or SpecialTokens({}), engine)
-        self.training = training or Training()
-
-    @classmethod
-    def from_vocabulary(
-        cls,
-        vocabulary: Vocabulary,
+        vocabulary: Vocabulary | Iterable[Pair],
         pattern: str | None = None,
         special_tokens: SpecialTokens | Mapping[str, int] | None = None,
         *,
         engine: Engine = "auto",
-    ) -> BPETokenizer:
-        """Make a tokenizer with any vocabulary.
-
-        Args:
-            vocabulary: the tokens and merges.
-            pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
-            special_tokens: names and ids, which ordinary text does not give.
-            engine: what encodes batches.
-
-        Raises:
-            ValueError: ``pattern`` is invalid, or a special token has the id of an ordinary one.
-            BackendUnavailable: the engine is not installed.
-        """
+        training: Training | None = None,
+    ) -> None:
+        check_engine(engine)
+        self.vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary.trained(vocabulary)
+        tokens = list(self.vocabulary.tokens)
         if not isinstance(special_tokens, SpecialTokens):
-            special_tokens = SpecialTokens(special_tokens or {}, vocabulary.tokens)
-        self = cls.__new__(cls)
-        self._set_up(vocabulary, pattern, special_tokens, engine)
-        return self
+            special_tokens = SpecialTokens(special_tokens or {}, tokens)
+        self.special_tokens = special_tokens
+        self.special_ids = special_tokens.ids
+        self.training = training or Training()
+        self.engine: Engine = engine
+        self._encoder = Encoder(self.vocabulary, pattern, merge_literally if engine == "literal" else merge_ids)
+        tokens += [b""] * (max(special_tokens.names, default=-1) + 1 - len(tokens))
+        for token_id, name in special_tokens.names.items():
+            tokens[token_id] = name.encode()
+        self.vocab_size = len(tokens)
+        """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
+        self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
+        self._bulk: BulkEncoder | None = None
+        # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
+        self._before_bulk = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
 
     @classmethod
     def from_ranks(
@@ -106,14 +98,10 @@ class BPETokenizer:
     ) -> BPETokenizer:
         """Make a tokenizer with the ranks of a ``.tiktoken`` file; the merges are recovered.
 
-        Args:
-            ranks: the id of each token, by its bytes; a smaller id is merged first.
-            pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
-            special_tokens: names and ids, which ordinary text does not give.
-            engine: what encodes batches.
+        ``ranks`` has the id of each token by its bytes; a smaller id is merged first. The rest is as for the class.
 
         Raises:
-            ValueError: the ranks are not those of a byte-level vocabulary; and as :meth:`from_vocabulary`.
+            ValueError: the ranks are not those of a byte-level vocabulary; and as for the class.
             BackendUnavailable: the engine is not installed.
 
         >>> ranks = {bytes([i]): i for i in range(256)} | {b"hi": 300}
@@ -121,38 +109,17 @@ class BPETokenizer:
         >>> tokenizer.encode("hi <end>"), tokenizer.vocab_size, tokenizer.decode([300, 299, 400])
         ([300, 32, 60, 101, 110, 100, 62], 401, 'hi<end>')
         """
-        return cls.from_vocabulary(vocabulary_of_ranks(ranks), pattern, special_tokens, engine=engine)
-
-    def _set_up(self, vocabulary: Vocabulary, pattern: str | None, special: SpecialTokens, engine: Engine) -> None:
-        check_engine(engine)
-        self.vocabulary = vocabulary
-        self.special_tokens = special
-        self.training = Training()
-        self.engine: Engine = engine
-        self._encoder = Encoder(vocabulary, pattern, merge_literally if engine == "literal" else merge_ids)
-        tokens = list(vocabulary.tokens) + [b""] * (max(special.names, default=-1) + 1 - len(vocabulary.tokens))
-        for token_id, name in special.names.items():
-            tokens[token_id] = name.encode()
-        self.vocab_size = len(tokens)
-        """Number of ids, gaps and special tokens included; less than asked for if training ran dry."""
-        self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
-        self._bulk: BulkEncoder | None = None
-        # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
-        self._before_bulk = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
+        return cls(vocabulary_of_ranks(ranks), pattern, special_tokens, engine=engine)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader of a report."""
         return (_LITERAL,) if self.engine == "literal" else ()
 
-    @property
-    def special_ids(self) -> Mapping[str, int]:
-        """Names and ids of the special tokens."""
-        return self.special_tokens.ids
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made from, without the caches."""
-        return _restored, (self.vocabulary, self.pattern, self.special_tokens, self.engine, self.training)
+        made = partial(BPETokenizer, engine=self.engine, training=self.training)
+        return made, (self.vocabulary, self.pattern, self.special_tokens)
 
     @cached_property
     def merges(self) -> Merges:
@@ -171,11 +138,6 @@ class BPETokenizer:
         """The regular expression of the split, ``None`` for naive BPE."""
         return self._encoder.split.pattern
 
-    @property
-    def file_suffix(self) -> str:
-        """The end of the name of a saved file."""
-        return FILE_SUFFIX
-
     def encode(self, text: str, /) -> list[int]:
         """Encode ordinary text; special tokens are not recognised."""
         return self._encoder(text) if len(text) < _LONG else self.encode_batch([text]).ids.tolist()
@@ -190,7 +152,7 @@ class BPETokenizer:
     ) -> list[int]:
         """Encode a text in which special tokens are recognised; see :meth:`SpecialTokens.encode`.
 
-        >>> tokenizer = BPETokenizer.from_vocabulary(Vocabulary.trained([]), None, {"<end>": 256})
+        >>> tokenizer = BPETokenizer(Vocabulary.trained([]), None, {"<end>": 256})
         >>> tokenizer.encode_with_special("a<end>", allowed_special={"<end>"})
         [97, 256]
         """
@@ -287,11 +249,3 @@ class BPETokenizer:
 
         _, write = EXPORTS[name]
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
-
-
-def _restored(
-    vocabulary: Vocabulary, pattern: str | None, special_tokens: SpecialTokens, engine: Engine, training: Training
-) -> BPETokenizer:
-    tokenizer = BPETokenizer.from_vocabulary(vocabulary, pattern, special_tokens, engine=engine)
-    tokenizer.training = training
-    return tokenizer

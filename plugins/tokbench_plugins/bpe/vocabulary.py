@@ -144,9 +144,6 @@ def check_merges(merges: Sequence[Pair]) -> None:
     for rank, pair in enumerate(merges):
         made = FIRST_MERGE + rank
         if min(pair) < 0 or max(pair) >= made:
-            msg = f"merge {rank} makes id {made} from {pair}, but only ids below {made} exist by then"
-            raise ValueError(msg)
-        if pair in seen:
-            msg = f"merge {rank} repeats merge {seen[pair]}: {pair}"
-            raise ValueError(msg)
-        seen[pair] = rank
+            raise ValueError(f"merge {rank} makes id {made} from {pair}, but only ids below {made} exist by then")
+        if seen.setdefault(pair, rank) != rank:
+            raise ValueError(f"merge {rank} repeats merge {seen[pair]}: {pair}")

@@ -43,7 +43,7 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
 
     @cache
     def ours() -> BPETokenizer:
-        return BPETokenizer.from_vocabulary(vocabulary.vocabulary, vocabulary.pattern, engine="python")
+        return BPETokenizer(vocabulary.vocabulary, vocabulary.pattern, engine="python")
 
     def encode(text: str) -> list[int]:
         if len(text) >= _LONGEST_SPACE and _TOO_LONG.search(text):

@@ -19,7 +19,7 @@ class LoadOptions(FileOptions):
 
 def _load(options: LoadOptions) -> BPETokenizer:
     given = load_vocabulary(options)
-    return BPETokenizer.from_vocabulary(given.vocabulary, given.pattern, given.special, engine=options.engine)
+    return BPETokenizer(given.vocabulary, given.pattern, given.special, engine=options.engine)
 
 
 SPEC = BackendSpec(

@@ -86,10 +86,7 @@ def encoding(request, data):
 def engines(encoding):
     pattern = VOCABULARIES[encoding.name]
     first = BPETokenizer.from_ranks(encoding._mergeable_ranks, pattern, encoding._special_tokens, engine=ENGINES[0])
-    others = [
-        BPETokenizer.from_vocabulary(first.vocabulary, pattern, first.special_tokens, engine=engine)
-        for engine in ENGINES[1:]
-    ]
+    others = [BPETokenizer(first.vocabulary, pattern, first.special_tokens, engine=engine) for engine in ENGINES[1:]]
     return [first, *others]
 
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train
-from tokbench_plugins.bpe.special import SPECIAL_SETS, SpecialTokens, special_set
+from tokbench_plugins.bpe.special import NO_SPECIAL, SPECIAL_SETS, SpecialTokens
 
 MERGES = train(["a<b> ab<a>", "<|im_start|>system ab ab"], 270, "gpt4")
 ORDINARY = BPETokenizer(MERGES, "gpt4")
@@ -38,7 +38,7 @@ def longest_first(special):
 @settings(deadline=None, max_examples=400)
 @given(names=NAMES, text=TEXTS, data=st.data())
 def test_same_ids_and_same_refusals_as_tiktoken(names, text, data):
-    special = SpecialTokens.after(names, ORDINARY.vocab_size)
+    special = NO_SPECIAL.with_more(names, ORDINARY.vocab_size)
     oracle = longest_first(special)
     assume(oracle is not None)
     text += "".join(data.draw(st.lists(st.sampled_from(names))))
@@ -56,7 +56,7 @@ def test_same_ids_and_same_refusals_as_tiktoken(names, text, data):
 
 @given(text=TEXTS)
 def test_with_nothing_allowed_all_text_is_ordinary(text):
-    special = SpecialTokens.after(["a", "<", "ab"], ORDINARY.vocab_size)
+    special = NO_SPECIAL.with_more(["a", "<", "ab"], ORDINARY.vocab_size)
     assert special.encode(text, ORDINARY.encode, disallowed_special=()) == ORDINARY.encode(text)
     assert SpecialTokens({}).encode(text, ORDINARY.encode, allowed_special="all") == ORDINARY.encode(text)
 
@@ -82,7 +82,7 @@ def test_published_ids():
 
 
 def test_the_refusal_tells_the_ways_out():
-    special = SpecialTokens.after(special_set("chat"), 300)
+    special = NO_SPECIAL.with_more(SPECIAL_SETS["chat"], 300)
     text = "é <|im_end|>"
     with pytest.raises(ValueError, match=r"'<\|im_end\|>' at character 2") as caught:
         special.encode(text, str.encode, allowed_special={"<|im_start|>"})
@@ -96,7 +96,7 @@ def test_the_refusal_tells_the_ways_out():
 
 
 def test_misspelled_names_are_refused():
-    special = SpecialTokens.after(special_set("chat"), 300)
+    special = NO_SPECIAL.with_more(SPECIAL_SETS["chat"], 300)
     with pytest.raises(ValueError, match=r"no special token '<\|im_strat\|>'; did you mean '<\|im_start\|>'"):
         special.encode("", str.encode, allowed_special={"<|im_strat|>"})
     # A single string is a collection of letters: tiktoken takes it for that.
@@ -114,12 +114,12 @@ def test_surrogates_cannot_smuggle_a_name_past_the_check():
 
 def test_named_sets_are_added_to_a_loaded_vocabulary():
     special = SpecialTokens({"<|endoftext|>": 100257, "<|endofprompt|>": 100276})
-    names = [name for chosen in SPECIAL_SETS for name in special_set(chosen)]
+    names = [name for chosen in SPECIAL_SETS.values() for name in chosen]
     more = special.with_more(names, 100277)
     assert special.ids == {"<|endoftext|>": 100257, "<|endofprompt|>": 100276}
     assert more.ids["<|endoftext|>"] == 100257
     assert sorted(more.ids[name] for name in names[1:]) == list(range(100277, 100283))
-    assert more.with_more(names) == more
+    assert more.with_more(names, 0) == more
 
 
 @pytest.mark.parametrize(

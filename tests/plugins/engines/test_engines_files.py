@@ -71,7 +71,7 @@ def test_ranks_trained_here_give_our_ids(name, pattern, tmp_path):
 @files
 def test_special_tokens_of_a_tokenizer_json_are_ordinary_text(name, tmp_path):
     path = tmp_path / "ours.json"
-    ours = BPETokenizer.from_vocabulary(trained("gpt2").vocabulary, "gpt2", {"<|endoftext|>": 330})
+    ours = BPETokenizer(trained("gpt2").vocabulary, "gpt2", {"<|endoftext|>": 330})
     ours.export("huggingface", path)
     tokenizer = load(name, path=path)
     text = "low<|endoftext|>lower"

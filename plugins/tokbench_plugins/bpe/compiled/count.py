@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from threading import local
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,21 +239,21 @@ class Counts(NamedTuple):
 
 
 class ChunkCounter:
-    """Different chunks and their counts, growing.
+    """Different chunks and their counts, growing; ``known`` is their number.
 
     >>> counter = ChunkCounter()
     >>> counter.add(*encode_documents(["no", "yes", "no"]))
-    >>> counter.merge(Counts.of({"yes": 5, "maybe": 1}))
+    >>> counter.add(*Counts.of({"yes": 5, "maybe": 1}))
     >>> counts = counter.counts()
     >>> counts.data.tobytes(), counts.counts.tolist()
     (b'noyesmaybe', [2, 6, 1])
     """
 
     def __init__(self) -> None:
-        self._known = 0
+        self.known = 0
         self._data = np.empty(1 << 16, np.uint8)
         self._offsets = np.zeros((1 << 12) + 1, np.int64)
-        self._table = _empty_table(1 << 13)
+        self._table = aligned_zeros(4 << 13).reshape(-1, 4)  # a slot lies within one cache line
 
     def add(
         self, data: NDArray[np.uint8], offsets: NDArray[np.int64], weights: NDArray[np.int64] = _NO_WEIGHTS
@@ -269,53 +269,41 @@ class ChunkCounter:
         while first < chunks:
             last = min(first + _BLOCK, chunks)
             self._make_room(last - first, int(offsets[last] - offsets[first]))
-            first, self._known = _add_chunks(
-                data, offsets, weights, first, self._data, self._offsets, self._known, self._table
+            first, self.known = _add_chunks(
+                data, offsets, weights, first, self._data, self._offsets, self.known, self._table
             )
-
-    def merge(self, other: Counts) -> None:
-        """Count what was counted elsewhere; its new chunks come after those known here."""
-        self.add(*other)
-
-    @property
-    def known(self) -> int:
-        """The number of different chunks so far."""
-        return self._known
 
     def counts(self) -> Counts:
         """Return all chunks so far."""
-        counts = np.empty(self._known, np.int64)
+        counts = np.empty(self.known, np.int64)
         _read_counts(self._table, counts)
-        return Counts(self._data[: self._offsets[self._known]], self._offsets[: self._known + 1], counts)
+        return Counts(self._data[: self._offsets[self.known]], self._offsets[: self.known + 1], counts)
 
     def _make_room(self, chunks: int, size: int) -> None:
         """Make room for so many more different chunks, of ``size`` bytes in all."""
-        used = int(self._offsets[self._known])
+        used = int(self._offsets[self.known])
         if used + size > self._data.size:
-            self._data = _grown(self._data, used, used + size)
-        if self._known + chunks >= self._offsets.size:
-            self._offsets = _grown(self._offsets, self._known + 1, 0)
-        if 4 * (self._known + chunks) > 3 * len(self._table):
-            table = _empty_table(2 * len(self._table))
+            self._data = grown(self._data, used, used + size)
+        if self.known + chunks >= self._offsets.size:
+            self._offsets = grown(self._offsets, self.known + 1)
+        if 4 * (self.known + chunks) > 3 * len(self._table):
+            table = aligned_zeros(2 * self._table.size).reshape(-1, 4)
             _move_table(self._table, table)
             self._table = table
 
 
-def _empty_table(slots: int) -> NDArray[np.uint64]:
-    """Make an empty table whose slots of 32 bytes each lie within one cache line of 64 bytes."""
-    room = np.zeros(4 * slots + 4, np.uint64)
-    skipped = -room.ctypes.data % 32 // 8
-    return room[skipped : skipped + 4 * slots].reshape(slots, 4)
+def aligned_zeros(size: int) -> NDArray[np.uint64]:
+    """Return uint64[size], zeros that begin with a cache line."""
+    words = np.zeros(size + 8, np.uint64)
+    start = -words.ctypes.data % 64 // 8
+    return words[start : start + size]
 
 
-_Array = TypeVar("_Array", NDArray[np.uint8], NDArray[np.int64])
-
-
-def _grown(array: _Array, used: int, least: int) -> _Array:
-    """Return a copy with half as much room again, and one entry more at least."""
-    grown = np.empty(max(least, array.size + array.size // 2 + 1), array.dtype)
-    grown[:used] = array[:used]
-    return grown
+def grown(array: NDArray[Any], used: int, least: int = 0) -> NDArray[Any]:
+    """Copy the used part of an array into one of twice the size, or the least; the rest takes no memory yet."""
+    copy = np.empty((max(least, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
+    copy[:used] = array[:used]
+    return copy
 
 
 def encode_documents(documents: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -354,7 +342,7 @@ def count_documents(documents: Iterable[str], pattern: str | None, processes: in
         return _count_in_threads(documents, pattern, processes)
     counter = ChunkCounter()
     for counts in in_order(partial(_count_batch, pattern), batches(documents), processes):
-        counter.merge(counts)
+        counter.add(*counts)
     return counter.counts()
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import Encoded, valid_unicode
+from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import HIGHEST_ID, NO_RANK, lanes, merge_chunks, pair_tables
 from tokbench_plugins.bpe.compiled.scan import scanner
@@ -49,10 +50,9 @@ class CompiledEncoder:
     ([257, 32, 257, 98], [0, 3, 3, 4])
     """
 
-    worth_characters = 100
-
     def __init__(self, vocabulary: Vocabulary, pattern: str | None) -> None:
-        self._ends = _Ends(pattern)
+        self._split = Splitter(pattern)
+        self._scanner = None if pattern is None else scanner(pattern)
         self._tables = _tables(vocabulary)
         self._lock = Lock()  # compiled code lets other threads run, and the cache must not change twice at once
         self._longest = np.uint64(max([LONGEST_CACHED, *(len(vocabulary.tokens[i]) for i in vocabulary.whole_chunks)]))
@@ -76,6 +76,15 @@ class CompiledEncoder:
             done += len(slab)
         return Encoded(np.concatenate(ids), offsets)
 
+    def _ends(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where the chunks of a slab end."""
+        if self._scanner is not None:
+            return self._scanner.ends(data, offsets)
+        if self._split.pattern is None:
+            return np.unique(offsets[offsets > 0])
+        chunks = (chunk.encode() for document in slab for chunk in self._split(document.decode()))
+        return np.cumsum(np.fromiter(map(len, chunks), np.int64))
+
 
 def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
     """Return the texts as UTF-8, in portions of about :data:`_SLAB` bytes."""
@@ -95,22 +104,6 @@ def _slabs(texts: Sequence[str]) -> Iterator[list[bytes]]:
         yield slab
 
 
-class _Ends:
-    """Finds where the chunks of a slab end."""
-
-    def __init__(self, pattern: str | None) -> None:
-        self._split = Splitter(pattern)
-        self._scanner = None if pattern is None else scanner(pattern)
-
-    def __call__(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        if self._scanner is not None:
-            return self._scanner.ends(data, offsets)
-        if self._split.pattern is None:
-            return np.unique(offsets[offsets > 0])
-        chunks = (chunk.encode() for document in slab for chunk in self._split(document.decode()))
-        return np.cumsum(np.fromiter(map(len, chunks), np.int64))
-
-
 def _tables(vocabulary: Vocabulary) -> Tables:
     """Return the vocabulary as arrays, and a new cache that knows its tokens.
 
@@ -125,11 +118,11 @@ def _tables(vocabulary: Vocabulary) -> Tables:
     keys = np.zeros(int(ends[-1]) + _KEYS, np.uint8)
     keys[: ends[-1]] = np.frombuffer(b"".join(vocabulary.tokens), np.uint8)
     known, ids = _known_tokens(vocabulary, merging, keys, ends - lengths, lengths)
-    rows = _power_of_two(2 * len(ends) + _LEARNED)
+    rows = 1 << (2 * len(ends) + _LEARNED - 1).bit_length()
     while True:
         state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0], np.uint64)
         spans = np.empty(_SPANS, np.uint32)
-        tables = Tables(merging, _aligned_zeros(4 * rows), keys, spans, state)
+        tables = Tables(merging, aligned_zeros(4 * rows), keys, spans, state)
         if add_tokens(tables, (ends - lengths)[known], lengths[known], ids):
             return tables
         rows *= 2
@@ -162,21 +155,8 @@ def _known_tokens(
     merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
     ids = np.empty(int(lengths[merged].sum()), np.uint32)
     counts = np.empty(len(merged), np.uint64)
-    byte_ids, byte_pairs, pairs, displacements, made = merging
-    chunks = (keys, starts[merged], lengths[merged], len(merged))
-    merge_chunks(*chunks, byte_ids, byte_pairs, pairs, displacements, made, lanes(), ids, counts)
+    merge_chunks(keys, starts[merged], lengths[merged], len(merged), merging, lanes(), ids, counts)
     places = (np.cumsum(lengths[merged]) - lengths[merged]).astype(np.int64)
     one = counts == 1
     spare = np.zeros(3, np.uint32)  # ids are read four at a time
     return np.concatenate([whole, merged[one]]), np.concatenate([whole.astype(np.uint32), ids[places[one]], spare])
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << (least - 1).bit_length()
-
-
-def _aligned_zeros(size: int) -> NDArray[np.uint64]:
-    """Return uint64[size], zeros that begin with a cache line."""
-    words = np.zeros(size + 8, np.uint64)
-    start = -words.ctypes.data % 64 // 8
-    return words[start : start + size]

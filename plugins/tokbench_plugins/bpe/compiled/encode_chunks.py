@@ -50,9 +50,7 @@ class Tables(NamedTuple):
     """The tables of the kernels; those of the cache change, the others do not.
 
     Attributes:
-        merging: what ``encode_merge`` needs: uint32[256], the id of each byte; uint32[65536],
-            the rank of each pair of bytes; uint64[slots], the merges; uint16[buckets], their displacements;
-            uint32[merges], the id that each merge makes.
+        merging: see :func:`.encode_merge.merge_chunks`.
         rows: uint64[4 * rows], the cache; the number of rows is a power of two.
         keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
         spans: uint32[n], the ids of chunks of more than four.
@@ -210,21 +208,10 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
 
 @compiled
 def learn(
-    rows: Any,
-    keys: Any,
-    spans: Any,
-    state: Any,
-    row: Any,
-    first: Any,
-    second: Any,
-    data: Any,
-    start: Any,
-    length: Any,
-    out: Any,
-    n: Any,
-    count: Any,
+    cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, length: Any, out: Any, n: Any, count: Any
 ) -> None:
     """Remember the ids of a chunk at the row where :func:`find` missed it, if there is room."""
+    rows, keys, spans, state = cache
     at = state[_KEYS_USED]
     if rows[row + _U1] != _U0:
         return  # the search was given up
@@ -244,26 +231,15 @@ def learn(
     write(rows, spans, state, row, first, second, out, n, count, _LEARNED)
 
 
-_U0, _U1 = np.uint64(0), np.uint64(1)
 _LONGEST: Final = np.uint64(LONGEST_CACHED)
 _BLOCK: Final = 64  # chunks; more do not stay in the processor's nearest cache
 _KNOWN, _MERGED, _TOO_LONG = 0, 1, 2
 
 
 @compiled
-def _look_ahead(
-    data: Any,
-    ends: Any,
-    start: Any,
-    longest: Any,
-    rows: Any,
-    starts: Any,
-    lengths: Any,
-    firsts: Any,
-    seconds: Any,
-    begins: Any,
-) -> Any:
+def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, block: Any) -> Any:
     """Compute the keys of a block, and return where its last chunk ends."""
+    starts, lengths, firsts, seconds, begins = block
     for k in range(len(ends)):
         length = np.uint64(ends[k]) - start
         starts[k], lengths[k] = start, length
@@ -277,22 +253,11 @@ def _look_ahead(
 
 @compiled
 def _find_all(
-    data: Any,
-    longest: Any,
-    rows: Any,
-    keys: Any,
-    chunks: Any,
-    starts: Any,
-    lengths: Any,
-    firsts: Any,
-    seconds: Any,
-    begins: Any,
-    kinds: Any,
-    places: Any,
-    new_starts: Any,
-    new_lengths: Any,
+    data: Any, longest: Any, rows: Any, keys: Any, chunks: Any, block: Any, kinds: Any, places: Any, new_chunks: Any
 ) -> Any:
     """Decide what to do with each chunk of a block, list those to merge, and return how many these are."""
+    starts, lengths, firsts, seconds, begins = block
+    new_starts, new_lengths = new_chunks
     new = 0
     for k in range(chunks):
         known = False
@@ -335,58 +300,25 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
         How many ids were written.
     """
     # Arrays are taken out of the tuple once, because each time counts a reference.
-    byte_ids, byte_pairs, pairs, displacements, made = tables.merging
-    rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
+    cache = rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
     room = lanes()
     starts, lengths = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
     firsts, seconds, begins = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    block = starts, lengths, firsts, seconds, begins
     kinds, places = np.empty(_BLOCK, np.uint8), np.empty(_BLOCK, np.uint64)
-    new_starts, new_lengths, counts = (
-        np.empty(_BLOCK, np.uint64),
-        np.empty(_BLOCK, np.uint64),
-        np.empty(_BLOCK, np.uint64),
-    )
+    new_starts, new_lengths = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    counts = np.empty(_BLOCK, np.uint64)
     merged = np.empty(np.uint64(_BLOCK) * LONGEST_SCANNED, np.uint32)
     n = start = _U0
     document = _write_offsets(borders, offsets, 0, _U0, n)
-    for block in range(0, len(ends), _BLOCK):
-        chunks = min(_BLOCK, len(ends) - block)
+    for first in range(0, len(ends), _BLOCK):
+        chunks = min(_BLOCK, len(ends) - first)
         forget_if_full(rows, state)
-        start = _look_ahead(
-            data, ends[block : block + chunks], start, longest, rows, starts, lengths, firsts, seconds, begins
-        )
+        start = _look_ahead(data, ends[first : first + chunks], start, longest, rows, block)
         place = _U0
-        new = _find_all(
-            data,
-            longest,
-            rows,
-            keys,
-            chunks,
-            starts,
-            lengths,
-            firsts,
-            seconds,
-            begins,
-            kinds,
-            places,
-            new_starts,
-            new_lengths,
-        )
+        new = _find_all(data, longest, rows, keys, chunks, block, kinds, places, (new_starts, new_lengths))
         if new:
-            merge_chunks(
-                data,
-                new_starts,
-                new_lengths,
-                new,
-                byte_ids,
-                byte_pairs,
-                pairs,
-                displacements,
-                made,
-                room,
-                merged,
-                counts,
-            )
+            merge_chunks(data, new_starts, new_lengths, new, tables.merging, room, merged, counts)
         new = 0
         for k in range(chunks):
             if kinds[k] == _KNOWN:
@@ -400,35 +332,10 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
                 if lengths[k] <= _LONGEST:
                     row, known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
                     if not known:
-                        learn(
-                            rows,
-                            keys,
-                            spans,
-                            state,
-                            row,
-                            firsts[k],
-                            seconds[k],
-                            data,
-                            starts[k],
-                            lengths[k],
-                            out,
-                            n,
-                            count,
-                        )
+                        learn(cache, row, firsts[k], seconds[k], data, starts[k], lengths[k], out, n, count)
                 n += count
             else:
-                n += np.uint64(
-                    merge_long_chunk(
-                        data,
-                        np.int64(starts[k]),
-                        np.int64(lengths[k]),
-                        byte_ids,
-                        byte_pairs,
-                        pairs,
-                        displacements,
-                        made,
-                        out[n:],
-                    )
-                )
+                begin, length = np.int64(starts[k]), np.int64(lengths[k])
+                n += np.uint64(merge_long_chunk(data, begin, length, tables.merging, out[n:]))
             document = _write_offsets(borders, offsets, document, starts[k] + lengths[k], n)
     return np.int64(n)

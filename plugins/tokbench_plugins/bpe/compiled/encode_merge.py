@@ -104,6 +104,7 @@ _STEP: Final = np.uint64(3)  # from these bits on the hash says the step, ...
 _BUCKET: Final = np.uint64(24)  # ... the bucket ...
 _SLOT: Final = np.uint64(40)  # ... and the slot, which are hardly the same bits
 _HALF: Final = np.uint64(32)
+_LOW: Final = np.uint64(0xFFFF_FFFF)
 _DISPLACEMENTS: Final = 1 << 16
 
 
@@ -299,18 +300,7 @@ def _empty(lane: Any, length: Any, tokens: Any, after: Any, ids: Any, start: Any
 
 @compiled
 def merge_chunks(
-    data: Any,
-    starts: Any,
-    lengths: Any,
-    chunks: Any,
-    byte_ids: Any,
-    byte_pairs: Any,
-    pairs: Any,
-    displacements: Any,
-    made: Any,
-    room: Any,
-    ids: Any,
-    counts: Any,
+    data: Any, starts: Any, lengths: Any, chunks: Any, merging: Any, room: Any, ids: Any, counts: Any
 ) -> None:
     """Write the ids of some chunks one behind the other, each with as much room as it has bytes.
 
@@ -319,15 +309,13 @@ def merge_chunks(
         starts: uint64[chunks or more], their first bytes.
         lengths: uint64[chunks or more], how many bytes they have; at least 1, at most ``LONGEST_SCANNED``.
         chunks: how many there are.
-        byte_ids: uint32[256], the id of each byte.
-        byte_pairs: uint32[65536], the rank of each pair of bytes.
-        pairs: see :func:`pair_tables`.
-        displacements: see :func:`pair_tables`.
-        made: uint32[merges], the id that each merge makes.
+        merging: uint32[256], the id of each byte; uint32[65536], the rank of each pair of bytes; the two arrays of
+            :func:`pair_tables`; uint32[merges], the id that each merge makes.
         room: see :func:`lanes`.
         ids: uint32[bytes of all chunks], gets the ids of each chunk, behind the room of the one before it.
         counts: uint64[chunks or more], gets how many ids each chunk has.
     """
+    byte_ids, byte_pairs, pairs, displacements, made = merging
     keys, tokens, after, before = room
     chunk_in = np.full(LANES, -1, np.int64)
     place_of, end_of = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
@@ -354,9 +342,6 @@ def merge_chunks(
             elif chunk != _DONE:
                 chunk_in[number] = _DONE
                 working -= 1
-
-
-_LOW: Final = np.uint64(0xFFFF_FFFF)
 
 
 @compiled
@@ -412,21 +397,12 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
 
 
 @compiled
-def merge_long_chunk(
-    data: Any,
-    start: Any,
-    length: Any,
-    byte_ids: Any,
-    byte_pairs: Any,
-    pairs: Any,
-    displacements: Any,
-    made: Any,
-    ids: Any,
-) -> int:
+def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> int:
     """Write the ids of one chunk to ``ids``, which has room for one per byte; returns how many there are.
 
     The other arguments are those of :func:`merge_chunks`.
     """
+    byte_ids, byte_pairs, pairs, displacements, made = merging
     ranks = _first_ranks(data, start, length, byte_ids, byte_pairs, ids)
     after = np.arange(1, length + 1).astype(np.uint32)
     before = np.arange(-1, length - 1).astype(np.int32)

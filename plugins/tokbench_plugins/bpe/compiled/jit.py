@@ -1,6 +1,6 @@
 """numba where it is installed: compiled once per machine, announced, never needed.
 
-A module that holds compiled functions (``*_kernels``) imports :func:`compiled` from here, and is itself
+A module that holds compiled functions imports :func:`compiled` from here, and is itself
 imported late, when there is enough to do: numba alone takes a third of a second to import.
 """
 

@@ -1,4 +1,4 @@
-"""The recovery of merges, compiled: :class:`..recovery.ranks.Ranks` for many candidates at a time.
+"""The recovery of merges, compiled: :class:`..recovery.recover.Ranks` for many candidates at a time.
 
 Importing this file needs numba. Pairs and the ranks of their merges stand in a table of open
 addressing that is never more than half full; a second one has the pairs that are watched.
@@ -16,7 +16,7 @@ from tokbench_plugins.bpe.compiled.jit import compiled
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 if TYPE_CHECKING:
-    from tokbench_plugins.bpe.recovery.ranks import Candidate
+    from tokbench_plugins.bpe.recovery.recover import Candidate
 
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -47,7 +47,8 @@ def _rank(table: Any, ranks: Any, left: Any, right: Any) -> Any:
 
 
 @compiled
-def _add(table: Any, ranks: Any, merges: Any, built: Any, left: Any, right: Any, token: Any, rank: Any) -> None:
+def _add(tables: Any, left: Any, right: Any, token: Any, rank: Any) -> None:
+    table, ranks, merges, built = tables
     row = _find(table, _key(left, right))
     table[row] = _key(left, right)
     ranks[row] = rank
@@ -81,27 +82,15 @@ def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: A
 
 
 @compiled
-def _advance(
-    first: Any,
-    units: Any,
-    offsets: Any,
-    wanted: Any,
-    pairs: Any,
-    table: Any,
-    ranks: Any,
-    merges: Any,
-    built: Any,
-    known: Any,
-    watched: Any,
-    parts: Any,
-    lows: Any,
-) -> Any:
+def _advance(first: Any, candidates: Any, tables: Any, known: Any, watched: Any, parts: Any, lows: Any) -> Any:
     """Go through candidates up to one that is left over, or whose pair is watched.
 
     Returns:
         ``(candidate, parts, merges)``: where it stopped, how many parts are left there (0 at the end), and how many
         merges are known.
     """
+    units, offsets, wanted, pairs = candidates
+    table, ranks, merges, _ = tables
     for k in range(first, len(wanted)):
         count = offsets[k + 1] - offsets[k]
         parts[:count] = units[offsets[k] : offsets[k + 1]]
@@ -112,7 +101,7 @@ def _advance(
         as_wanted = pairs[k, 0] == _ANY or (pairs[k, 0] == left and pairs[k, 1] == right)
         if count > 2 or not as_wanted:  # noqa: PLR2004 - two halves
             return k, count, known
-        _add(table, ranks, merges, built, left, right, wanted[k], known)
+        _add(tables, left, right, wanted[k], known)
         known += 1
         if watched[_find(watched, _key(left, right))] != _EMPTY:
             return k, count, known
@@ -120,7 +109,7 @@ def _advance(
 
 
 class CompiledRanks:
-    """The merges that are known while others are recovered; see :class:`..recovery.ranks.Ranks`.
+    """The merges that are known while others are recovered; see :class:`..recovery.recover.Ranks`.
 
     Args:
         candidates: the tokens of more than one unit, in order of rank.
@@ -129,34 +118,36 @@ class CompiledRanks:
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         lengths = np.fromiter((len(each.units) for each in candidates), np.int64, len(candidates))
         self._candidates = candidates
-        self._offsets = np.concatenate([[0], np.cumsum(lengths)])
-        self._units = np.fromiter(chain.from_iterable(each.units for each in candidates), np.int64, int(lengths.sum()))
-        self._wanted = np.fromiter((each.made for each in candidates), np.int64, len(candidates))
-        self._pairs = np.array([_wanted(each.pair) for each in candidates], np.int64).reshape(-1, 2)
+        self._longest = int(lengths.max(initial=0))
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        units = np.fromiter(chain.from_iterable(each.units for each in candidates), np.int64, int(lengths.sum()))
+        wanted = np.fromiter((each.made for each in candidates), np.int64, len(candidates))
+        pairs = np.array([_wanted(each.pair) for each in candidates], np.int64).reshape(-1, 2)
+        self._arrays = units, offsets, wanted, pairs
         # There are never more merges than candidates.
         rows = 1 << (2 * len(candidates) + 2).bit_length()
-        self._table, self._ranks = np.full(rows, _EMPTY), np.zeros(rows, np.int64)
         self._merges = np.zeros((len(candidates) + 1, 3), np.int64)
-        self._built = np.zeros(int(self._wanted.max(initial=0)) + 1, np.bool_)
+        self._built = np.zeros(int(wanted.max(initial=0)) + 1, np.bool_)
+        self._tables = np.full(rows, _EMPTY), np.zeros(rows, np.int64), self._merges, self._built
         self._watched, self._watching = np.full(_ROOM, _EMPTY), 0
         self.known = 0
 
     @property
     def merges(self) -> list[Merge]:
-        """See :attr:`..recovery.ranks.Ranks.merges`."""
+        """See :attr:`..recovery.recover.Ranks.merges`."""
         return [(left, right, made) for left, right, made in self._merges[: self.known].tolist()]
 
     def built(self, token_id: int) -> bool:
-        """See :meth:`..recovery.ranks.Ranks.built`."""
+        """See :meth:`..recovery.recover.Ranks.built`."""
         return bool(self._built[token_id])
 
     def add(self, left: int, right: int, made: int) -> None:
-        """See :meth:`..recovery.ranks.Ranks.add`."""
-        _add(self._table, self._ranks, self._merges, self._built, left, right, made, self.known)
+        """See :meth:`..recovery.recover.Ranks.add`."""
+        _add(self._tables, left, right, made, self.known)
         self.known += 1
 
     def watch(self, pair: Pair) -> None:
-        """See :meth:`..recovery.ranks.Ranks.watch`."""
+        """See :meth:`..recovery.recover.Ranks.watch`."""
         if 2 * self._watching >= len(self._watched):
             before = self._watched[self._watched != _EMPTY]
             self._watched = np.full(2 * len(self._watched), _EMPTY)
@@ -167,15 +158,11 @@ class CompiledRanks:
         self._watched[row] = _key(*pair)
 
     def events(self) -> Iterator[tuple[Candidate, list[int]]]:
-        """See :meth:`..recovery.ranks.Ranks.events`."""
+        """See :meth:`..recovery.recover.Ranks.events`."""
         at = 0
-        parts = np.zeros(int(np.diff(self._offsets).max(initial=0)), np.int64)
-        lows = np.zeros_like(parts)
+        parts, lows = np.zeros(self._longest, np.int64), np.zeros(self._longest, np.int64)
         while at < len(self._candidates):
-            at, count, self.known = _advance(
-                *(at, self._units, self._offsets, self._wanted, self._pairs),
-                *(self._table, self._ranks, self._merges, self._built, self.known, self._watched, parts, lows),
-            )
+            at, count, self.known = _advance(at, self._arrays, self._tables, self.known, self._watched, parts, lows)
             if count:
                 yield self._candidates[at], parts[:count].tolist()
             at += 1

@@ -367,10 +367,6 @@ class Scanner:
         self.name = name
         self._tables = (transitions(name), *class_tables())
 
-    def __reduce__(self) -> tuple[type[Scanner], tuple[str]]:
-        """Pickle the name alone."""
-        return Scanner, (self.name,)
-
     def ends(self, data: NDArray[np.uint8], offsets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return where the chunks end.
 

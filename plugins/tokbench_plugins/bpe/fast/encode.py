@@ -39,9 +39,6 @@ def merge_ids(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]) 
         rank_of: the rank of each merge, by its pair.
         made: for each rank, the id that the merge makes.
 
-    Returns:
-        At most as many ids as there were.
-
     >>> merge_ids(list(b"aaabdaaabac"), {(97, 97): 0, (256, 97): 1, (257, 98): 2}, [256, 257, 258])
     [258, 100, 258, 97, 99]
     """

@@ -1,18 +1,7 @@
 """Byte-level BPE in the files of other programs, both ways.
 
-Each format is a file here, and each is checked against the program that owns it:
-
-``tiktoken_ranks``
-    ``.tiktoken``: base64 and rank a line; no merges, no pattern, no special tokens.
-``tokenizer_json``, ``tokenizer_json_reader``
-    Hugging Face's ``tokenizer.json``: everything in one file.
-``gpt2_files``
-    ``encoder.json`` and ``vocab.bpe``; no pattern.
-``listing``
-    lines for people to read.
-
-What a format cannot hold, or byte-level BPE cannot do, is refused with the reason: a file that loads gives the same
-ids.
+Each format is a file here, and each is checked against the program that owns it. What a format cannot hold, or
+byte-level BPE cannot do, is refused with the reason: a file that loads gives the same ids.
 """
 
 from __future__ import annotations
@@ -25,8 +14,7 @@ from tokbench_plugins.bpe.formats.gpt2_files import read_gpt2_files, write_gpt2_
 from tokbench_plugins.bpe.formats.listing import read_listing, write_listing
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.formats.tiktoken_ranks import ranks_of, read_ranks, write_ranks
-from tokbench_plugins.bpe.formats.tokenizer_json import write_tokenizer_json
-from tokbench_plugins.bpe.formats.tokenizer_json_reader import read_tokenizer_json
+from tokbench_plugins.bpe.formats.tokenizer_json import read_tokenizer_json, write_tokenizer_json
 
 
 def _write_ranks(path: Path, parts: Parts) -> None:

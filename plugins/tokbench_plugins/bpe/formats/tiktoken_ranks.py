@@ -8,7 +8,6 @@ pattern and the special tokens are not in the file either: the reader must know 
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,7 +41,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
         try:
             token, rank = line.split()
             data, value = base64.b64decode(token, validate=True), _rank(rank)
-        except (ValueError, binascii.Error):
+        except ValueError:
             start = line[:_SHOWN].decode("utf-8", errors="replace")
             raise BackendError(
                 f"{path}:{number}: not a base64 token and its rank: {start!r}; get the file anew, or delete the line"

@@ -12,9 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from heapq import merge
 
 from tokbench.plugin import BackendError
-from tokbench_plugins.bpe.recovery.ranks import Candidate
-from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
-from tokbench_plugins.bpe.vocabulary import Merge, Vocabulary
+from tokbench_plugins.bpe.recovery.recover import Candidate, candidates_of_ranks, recover_from
+from tokbench_plugins.bpe.vocabulary import Merge, Pair, Vocabulary
 
 Merges = tuple[tuple[int, ...], ...]
 """The ids of the parts of each merge: two, or more for a token that a chunk is looked up in whole."""
@@ -63,20 +62,17 @@ def listed(
         whole_chunks: ids that a chunk is looked up in.
         units_of: the ids that the text of an id begins as; none if it has a character without an id.
     """
-    waiting = sorted(whole_chunks, reverse=True)
+    for made, pair in _in_turn(merges, sorted(whole_chunks, reverse=True)):
+        if len(units := units_of(made)) > 1:
+            yield Candidate(made, units, pair)
+
+
+def _in_turn(merges: Iterable[Merge], waiting: list[int]) -> Iterator[tuple[int, Pair | tuple[()]]]:
     for left, right, made in merges:
         while waiting and waiting[-1] < made:
-            yield from _candidate(waiting.pop(), units_of, ())
-        yield from _candidate(made, units_of, (left, right))
-    while waiting:
-        yield from _candidate(waiting.pop(), units_of, ())
-
-
-def _candidate(
-    made: int, units_of: Callable[[int], Sequence[int]], pair: tuple[int, int] | tuple[()]
-) -> Iterator[Candidate]:
-    if len(units := units_of(made)) > 1:
-        yield Candidate(made, units, pair)
+            yield waiting.pop(), ()
+        yield made, (left, right)
+    yield from ((made, ()) for made in reversed(waiting))
 
 
 def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:

@@ -13,13 +13,12 @@ Vocabularies that start from characters, and those that list their merges, are r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
-from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks, is_merged
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
@@ -32,6 +31,82 @@ _WORTH_COMPILED: Final = 4096
 
 _LONGEST_COMPILED: Final = 4096
 """Units: the compiled loop looks at all pairs of a token for every merge, which is too much for very long ones."""
+
+
+class Candidate(NamedTuple):
+    """A token that may be made of others.
+
+    Attributes:
+        made: its id.
+        units: the ids that its text begins as: those of its bytes, or of its characters.
+        pair: the two ids that it is merged from; ``None`` where any two will do that have its bytes together, and
+            ``()`` where it is never merged.
+    """
+
+    made: int
+    units: Sequence[int]
+    pair: Pair | tuple[()] | None = None
+
+
+class Ranks:
+    """The merges that are known while others are recovered.
+
+    Args:
+        candidates: the tokens of more than one unit, in order of rank.
+
+    Attributes:
+        merges: (left id, right id, made id) in order of rank.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self.merges: list[Merge] = []
+        self._candidates = candidates
+        self._rank_of: dict[Pair, int] = {}
+        self._made: list[int] = []
+        self._built: set[int] = set()
+        self._watched: set[Pair] = set()
+
+    @property
+    def known(self) -> int:
+        """The number of merges so far."""
+        return len(self.merges)
+
+    def built(self, token_id: int) -> bool:
+        """Return True if a merge makes an id."""
+        return token_id in self._built
+
+    def add(self, left: int, right: int, made: int) -> None:
+        """Add a merge."""
+        self._rank_of[left, right] = len(self.merges)
+        self._made.append(made)
+        self._built.add(made)
+        self.merges.append((left, right, made))
+
+    def watch(self, pair: Pair) -> None:
+        """Watch a pair: from now on :meth:`events` yields when its merge is found."""
+        self._watched.add(pair)
+
+    def events(self) -> Iterator[tuple[Candidate, list[int]]]:
+        """Go through the candidates, and add the merge of each that is left in two parts, those that it wants.
+
+        Yields:
+            those that are left in other parts; and those whose merge was just added, where its pair is watched.
+        """
+        for candidate in self._candidates:
+            parts = merge_ids(list(candidate.units), self._rank_of, self._made)
+            if len(parts) == 1:
+                continue  # made already
+            if not is_merged(parts, candidate.pair):
+                yield candidate, parts
+                continue
+            self.add(parts[0], parts[1], candidate.made)
+            if (parts[0], parts[1]) in self._watched:
+                yield candidate, parts
+
+
+def is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
+    """Return True if parts are the two halves that a candidate is to be merged from."""
+    return len(parts) == 2 and (pair is None or pair == tuple(parts))  # noqa: PLR2004 - a left and a right half
 
 
 class WholeChunk(NamedTuple):
@@ -138,10 +213,7 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
     >>> recover_from([Candidate(3, [0, 1, 2]), Candidate(4, [0, 1])], late=True).merges
     [(0, 1, 4), (4, 2, 3)]
     """
-    every = list(candidates)
-    recovery = Recovery(_ranks(every), late=late)
-    recovery.run()
-    return Recovered(recovery.ranks.merges, recovery.left_over)
+    return Recovery(_ranks(list(candidates)), late=late).run()
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
@@ -159,43 +231,40 @@ class Recovery:
     Args:
         ranks: over the candidates, with no merge known.
         late: as for :func:`recover_from`.
-
-    Attributes:
-        ranks: with all merges, after :meth:`run`.
-        left_over: the candidates that were no two halves when their turn came.
     """
 
     def __init__(self, ranks: Ranks | CompiledRanks, *, late: bool) -> None:
-        self.ranks = ranks
-        self.left_over: list[WholeChunk] = []
+        self._ranks = ranks
+        self._left_over: list[WholeChunk] = []  # that were no two halves when their turn came
         self._late = late
         self._waiting: dict[Pair, list[int]] = {}  # by two neighbours among the parts: places in left_over
         self._parts: dict[int, list[int]] = {}  # by place in left_over: what is left of it by now
 
-    def run(self) -> None:
+    def run(self) -> Recovered:
         """Go through the candidates.
 
         Raises:
             ValueError: see :func:`recover_from`.
         """
-        for (token_id, _, pair), parts in self.ranks.events():
+        for (token_id, _, pair), parts in self._ranks.events():
             if is_merged(parts, pair):
                 self._wake(parts[0], parts[1], token_id)
                 continue
             if self._late and pair != ():
-                self._wait(len(self.left_over), parts)
-            self.left_over.append(WholeChunk(token_id, tuple(parts), self.ranks.known, pair))
+                self._wait(len(self._left_over), parts)
+            self._left_over.append(WholeChunk(token_id, tuple(parts), self._ranks.known, pair))
+        return Recovered(self._ranks.merges, self._left_over)
 
     def _wait(self, place: int, parts: list[int]) -> None:
         self._parts[place] = parts
         for neighbours in pairwise(parts):
             self._waiting.setdefault(neighbours, []).append(place)
-            self.ranks.watch(neighbours)
+            self._ranks.watch(neighbours)
 
     def _wake(self, left: int, right: int, token_id: int) -> None:
         for place in sorted(set(self._waiting.pop((left, right), ()))):
-            made, _, _, pair = self.left_over[place]
-            if self.ranks.built(made):
+            made, _, _, pair = self._left_over[place]
+            if self._ranks.built(made):
                 continue  # from two other halves, which are there before these wherever its bytes are
             before = self._parts[place]
             parts = merge_ids(list(before), {(left, right): 0}, [token_id])
@@ -206,7 +275,7 @@ class Recovery:
             elif parts[1] == left:
                 raise ValueError(f"id {made} is made of ids that come after it, and takes from what they are made of")
             else:
-                self.ranks.add(parts[0], parts[1], made)
+                self._ranks.add(parts[0], parts[1], made)
                 self._wake(parts[0], parts[1], made)
 
 

@@ -72,8 +72,8 @@ def test_one_document_larger_than_all_room():
 
 def test_weights_add_up():
     counter = ChunkCounter()
-    counter.merge(Counts.of({"x": 2**40, "some long chunk": 3}))
-    counter.merge(Counts.of({"y": 1, "some long chunk": 4, "x": 1}))
+    counter.add(*Counts.of({"x": 2**40, "some long chunk": 3}))
+    counter.add(*Counts.of({"y": 1, "some long chunk": 4, "x": 1}))
     assert as_dict(counter.counts()) == [(b"x", 2**40 + 1), (b"some long chunk", 7), (b"y", 1)]
 
 

@@ -15,7 +15,7 @@ from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.bpe.formats import Parts, read_tokenizer_json, write_tokenizer_json
 from tokbench_plugins.bpe.formats.tokenizer_json import tokenizer_json
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
-from tokbench_plugins.bpe.special import SpecialTokens
+from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -85,7 +85,7 @@ def test_named_patterns_split_alike_around_every_character(pattern):
 def test_special_tokens_are_recognised_alike(names, text, first):
     base = trained("gpt4")
     spelled = {token.decode("latin-1") for token in base.vocabulary.tokens}
-    special = SpecialTokens.after([n for n in names if n not in spelled], len(base.vocabulary.tokens) + first)
+    special = NO_SPECIAL.with_more([n for n in names if n not in spelled], len(base.vocabulary.tokens) + first)
     parts = Parts(base.vocabulary, "gpt4", special)
     oracle = tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(parts)))
     assert ordinary(oracle, text) == engine(parts).encode_with_special(text, allowed_special="all")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import is_canonical
-from tokbench_plugins.bpe.recovery.ranks import Candidate, Ranks
-from tokbench_plugins.bpe.recovery.recover import Recovery, recover, vocabulary_of_ranks
+from tokbench_plugins.bpe.recovery.recover import Candidate, Ranks, Recovery, recover, vocabulary_of_ranks
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 
@@ -54,12 +53,10 @@ def test_compiled_recovery_equals_python(late, drawn):
         candidates.append(Candidate(known.setdefault(tuple(units), 3 + len(known)), units, pair))
 
     def recovered(kind):
-        recovery = Recovery(kind(candidates), late=late)
         try:
-            recovery.run()
+            return Recovery(kind(candidates), late=late).run()
         except ValueError as error:
             return str(error)
-        return recovery.ranks.merges, recovery.left_over
 
     assert recovered(CompiledRanks) == recovered(Ranks)
 
@@ -72,11 +69,9 @@ def test_compiled_recovery_watches_thousands_of_pairs():
     size = 3000
     words = [Candidate(10 * size + k, [2 * k, 2 * k, 2 * k + 1]) for k in range(size)]
     halves = [Candidate(20 * size + k, [2 * k, 2 * k + 1]) for k in range(size)]
-    found = [Recovery(kind([*words, *halves]), late=True) for kind in (CompiledRanks, Ranks)]
-    for recovery in found:
-        recovery.run()
-    assert found[0].ranks.merges == found[1].ranks.merges
-    assert len(found[0].ranks.merges) == 2 * size
+    found = [Recovery(kind([*words, *halves]), late=True).run().merges for kind in (CompiledRanks, Ranks)]
+    assert found[0] == found[1]
+    assert len(found[0]) == 2 * size
 
 
 def test_bytes_may_have_the_highest_ids():

@@ -54,7 +54,7 @@ def _check_config(config: Path) -> None:
 
     read = read_config(config)
     with progress_bars() as progress, worker_pool(read, progress) as pool:
-        checked = check_config(read, pool, progress)
+        checked = check_config(read, pool)
     for each in checked.prepared:
         if each.failure:
             show_traceback(each.reason, each.failure.traceback)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import ContractError
-from tokbench.failures import Failure, attempt, doing
-from tokbench.progress import Progress
+from tokbench.failures import Failure
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
-from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.runner.workers.worker import TokenizerJob
 from tokbench.vocabulary.merges import MergeOrder, merge_order, ordinary_tokens
 
 
@@ -33,18 +31,6 @@ class Built(NamedTuple):
     spaces_from: int | None = None
 
 
-@dataclass(frozen=True)
-class ReadMerges(Job):
-    """Read the merges of a tokenizer; the answer is :class:`Built` or the failure."""
-
-    name: str
-
-    def run(self, context: WorkerContext) -> Iterator[Built | Failure]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        with doing("reading the merges of", tokenizer=self.name, place=self.name):
-            yield attempt(lambda: _built(context.tokenizer(self.name)))
-
-
 def _built(tokenizer: Tokenizer) -> Built:
     try:
         tokens = ordinary_tokens(tokenizer)
@@ -60,12 +46,8 @@ def _built(tokenizer: Tokenizer) -> Built:
     return Built(order, order.base + len(order), "", longest, min(two, default=None))
 
 
-def read_merges(names: Sequence[str], pool: WorkerPool, progress: Progress) -> dict[str, Built | Failure]:
+def read_merges(names: Sequence[str], pool: WorkerPool) -> dict[str, Built | Failure]:
     """Return the way each vocabulary is built, or the failure."""
-    found: dict[str, Built | Failure] = {}
-    jobs = (ReadMerges(name) for name in names)
-    for done, (job, answer) in enumerate(pool.work(lambda: next(jobs, None)), 1):
-        assert isinstance(job, ReadMerges)
-        found[job.name] = answer.failure if isinstance(answer, WorkerDied) else answer
-        progress("reading merges", done, len(names))
-    return found
+    jobs = [TokenizerJob((name,), "reading the merges of", name, _built) for name in names]
+    answers = pool.ask_each(jobs, "reading merges")
+    return {name: answer.failure if isinstance(answer, WorkerDied) else answer for name, answer in answers}

@@ -52,8 +52,7 @@ def load(backend: str, **options: Any) -> Tokenizer:
     """
     spec = load_registry().backends.get(backend)
     if spec.load is None:
-        msg = f"backend {backend!r} cannot be loaded, only trained"
-        raise InputError(msg)
+        raise InputError(f"backend {backend!r} cannot be loaded, only trained")
     absent = missing(spec)
     if absent:
         raise BackendUnavailable(absent)

@@ -22,8 +22,7 @@ from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model, extensions, law
-from tokbench.runner.vocabulary_size.lines import Line, Place, cut, grid, ladder
-from tokbench.runner.vocabulary_size.merges import Built, read_merges
+from tokbench.runner.vocabulary_size.lines import Built, Line, Place, cut, grid, ladder, read_merges
 from tokbench.runner.vocabulary_size.rows import Text, find_knee, pack_curve, rows
 from tokbench.runner.workers.pool import WorkerPool
 from tokbench.vocabulary.size.options import VocabularyStudy
@@ -205,8 +204,9 @@ class _Study:
         state = self.evaluation.group_state((name, corpus, group, family.name), self.plan.surveys[corpus].groups)
         if isinstance(state, Failure | kind):
             return state
-        msg = f"the metric family {family.name!r} has the role {role!r}, but its state is not {kind.__name__}"
-        raise ContractError(msg)
+        raise ContractError(
+            f"the metric family {family.name!r} has the role {role!r}, but its state is not {kind.__name__}"
+        )
 
     def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
         """Return the whole study, with the advice that rests on all lines."""

@@ -15,7 +15,7 @@ from tokbench.contracts.metric import TimedOutcome
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendUnavailable, InputError
 from tokbench.failures import Failure, attempt, tracebacks
-from tokbench.progress import Progress, progress_bars, silent
+from tokbench.progress import progress_bars, silent
 from tokbench.registry import load_registry, missing
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
@@ -52,8 +52,7 @@ def load(backend: str, **options: Any) -> Tokenizer:
     """
     spec = load_registry().backends.get(backend)
     if spec.load is None:
-        msg = f"backend {backend!r} cannot be loaded, only trained"
-        raise InputError(msg)
+        raise InputError(f"backend {backend!r} cannot be loaded, only trained")
     absent = missing(spec)
     if absent:
         raise BackendUnavailable(absent)
@@ -110,15 +109,15 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
     with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
-        checked = check(config, pool, progress)
+        checked = check(config, pool)
         if folder:
             make_folder(folder)
-        trained = train_all(checked.plan, checked.prepared, pool, progress)
+        trained = train_all(checked.plan, checked.prepared, pool)
         prepared = [save_artefact(folder, each, pool) if folder else each for each in trained]
-        checked = checked._replace(prepared=identify(prepared, pool, progress))
-        evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool, progress)
+        checked = checked._replace(prepared=identify(prepared, pool))
+        evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool)
         finished = finish(checked.plan, checked.prepared, evaluation)
-        further = _measure_further(checked, evaluation, finished, pool, progress)
+        further = _measure_further(checked, evaluation, finished, pool)
     results = _results(checked, evaluation, finished, further)
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
@@ -137,9 +136,7 @@ class _Further:
     interrupted: bool = False
 
 
-def _measure_further(
-    checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool, progress: Progress
-) -> _Further:
+def _measure_further(checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool) -> _Further:
     """Study vocabulary sizes, put the probes, and then, alone on the machine, time. Ctrl-C ends it early."""
     _, plan, prepared = checked
     further = _Further(interrupted=evaluation.interrupted)
@@ -147,7 +144,7 @@ def _measure_further(
         return further
     try:
         if plan.config.study.vocabulary:
-            sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool, progress))
+            sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
         further.probed = probe(plan, prepared, ended, pool)

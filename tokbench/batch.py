@@ -33,22 +33,18 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
     Raises:
         ContractError: something in the lists is not an integer from 0 to 2**32 - 1.
     """
-    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
-    np.cumsum([len(ids) for ids in documents], out=offsets[1:])
+    offsets = offsets_of(map(len, documents), len(documents))
     try:
         ids = np.array([i for ids in documents for i in ids])
     except (ValueError, TypeError, OverflowError) as error:
-        msg = f"encode must return integers: {error}"
-        raise ContractError(msg) from error
+        raise ContractError(f"encode must return integers: {error}") from error
     if not len(ids):
         return Encoded(np.empty(0, dtype=np.uint32), offsets)
     if ids.dtype.kind not in "iu":
         bad = next(i for ids in documents for i in ids if not isinstance(i, int | np.integer))
-        msg = f"encode must return integers, but returned {bad!r}"
-        raise ContractError(msg)
+        raise ContractError(f"encode must return integers, but returned {bad!r}")
     if ids.min() < 0 or ids.max() >= 1 << 32:
-        msg = f"encode returned id {ids.min() if ids.min() < 0 else ids.max()}, which is not an id"
-        raise ContractError(msg)
+        raise ContractError(f"encode returned id {ids.min() if ids.min() < 0 else ids.max()}, which is not an id")
     return Encoded(ids.astype(np.uint32), offsets)
 
 
@@ -68,18 +64,17 @@ def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:
         ContractError: an id out of range, or offsets that do not cut ``ids`` into ``documents`` parts.
     """
     ids, offsets = encoded
-    if len(offsets) != documents + 1 or offsets[0] != 0 or offsets[-1] != len(ids) or _falls(offsets):
-        msg = f"encode_batch returned offsets that do not cut {len(ids)} ids into {documents} documents"
-        raise ContractError(msg)
+    if (
+        len(offsets) != documents + 1
+        or offsets[0] != 0
+        or offsets[-1] != len(ids)
+        or (offsets[1:] < offsets[:-1]).any()
+    ):
+        raise ContractError(f"encode_batch returned offsets that do not cut {len(ids)} ids into {documents} documents")
     if len(ids) and int(ids.max()) >= vocab_size:
         at = int(np.argmax(ids >= vocab_size))
         document = int(np.searchsorted(offsets, at, side="right")) - 1
-        msg = f"encode returned id {int(ids[at])} in document {document}, but vocab_size is {vocab_size}"
-        raise ContractError(msg)
-
-
-def _falls(offsets: NDArray[np.int64]) -> bool:
-    return bool(np.any(offsets[1:] < offsets[:-1]))
+        raise ContractError(f"encode returned id {int(ids[at])} in document {document}, but vocab_size is {vocab_size}")
 
 
 def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:

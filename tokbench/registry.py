@@ -13,11 +13,11 @@ Two environment variables choose among the plugins, in worker processes, too:
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 import pluggy
@@ -35,25 +35,6 @@ _ALLOWED: Final = "TOKBENCH_PLUGINS"
 _OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
 _OWN: Final = "tokbench"
 """The distribution that brings the built-in plugins."""
-
-
-class EntryPoint(Protocol):
-    """The part of :class:`importlib.metadata.EntryPoint` that is used here."""
-
-    @property
-    def name(self) -> str:
-        """The name, left of the equals sign."""
-
-    @property
-    def value(self) -> str:
-        """The object, right of the equals sign: ``module`` or ``module:attribute``."""
-
-    @property
-    def dist(self) -> Any:
-        """The distribution that declares it, with a name and a version; or ``None``."""
-
-    def load(self) -> Any:
-        """Import the object."""
 
 
 @dataclass(frozen=True)
@@ -194,24 +175,23 @@ class Registry:
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
 
 
-def load_registry(entry_points: Iterable[EntryPoint] | None = None) -> Registry:
+def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
     """Load every entry point of the group ``tokbench``, in order of distribution and name; tokbench's own come first.
 
     Args:
-        entry_points: the entry points; ``None`` for those that are installed.
+        found: the entry points; ``None`` for those that are installed.
 
     Raises:
         InputError: ``TOKBENCH_PLUGINS`` names an entry point that does not exist.
     """
-    if entry_points is None:
-        entry_points = importlib.metadata.entry_points(group=hookspecs.GROUP)
     registry = Registry()
-    ordered = sorted(entry_points, key=lambda ep: (_origin(ep)[0] != _OWN, _origin(ep), ep.name))
+    found = entry_points(group=hookspecs.GROUP) if found is None else found
+    ordered = sorted(found, key=lambda ep: (_origin(ep)[0] != _OWN, _origin(ep), ep.name))
     allowed = _allowed([entry_point.name for entry_point in ordered])
     for entry_point in ordered:
-        distribution, version = _origin(entry_point)
-        excluded = _excluded(entry_point.name, distribution, allowed)
-        status = PluginStatus(entry_point.name, distribution, version, excluded, entry_point.value, bool(excluded))
+        origin = _origin(entry_point)
+        excluded = _excluded(entry_point.name, origin[0], allowed)
+        status = PluginStatus(entry_point.name, *origin, excluded, entry_point.value, bool(excluded))
         if not excluded:
             try:
                 _register(registry, entry_point, status)
@@ -257,8 +237,7 @@ def _register(registry: Registry, entry_point: EntryPoint, status: PluginStatus)
     manager.register(plugin, entry_point.name)
     manager.check_pending()
     if not manager.get_hookcallers(plugin):
-        msg = f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl"
-        raise ContractError(msg)
+        raise ContractError(f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl")
     hooks: list[tuple[Catalogue[Any], Any]] = [
         (registry.backends, manager.hook.register_backends),
         (registry.metrics, manager.hook.register_metrics),
@@ -284,8 +263,8 @@ def missing(spec: BackendSpec) -> str | None:
     absent = []
     for distribution in spec.requires:
         try:
-            importlib.metadata.version(distribution)
-        except importlib.metadata.PackageNotFoundError:
+            version(distribution)
+        except PackageNotFoundError:
             absent.append(distribution)
     if not absent:
         return None

@@ -15,7 +15,7 @@ import tokbench.plugin
 from tokbench.cli.main import tokbench as command
 from tokbench.contracts import tokenizer as protocol
 from tokbench.testing import check_backend, conformance
-from tokbench.testing.contract import SENTENCES
+from tokbench.testing.report import SENTENCES
 from tokbench.testing.rules import RULES
 
 ALL = broken.BROKEN + lives.BROKEN

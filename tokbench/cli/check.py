@@ -54,7 +54,7 @@ def _check_config(config: Path) -> None:
 
     read = read_config(config)
     with progress_bars() as progress, worker_pool(read, progress) as pool:
-        checked = check_config(read, pool, progress)
+        checked = check_config(read, pool)
     for each in checked.prepared:
         if each.failure:
             show_traceback(each.reason, each.failure.traceback)
@@ -72,14 +72,16 @@ def _check_config(config: Path) -> None:
 def _check_backend(
     backend: str, options: Sequence[str], train: int, examples: int | None, time_limit: float | None, *, as_json: bool
 ) -> None:
+    from contextlib import closing
+
     from tokbench.report.escaping import visible
     from tokbench.testing.report import ConformanceReport
-    from tokbench.testing.request import EXAMPLES, CheckRequest
     from tokbench.testing.run import TIME_LIMIT, Session
+    from tokbench.testing.under_test import EXAMPLES, CheckRequest
 
     request = CheckRequest(backend, parse_options(options), train, EXAMPLES if examples is None else examples)
     outcomes = []
-    with Session(request, TIME_LIMIT if time_limit is None else time_limit) as session:
+    with closing(Session(request, TIME_LIMIT if time_limit is None else time_limit)) as session:
         for outcome in session.outcomes():
             outcomes.append(outcome)
             if not as_json:

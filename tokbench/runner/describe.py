@@ -8,16 +8,15 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from tokbench.config.model import Config
 from tokbench.contracts.metric import MetricFamily
 from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
 from tokbench.corpus.words.icu import icu_version
-from tokbench.failures import Failure, attempt, doing
-from tokbench.progress import Progress
+from tokbench.failures import Failure
 from tokbench.registry import PluginStatus, Registry
 from tokbench.results.blocks import (
     CorpusInfo,
@@ -31,7 +30,7 @@ from tokbench.results.blocks import (
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
-from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.runner.workers.worker import TokenizerJob
 
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
@@ -156,30 +155,15 @@ _LARGEST = 1 << 21
 """Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
 
 
-@dataclass(frozen=True)
-class Identify(Job):
-    """Take the digest of a tokenizer's vocabulary; the answer is the digest."""
-
-    name: str
-
-    def run(self, context: WorkerContext) -> Iterator[str]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        with doing("reading the vocabulary of", tokenizer=self.name, place=self.name):
-            digest = attempt(lambda: _vocabulary_sha256(context.tokenizer(self.name)))
-        yield "" if isinstance(digest, Failure) else digest
-
-
-def identify(prepared: list[PreparedTokenizer], pool: WorkerPool, progress: Progress) -> list[PreparedTokenizer]:
+def identify(prepared: list[PreparedTokenizer], pool: WorkerPool) -> list[PreparedTokenizer]:
     """Return the tokenizers with the digests of their vocabularies."""
     ready = {each.name: each for each in prepared if each.facts}
-    jobs = (Identify(name) for name in ready)
-    for done, (job, answer) in enumerate(pool.work(lambda: next(jobs, None)), 1):
-        assert isinstance(job, Identify)
+    jobs = [TokenizerJob((name,), "reading the vocabulary of", name, _vocabulary_sha256) for name in ready]
+    for name, answer in pool.ask_each(jobs, "identifying tokenizers"):
         if isinstance(answer, WorkerDied):
-            ready[job.name] = ready[job.name].with_note(answer.failure.reason)
-        else:
-            ready[job.name] = replace(ready[job.name], vocabulary=answer)
-        progress("identifying tokenizers", done, len(ready))
+            ready[name] = ready[name].with_note(answer.failure.reason)
+        elif not isinstance(answer, Failure):
+            ready[name] = replace(ready[name], vocabulary=answer)
     return [ready.get(each.name, each) for each in prepared]
 
 

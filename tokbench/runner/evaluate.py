@@ -86,11 +86,6 @@ class Evaluation:
             return None  # it takes the groups one by one
         return attempt(lambda: reduce(metric.merge, parts), "merging groups")
 
-    @property
-    def failures(self) -> list[Failure]:
-        """All failures of tokenizers and metrics so far."""
-        return [*self.ended.values(), *(state for state in self.states.values() if isinstance(state, Failure))]
-
     def families(self, name: str) -> tuple[str, ...]:
         """Return all families that measure a tokenizer."""
         return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
@@ -105,11 +100,11 @@ class Evaluation:
         )
 
 
-def evaluate(plan: Plan, names: list[str], pool: WorkerPool, progress: Progress) -> Evaluation:
+def evaluate(plan: Plan, names: list[str], pool: WorkerPool) -> Evaluation:
     """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept."""
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
     evaluation = Evaluation(metrics, SameIds(plan, names))
-    evaluator = _Evaluator(plan, evaluation, names, progress)
+    evaluator = _Evaluator(plan, evaluation, names, pool.progress)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)

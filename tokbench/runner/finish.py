@@ -58,18 +58,16 @@ class Finished:
 def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> Finished:
     """Make the cells of the text metrics, and what goes with them."""
     finisher = _Finisher(plan, evaluation)
-    rows = [row for each in prepared for row in finisher.rows(each)]
+    cells = [cell for each in prepared for cell in finisher.cells(each)]
     states = [state for each in prepared for state in finisher.states(each)]
     raw = ((state, attempt(partial(evaluation.metrics[state.family].raw, state.state))) for state in states)
     outcomes = (each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome))
-    failures = [row.values for row in rows if isinstance(row.values, Failure)]
-    failures += [each.failure for each in prepared if each.failure]
     return Finished(
-        cells=[cell for row in rows for cell in row.cells()],
+        cells=cells,
         states=[RawState(**place._asdict() | {"state": each}) for place, each in raw if not isinstance(each, Failure)],
         losses=[loss for state in states if (loss := _loss(evaluation, state))],
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
-        tracebacks=tracebacks(failures),
+        tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
     )
 
 
@@ -83,27 +81,12 @@ class _State(NamedTuple):
     state: Any
 
 
-class _Row(NamedTuple):
-    """Some values of a tokenizer in one group, or the failure; ``seen`` is the share of documents trained on."""
-
-    prepared: PreparedTokenizer
-    corpus: str
-    group: str
-    metrics: Iterable[Metric]
-    values: Values | Failure
-    seen: float | None
-
-    def cells(self) -> Iterator[Cell]:
-        """Yield a cell for each metric."""
-        for metric in self.metrics:
-            yield make_cell(self.prepared, self.corpus, self.group, metric, self.values, self.seen)
-
-
 class _Finisher:
     """Asks the text metrics of a run for their values.
 
     Attributes:
         outcomes: by corpus and family, what corpus metrics found.
+        failures: of the cells that have been made.
     """
 
     def __init__(self, plan: Plan, evaluation: Evaluation) -> None:
@@ -111,6 +94,7 @@ class _Finisher:
         self._evaluation = evaluation
         self._families = [family for family, _ in plan.metrics if family.text]
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
+        self.failures: list[Failure] = []
         for corpus in plan.measured:
             for name, metric in evaluation.metrics.items():
                 if isinstance(metric, CorpusMetric):
@@ -139,8 +123,8 @@ class _Finisher:
                     if not isinstance(state, Failure):
                         yield _State(*place, state)
 
-    def rows(self, prepared: PreparedTokenizer) -> Iterator[_Row]:
-        """Yield the values of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
+    def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
+        """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
         names = prepared.planned.train_on
         trained = np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
         for corpus in self._plan.measured:
@@ -150,13 +134,26 @@ class _Finisher:
                 for family in self._families:
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
                     values = self._values(prepared.name, corpus, group, family)
-                    yield _Row(prepared, corpus, group, metrics, values, seen)
+                    yield from self._cells(prepared, (corpus, group), metrics, values, seen)
                 same = self._plan.metric(Role.SAME_IDS)
                 if same:
                     values = {same.id: self._same_ids(prepared, corpus, group)}
-                    yield _Row(prepared, corpus, group, [same], values, seen)
+                    yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus, trained)
+
+    def _cells(
+        self,
+        prepared: PreparedTokenizer,
+        place: tuple[str, str],
+        metrics: Iterable[Metric],
+        values: Values | Failure,
+        seen: float | None,
+    ) -> Iterator[Cell]:
+        """Yield the cells of some metrics; ``seen`` is the share of documents trained on."""
+        if isinstance(values, Failure):
+            self.failures.append(values)
+        return (make_cell(prepared, *place, metric, values, seen) for metric in metrics)
 
     def _values(self, name: str, corpus: str, group: str, family: MetricFamily) -> Values | Failure:
         metric = self._evaluation.metrics[family.name]
@@ -169,7 +166,7 @@ class _Finisher:
             return outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})
         return attempt(lambda: metric.finish(state), f"finishing {family.name}")
 
-    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[_Row]:
+    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
         usual = {*self._plan.surveys[corpus].groups, WHOLE}
         for family in self._families:
@@ -177,9 +174,9 @@ class _Finisher:
             for (name, group), found in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
                 if name == prepared.name and group not in usual:
                     metrics = [metric for metric in family.values if metric.id in found]
-                    yield _Row(prepared, corpus, group, metrics, found, seen)
+                    yield from self._cells(prepared, (corpus, group), metrics, found, seen)
 
-    def _by_script(self, prepared: PreparedTokenizer, corpus: str, trained: Fingerprints | None) -> Iterator[_Row]:
+    def _by_script(self, prepared: PreparedTokenizer, corpus: str, trained: Fingerprints | None) -> Iterator[Cell]:
         """Yield the values of the groups of each script put together, of families that have them."""
         survey = self._plan.surveys[corpus]
         families = [family for family in self._families if family.by_script]
@@ -192,7 +189,7 @@ class _Finisher:
                 metric = self._evaluation.metrics[family.name]
                 assert not isinstance(metric, CorpusMetric)
                 values = state if isinstance(state, Failure) else attempt(partial(metric.finish, state))
-                yield _Row(prepared, corpus, f"script: {script}", family.values, values, seen)
+                yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen)
 
     def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable:
         """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import InputError, Problem
-from tokbench.failures import Failure, attempt, doing
+from tokbench.failures import Failure, attempt
 from tokbench.files import write_atomically
 from tokbench.results.model import Results
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
-from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.runner.workers.worker import TokenizerJob
 
 
 def make_folder(folder: Path) -> None:
@@ -36,32 +36,21 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
-@dataclass(frozen=True)
-class SaveTokenizer(Job):
-    """Save a tokenizer into a folder; the answer is the file, ``None`` if it has no ``save``, or the failure."""
-
-    name: str
-    folder: Path
-
-    def run(self, context: WorkerContext) -> Iterator[Path | Failure | None]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        with doing("saving", tokenizer=self.name):
-            yield attempt(lambda: self._save(context.tokenizer(self.name)))
-
-    def _save(self, tokenizer: Tokenizer) -> Path | None:
-        if not isinstance(tokenizer, Saves):
-            return None
-        self.folder.mkdir(exist_ok=True)
-        path = self.folder / (self.name + tokenizer.file_suffix)
-        tokenizer.save(path)
-        return path
+def _save(folder: Path, name: str, tokenizer: Tokenizer) -> Path | None:
+    """Save a tokenizer into a folder; return the file, or ``None`` if it has no ``save``."""
+    if not isinstance(tokenizer, Saves):
+        return None
+    folder.mkdir(exist_ok=True)
+    path = folder / (name + tokenizer.file_suffix)
+    tokenizer.save(path)
+    return path
 
 
 def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
     """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
     if not each.planned.train_on or not each.facts:
         return each
-    answer = pool.ask(SaveTokenizer(each.name, folder / "artefacts"))
+    answer = pool.ask(TokenizerJob((each.name,), "saving", "", partial(_save, folder / "artefacts", each.name)))
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
         return each.with_note(f"not saved: {outcome.reason}")

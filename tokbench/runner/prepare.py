@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 from tokbench.runner.plan import Plan, PlannedTokenizer, make_plan, reading_order
-from tokbench.runner.workers.pool import InProcessPool, WorkerDied, WorkerPool, one_thread
+from tokbench.runner.workers.pool import ONE_THREAD, InProcessPool, WorkerDied, WorkerPool
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
@@ -58,10 +58,8 @@ class PreparedTokenizer:
     """A tokenizer of the run, and how far it has come; every step of the preparation returns a new one.
 
     Attributes:
-        planned: what was planned.
-        facts: what is known of it, if it is ready.
-        state: whether it is ready.
-        failure: why it is not, if it is not.
+        facts: present if it is ready.
+        failure: present if it is not ready.
         load_s: seconds that loading took, the library's import included.
         train_s: seconds that training took.
         train_bytes, train_documents: size of the text it was trained on.
@@ -127,7 +125,7 @@ class LoadTokenizer(Job):
         yield facts, seconds
 
 
-def load_all(plan: Plan, pool: WorkerPool, progress: Progress) -> list[PreparedTokenizer]:
+def load_all(plan: Plan, pool: WorkerPool) -> list[PreparedTokenizer]:
     """Load every tokenizer that is not to be trained.
 
     One that cannot be loaded is unavailable if it is optional, and a problem of the plan if it is not.
@@ -140,7 +138,7 @@ def load_all(plan: Plan, pool: WorkerPool, progress: Progress) -> list[PreparedT
         elif not planned.train_on:
             each = _load(each, pool, plan.problems)
         prepared.append(each)
-        progress("loading tokenizers", len(prepared), len(plan.tokenizers))
+        pool.progress("loading tokenizers", len(prepared), len(plan.tokenizers))
     return prepared
 
 
@@ -175,6 +173,7 @@ class TrainTokenizer(Job):
     backend: str
     options: Options
     vocab_size: int
+    corpora: tuple[str, ...]
 
     def run(self, context: WorkerContext) -> Iterator[Training]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
@@ -221,55 +220,47 @@ _CANNOT_BE_SENT = (
 )
 
 
-def train_all(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], pool: WorkerPool, progress: Progress
-) -> Iterator[PreparedTokenizer]:
+def train_all(plan: Plan, prepared: Sequence[PreparedTokenizer], pool: WorkerPool) -> Iterator[PreparedTokenizer]:
     """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
     One training comes after the other, so that their times can be compared; those of a study of sizes, which may be
     many, share the workers.
     """
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
+    trained: dict[str, PreparedTokenizer] = {}
     if plan.config.study.vocabulary is not None:
         trained = _train_side_by_side(plan, waiting, pool)
-        yield from (trained.get(each.name, each) for each in prepared)
-        return
     for each in prepared:
-        yield train_one(plan, each, pool, progress) if each.name in waiting else each
+        untrained = each.name in waiting and each.name not in trained
+        yield train_one(plan, each, pool) if untrained else trained.get(each.name, each)
 
 
 def _train_side_by_side(
     plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool
 ) -> dict[str, PreparedTokenizer]:
-    jobs = deque(_training(each.planned) for each in waiting.values())
+    jobs = iter([_training(each.planned) for each in waiting.values()])
     trained = {}
-    for job, answer in pool.work(
-        lambda: jobs.popleft() if jobs else None, feeds=lambda job: _feeds(plan, waiting, job)
-    ):
+    for job, answer in pool.work(lambda: next(jobs, None), feeds=lambda job: _feeds(plan, job)):
         assert isinstance(job, TrainTokenizer)
-        if isinstance(answer, WorkerDied) and not answer.heartbeat.verb:
-            jobs.append(job)  # its worker died before it began
-        else:
-            trained[job.name] = _trained(waiting[job.name], answer, pool)
+        trained[job.name] = _trained(waiting[job.name], answer, pool)
     return trained
 
 
-def train_one(plan: Plan, each: PreparedTokenizer, pool: WorkerPool, progress: Progress) -> PreparedTokenizer:
+def train_one(plan: Plan, each: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
     """Train one tokenizer; if it cannot be trained, its state and failure say so."""
-    progress(f"training {each.name}", 0, None)
+    pool.progress(f"training {each.name}", 0, None)
     job = _training(each.planned)
-    return _trained(each, pool.ask(job, lambda: _feeds(plan, {each.name: each}, job)), pool)
+    return _trained(each, pool.ask(job, lambda: _feeds(plan, job)), pool)
 
 
 def _training(planned: PlannedTokenizer) -> TrainTokenizer:
-    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size)
+    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, planned.train_on)
 
 
-def _feeds(plan: Plan, waiting: Mapping[str, PreparedTokenizer], job: Job) -> dict[str, Iterator[str]]:
+def _feeds(plan: Plan, job: Job) -> dict[str, Iterator[str]]:
     """Return the training text of a job."""
     assert isinstance(job, TrainTokenizer)
-    names = waiting[job.name].planned.train_on
-    return {"training": (document.text for name in names for document in plan.corpora[name].training())}
+    return {"training": (document.text for name in job.corpora for document in plan.corpora[name].training())}
 
 
 def _trained(each: PreparedTokenizer, answer: Training | WorkerDied, pool: WorkerPool) -> PreparedTokenizer:
@@ -291,13 +282,7 @@ def _trained(each: PreparedTokenizer, answer: Training | WorkerDied, pool: Worke
 
 
 class Checked(NamedTuple):
-    """A configuration in which nothing is wrong.
-
-    Attributes:
-        registry: the plugins.
-        plan: what will be done.
-        prepared: the tokenizers, loaded in a worker; those to be trained are not yet.
-    """
+    """A configuration in which nothing is wrong; its tokenizers are loaded, but those to be trained not yet trained."""
 
     registry: Registry
     plan: Plan
@@ -309,7 +294,7 @@ def worker_pool(config: Config, progress: Progress, workers: int = 1) -> Iterato
     """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
 
     Args:
-        config: the configuration.
+        config: it sets the time limits.
         progress: called with every step.
         workers: how many processes; 0 runs everything in this process, without isolation and time limits.
 
@@ -318,22 +303,23 @@ def worker_pool(config: Config, progress: Progress, workers: int = 1) -> Iterato
     """
     if workers < 0:
         raise InputError([Problem("workers", f"{workers} is too few; give 0 or more")])
-    one_thread()
+    for name, value in ONE_THREAD.items():  # before any native library is loaded; what is set already stays
+        os.environ.setdefault(name, value)
     with ProcessPool(workers, config.limits, progress) if workers else InProcessPool(progress) as pool:
         if not config.problems:
             pool.start()
         yield pool
 
 
-def check(config: Config, pool: WorkerPool, progress: Progress) -> Checked:
+def check(config: Config, pool: WorkerPool) -> Checked:
     """Find everything that is wrong, before anything is measured.
 
     Raises:
         InputError: with all problems, each with its place.
     """
     registry = load_registry()
-    plan = make_plan(config, registry, progress)
-    prepared = load_all(plan, pool, progress)
+    plan = make_plan(config, registry, pool.progress)
+    prepared = load_all(plan, pool)
     if plan.problems:
         error = InputError(reading_order(plan.problems))
         for each in prepared:

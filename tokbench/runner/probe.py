@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from tokbench.contracts.metric import Answer, Probe, Segmented
 from tokbench.contracts.options import Options
@@ -20,13 +19,7 @@ from tokbench.runner.workers.worker import Job, WorkerContext
 
 @dataclass(frozen=True)
 class Ask(Job):
-    """Ask a tokenizer; the answer is an :class:`Answer` or the failure.
-
-    Attributes:
-        family, options: the metric family.
-        number: the place of the probe among those of the family, from 0.
-        name: the tokenizer.
-    """
+    """Ask a tokenizer a probe of a family, by its number from 0; the answer is an :class:`Answer` or the failure."""
 
     family: str
     options: Options
@@ -46,13 +39,8 @@ _Key = tuple[str, int, str]
 """Family, number of the probe, tokenizer."""
 
 
-class _PlannedProbe(NamedTuple):
-    """A probe and where it comes from."""
-
-    family: str
-    options: Options
-    number: int
-    probe: Probe
+_PlannedProbe = tuple[str, Options, int, Probe]
+"""Family and its options, number of the probe, and the probe."""
 
 
 @dataclass(frozen=True)
@@ -71,29 +59,22 @@ class Probed:
 
 
 def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
-    """Put every probe to every tokenizer that is ready.
-
-    Args:
-        plan: what is to be done.
-        prepared: the tokenizers.
-        ended: tokenizers that have ended a process before, which are asked nothing.
-        pool: the workers.
-    """
-    planned = [
-        _PlannedProbe(family.name, options, number, each)
+    """Put every probe to every tokenizer that is ready, except to those that have ``ended`` a process before."""
+    planned: list[_PlannedProbe] = [
+        (family.name, options, number, each)
         for family, options in plan.metrics
         if family.probes
         for number, each in enumerate(family.probes(options))
     ]
     answers = _ask(planned, [each.name for each in prepared if each.facts], dict(ended), pool)
     cells, probes = [], []
-    for each in planned:
-        found = {one.name: answers.get((each.family, each.number, one.name), Failure(one.reason)) for one in prepared}
+    for family, _, number, each in planned:
+        found = {one.name: answers.get((family, number, one.name), Failure(one.reason)) for one in prepared}
         for one in prepared:
             answer = found[one.name]
             values = answer if isinstance(answer, Failure) else answer.values
-            cells += [make_cell(one, OWN_TEXTS, WHOLE, metric, values) for metric in each.probe.values]
-        probes.append(_described(each.probe, found))
+            cells += [make_cell(one, OWN_TEXTS, WHOLE, metric, values) for metric in each.values]
+        probes.append(_described(each, found))
     failures = [answer for answer in answers.values() if isinstance(answer, Failure)]
     return Probed(cells, probes, tracebacks(failures))
 

@@ -7,8 +7,9 @@ to show the difference.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,12 +19,12 @@ from numpy.typing import NDArray
 from tokbench.contracts.metric import Role
 from tokbench.contracts.tokenizer import Encoded, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
-from tokbench.failures import Failure, attempt, doing
+from tokbench.failures import Failure
 from tokbench.metrics.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference
 from tokbench.runner.plan import Plan
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
-from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.runner.workers.worker import TokenizerJob
 
 _BEFORE, _TOKENS = 2, 8
 _CHARS_BEFORE, _CHARS = 12, 48
@@ -124,7 +125,8 @@ class SameIds:
                 continue
             name, corpus, group = key
             _, origin, text = found.first
-            answer = pool.ask(Segment(name, self.references[name], text))
+            names = name, self.references[name]
+            answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))
             shown = answer.failure if isinstance(answer, WorkerDied) else answer
             difference = Difference(
                 tokenizer=name,
@@ -140,37 +142,21 @@ class SameIds:
             self.differences.append(difference)
 
 
-@dataclass(frozen=True)
-class Segment(Job):
-    """Show how two tokenizers cut a text where they first differ.
-
-    The answer is the difference, with the tokens from two before it on, or the failure.
-    """
-
-    name: str
-    reference: str
-    text: str
-
-    def run(self, context: WorkerContext) -> Iterator[IdDifference | Failure]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        with doing("encoding", tokenizer=self.name, place="a document again"):
-            answer = attempt(lambda: self._segment(context.tokenizer(self.name), context.tokenizer(self.reference)))
-        yield answer
-
-    def _segment(self, one: Tokenizer, other: Tokenizer) -> IdDifference | Failure:
-        got, expected = list(map(int, one.encode(self.text))), list(map(int, other.encode(self.text)))
-        shared = _shared(got, expected)
-        if shared == len(got) == len(expected):
-            return Failure("encoded by itself, the document has equal ids")
-        position = _shared(self.text, other.decode(expected[:shared]))
-        start = max(0, position - _CHARS_BEFORE)
-        tokens = slice(max(0, shared - _BEFORE), shared + _TOKENS)
-        return IdDifference(
-            position=position,
-            text=self.text[start : position + _CHARS],
-            expected=[(token, _text(other, token)) for token in expected[tokens]],
-            got=[(token, _text(one, token)) for token in got[tokens]],
-        )
+def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Failure:
+    """Show how two tokenizers cut a text where they first differ, with the tokens from two before it on."""
+    got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))
+    shared = _shared(got, expected)
+    if shared == len(got) == len(expected):
+        return Failure("encoded by itself, the document has equal ids")
+    position = _shared(text, other.decode(expected[:shared]))
+    start = max(0, position - _CHARS_BEFORE)
+    tokens = slice(max(0, shared - _BEFORE), shared + _TOKENS)
+    return IdDifference(
+        position=position,
+        text=text[start : position + _CHARS],
+        expected=[(token, _text(other, token)) for token in expected[tokens]],
+        got=[(token, _text(one, token)) for token in got[tokens]],
+    )
 
 
 def _shared(one: Sequence[Any], other: Sequence[Any]) -> int:

@@ -30,8 +30,7 @@ class TrainedTokenizer:
     """The outcome of one training.
 
     Attributes:
-        name, backend: of the tokenizer.
-        asked, vocab_size: the size that was asked for, and the real size.
+        vocab_size: the real size, which may be less than was asked for.
         n_bytes: size of the training text, UTF-8.
         seconds: how long training took.
         peak_mib: the largest memory so far of the process that trained it.
@@ -42,8 +41,6 @@ class TrainedTokenizer:
     """
 
     name: str
-    backend: str
-    asked: int
     vocab_size: int = 0
     n_bytes: int = 0
     seconds: float = 0.0
@@ -71,22 +68,17 @@ def train(
     """
     config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if entry.train}
     with worker_pool(config, progress) as pool:
-        plan, chosen = _choose(config, only, pool, progress)
+        plan, chosen = _choose(config, only, pool)
         make_folder(folder)
         written = tuple(formats) or (OWN_FORMAT,)
         return [_train(plan, each, WriteTokenizer(each.name, folder, written), pool) for each in chosen]
 
 
-def _choose(
-    config: Config, only: Sequence[str], pool: WorkerPool, progress: Progress
-) -> tuple[Plan, list[PreparedTokenizer]]:
-    plan, prepared = check(config, pool, progress)[1:]
+def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Plan, list[PreparedTokenizer]]:
+    plan, prepared = check(config, pool)[1:]
     known = [each.name for each in prepared]
-    wrong = [
-        Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}")
-        for name in only
-        if name not in known
-    ]
+    unknown = [name for name in only if name not in known]
+    wrong = [Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}") for name in unknown]
     if wrong or not prepared:
         raise InputError(wrong or [Problem(str(config.path), "nothing to train: no tokenizer has 'train'")])
     return plan, [each for each in prepared if not only or each.name in only]
@@ -126,8 +118,7 @@ class WriteTokenizer(Job):
         exports: Mapping[str, str] = tokenizer.exports if isinstance(tokenizer, Exports) else {}
         suffixes = {**own, **exports}
         if form not in suffixes:
-            msg = f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}"
-            raise InputError(msg)
+            raise InputError(f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}")
         path = self.folder / (self.name + suffixes[form])
         if form == OWN_FORMAT:
             assert isinstance(tokenizer, Saves)
@@ -139,18 +130,18 @@ class WriteTokenizer(Job):
 
 
 def _train(plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool) -> TrainedTokenizer:
-    planned = each.planned
-    each = train_one(plan, each, pool, pool.progress)
+    each = train_one(plan, each, pool)
     if each.facts is None:
-        return TrainedTokenizer(each.name, planned.spec.name, planned.vocab_size, failure=each.failure)
-    answer: WrittenTokenizer | WorkerDied = pool.ask(write, lambda: {"held out": _held_out(plan, planned.train_on)})
+        return TrainedTokenizer(each.name, failure=each.failure)
+    answer: WrittenTokenizer | WorkerDied = pool.ask(
+        write, lambda: {"held out": _held_out(plan, each.planned.train_on)}
+    )
     if isinstance(answer, WorkerDied):
-        return TrainedTokenizer(each.name, planned.spec.name, planned.vocab_size, failure=answer.failure)
+        return TrainedTokenizer(each.name, failure=answer.failure)
     failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
+    joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
     return TrainedTokenizer(
         name=each.name,
-        backend=planned.spec.name,
-        asked=planned.vocab_size,
         vocab_size=each.facts.vocab_size,
         n_bytes=each.train_bytes,
         seconds=each.train_s or 0.0,
@@ -158,16 +149,8 @@ def _train(plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: Wor
         compression=answer.n_bytes / answer.tokens if answer.tokens else None,
         files=tuple(path for path in answer.written if isinstance(path, Path)),
         notes=each.notes,
-        failure=_joined(failures),
+        failure=joined if failures else None,
     )
-
-
-def _joined(failures: Sequence[Failure]) -> Failure | None:
-    """Return several failures as one."""
-    if not failures:
-        return None
-    traceback = "\n".join(each.traceback for each in failures)
-    return Failure("; ".join(each.reason for each in failures), traceback=traceback)
 
 
 def _held_out(plan: Plan, names: Sequence[str]) -> Iterator[str]:

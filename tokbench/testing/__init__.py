@@ -10,8 +10,7 @@ Anywhere else :func:`check_backend` returns a report, and ``tokbench check --bac
 
 from __future__ import annotations
 
-from tokbench.testing.pytest_case import conformance
 from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
-from tokbench.testing.run import check_backend
+from tokbench.testing.run import check_backend, conformance
 
 __all__ = ["ConformanceReport", "Outcome", "State", "Verdict", "check_backend", "conformance"]

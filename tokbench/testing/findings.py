@@ -1,10 +1,12 @@
-"""The exceptions by which a rule says what it found."""
+"""The exceptions by which a rule says what it found, and values and calls as short text."""
 
 from __future__ import annotations
 
-from typing import Any
+import unicodedata
+from typing import Any, Final
 
-from tokbench.testing.shown import shown
+_LONGEST: Final = 160
+_LONGEST_TEXT: Final = 1_000
 
 
 class Broken(Exception):  # noqa: N818 - a finding
@@ -30,3 +32,39 @@ class RuleNotApplicable(Exception):  # noqa: N818 - a finding
 
 class Elsewhere(Exception):  # noqa: N818 - a finding
     """A call went wrong that this rule only builds on; another rule is about it, and reports it."""
+
+
+def shown(value: Any) -> str:
+    r"""Return a value as Python writes it, or the beginning and the length of a long one.
+
+    Characters that are not in their composed form (NFC), and might look like others, are escaped.
+
+    >>> shown("né"), shown("ne\u0301"), shown([1, 2])
+    ("'né'", "'ne\\u0301'", '[1, 2]')
+    >>> shown("a" * 1000)[-30:]
+    "aaaaaaaaaaa'... (1,000 in all)"
+    """
+    if isinstance(value, str | bytes | list | tuple) and len(value) > _LONGEST:
+        return f"{shown(value[:_LONGEST])}... ({len(value):,} in all)"
+    text = repr(value)
+    if not unicodedata.is_normalized("NFC", text):
+        text = ascii(value)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+
+
+def call_of(method: str, *arguments: Any) -> str:
+    """Return a call as Python writes it.
+
+    >>> call_of("decode", [1, 2])
+    'decode([1, 2])'
+    """
+    return f"{method}({', '.join(map(shown, arguments))})"
+
+
+def raised(error: BaseException) -> str:
+    """Say what was raised, on one line, with its type.
+
+    >>> raised(KeyError("a"))
+    "raised KeyError: 'a'"
+    """
+    return f"raised {type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"[:500]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pickle
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal
 
 from tokbench.config.model import Limits
 from tokbench.contracts.tokenizer import Tokenizer
@@ -16,37 +16,24 @@ from tokbench.progress import silent
 from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, WorkerContext
-from tokbench.testing.request import CheckRequest
-from tokbench.testing.under_test import TokenizerUnderTest, raised
+from tokbench.testing.findings import raised
+from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
 
 _KEPT: Final = "the tokenizer under test"
 
 
-class CheckJob(Job):
-    """A job on the tokenizer under test. Its time limit is for the whole job."""
+@dataclass(frozen=True)
+class _Check(Job):
+    """Call a function with the tokenizer under test. The time limit is for the whole job."""
 
     limit: ClassVar[Literal["step", "train"]] = "train"
+    step: Callable[[TokenizerUnderTest], Any]
 
     def run(self, context: WorkerContext) -> Iterator[Any]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         subject = context.kept[_KEPT]
         with doing("checking", tokenizer=subject.request.name, place=""):
-            yield self.answer(subject)
-
-    def answer(self, subject: TokenizerUnderTest) -> Any:
-        """Return the one answer."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class EncodeText(CheckJob):
-    """Encode a text; the answer is the ids, or in words what happened instead."""
-
-    text: str
-
-    def answer(self, subject: TokenizerUnderTest) -> list[int] | str:
-        """See :class:`CheckJob`."""
-        return subject.ids_or_words(self.text)
+            yield self.step(subject)
 
 
 @dataclass(frozen=True)
@@ -84,7 +71,7 @@ class _Load(Job):
 
 
 class CheckProcess:
-    """A fresh process with a tokenizer; use it as a context, or close it.
+    """A fresh process with a tokenizer, to be closed.
 
     Args:
         request: the tokenizer.
@@ -101,24 +88,24 @@ class CheckProcess:
         self, request: CheckRequest, limit: float, *, hash_seed: int = 0, avoid: frozenset[str] = frozenset()
     ) -> None:
         environment, limits = {"PYTHONHASHSEED": str(hash_seed)}, Limits(step=limit, train=limit)
-        pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True)
-        self._pool = pool
-        self.close = weakref.finalize(self, pool.end)
-        problem = self.ask(_Load(request.name, pickle.dumps(request), limit, avoid))
+        self._pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True)
+        self.close = weakref.finalize(self, self._pool.end)
+        problem = self._ask(_Load(request.name, pickle.dumps(request), limit, avoid))
         if isinstance(problem, WorkerDied):
             raise BackendError(f"backend {request.name!r} does not load: {reason_of(problem)}")
         if problem is not None:
             self.close()
             raise problem
 
-    def __enter__(self) -> Self:
-        return self
+    def ask(self, step: Callable[[TokenizerUnderTest], Any]) -> Any | WorkerDied:
+        """Return what a function finds about the tokenizer there; the process is closed if it has died.
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        Args:
+            step: the function, which is sent as a pickle.
+        """
+        return self._ask(_Check(step))
 
-    def ask(self, job: Job) -> Any | WorkerDied:
-        """Return the answer to a job; the process is closed if it has died."""
+    def _ask(self, job: Job) -> Any | WorkerDied:
         answer = self._pool.ask(job)
         if isinstance(answer, WorkerDied):
             self.close()

@@ -1,14 +1,29 @@
-"""The report of a check: an outcome for every rule."""
+"""The report of a check: an outcome for every rule, and the sentence of the contract that the rule checks."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from tokbench.testing.contract import SENTENCES
+from tokbench.contracts import tokenizer as contract
+
+
+def _read(docstring: str) -> dict[int, str]:
+    r"""Return the numbered sentences of a docstring, each on one line.
+
+    >>> _read("A title.\n\n1. One\n   thing.\n2. Another.\n\nThe end.")
+    {1: 'One thing.', 2: 'Another.'}
+    """
+    found = re.finditer(r"^(\d+)\. (.+(?:\n +\S.*)*)", docstring, re.MULTILINE)
+    return {int(match[1]): " ".join(match[2].split()).replace("``", "`") for match in found}
+
+
+SENTENCES: Final = _read(contract.__doc__ or "")
+"""By number, as they stand in the docstring; none where Python leaves docstrings out (``-OO``)."""
 
 
 class State(StrEnum):

@@ -1,20 +1,20 @@
-"""One tokenizer through all rules, each in a process that may die."""
+"""One tokenizer through all rules, each in a process that may die; the result is a report, or a pytest test."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Self
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from functools import partial
+from typing import Any, Final
 
 from tokbench.contracts.backend import BackendSpec
-from tokbench.errors import TokbenchError
+from tokbench.errors import BackendUnavailable, TokbenchError
 from tokbench.runner.workers.pool import WorkerDied
-from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable
-from tokbench.testing.process import CheckJob, CheckProcess, reason_of
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, raised
+from tokbench.testing.process import CheckProcess, reason_of
 from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
-from tokbench.testing.request import EXAMPLES, CheckRequest
 from tokbench.testing.rules import RULES
-from tokbench.testing.under_test import BUILDING_ON, TokenizerUnderTest, raised
+from tokbench.testing.under_test import BUILDING_ON, EXAMPLES, CheckRequest, TokenizerUnderTest
 
 TIME_LIMIT: Final = 120.0
 """Seconds that loading or training may take, and every rule."""
@@ -22,30 +22,24 @@ TIME_LIMIT: Final = 120.0
 _TRIES: Final = 4
 
 
-@dataclass(frozen=True)
-class _CheckRule(CheckJob):
-    """Check a rule; the answer is a :class:`Verdict`."""
-
-    rule: str
-
-    def answer(self, subject: TokenizerUnderTest) -> Verdict:
-        """See :class:`CheckJob`."""
-        try:
-            return Verdict(State.OK, RULES[self.rule].check(subject))
-        except Broken as broken:
-            return Verdict(State.FAILED, "", broken.call, broken.expected, broken.got)
-        except RuleNotApplicable as reason:
-            return Verdict(State.NOT_APPLICABLE, str(reason))
-        except Elsewhere:
-            return Verdict(State.NOT_APPLICABLE, "what it builds on fails; see the other rules")
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - panics are not an Exception
-            return Verdict(State.FAILED, "", "", "an answer", raised(error))
+def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
+    """Check a rule."""
+    try:
+        return Verdict(State.OK, RULES[rule].check(subject))
+    except Broken as broken:
+        return Verdict(State.FAILED, "", broken.call, broken.expected, broken.got)
+    except RuleNotApplicable as reason:
+        return Verdict(State.NOT_APPLICABLE, str(reason))
+    except Elsewhere:
+        return Verdict(State.NOT_APPLICABLE, "what it builds on fails; see the other rules")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - panics are not an Exception
+        return Verdict(State.FAILED, "", "", "an answer", raised(error))
 
 
 class Session:
-    """One tokenizer under check, in a process of its own, which is replaced if it dies.
+    """One tokenizer under check, in a process of its own, which is replaced if it dies; to be closed.
 
     Args:
         request: the tokenizer.
@@ -81,7 +75,7 @@ class Session:
         for _ in range(_TRIES):
             self.start()
             assert self._process is not None
-            answer: Verdict | WorkerDied = self._process.ask(_CheckRule(rule))
+            answer: Verdict | WorkerDied = self._process.ask(partial(_verdict, rule))
             if isinstance(answer, Verdict):
                 verdict = answer
                 break
@@ -100,12 +94,6 @@ class Session:
         if self._process is not None:
             self._process.close()
             self._process = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def outcomes(self) -> Iterator[Outcome]:
         """Check all rules, and yield their outcomes one after the other."""
@@ -152,5 +140,58 @@ def check_backend(
     (True, 'vocab_size', '256 ids')
     """
     request = CheckRequest(backend, dict(options or {}), train, examples)
-    with Session(request, time_limit) as session:
+    with closing(Session(request, time_limit)) as session:
         return ConformanceReport(request.name, request.options, train, tuple(session.outcomes()))
+
+
+def conformance(
+    backend: str | BackendSpec,
+    /,
+    *,
+    train: int = 0,
+    examples: int = EXAMPLES,
+    time_limit: float = TIME_LIMIT,
+    **options: Any,
+) -> Callable[[str], None]:
+    """Return a pytest test of one tokenizer, with a case for every rule; see :func:`check_backend`.
+
+    A test file is two lines; the name on the left must start with ``test``::
+
+        import tokbench.testing
+        test_conformance = tokbench.testing.conformance("my_backend", size=1)
+
+    Args:
+        backend: the name of a registered backend, or a spec whose functions another process can import.
+        train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
+        examples: how many texts hypothesis generates, besides those that ship with tokbench.
+        time_limit: seconds that loading or training may take, and every rule.
+        options: of loading, or of training.
+
+    Raises:
+        InputError: no such backend or option, or the backend cannot be loaded (or trained).
+
+    >>> test_conformance = conformance("utf8_bytes")
+    >>> test_conformance("empty_text")
+    """
+    import pytest
+
+    session = Session(CheckRequest(backend, options, train, examples), time_limit)
+    waiting = set(RULES)
+
+    @pytest.mark.parametrize("rule", list(RULES))
+    def test_conformance(rule: str) -> None:
+        """The tokenizer keeps one rule of tokbench's contract."""
+        __tracebackhide__ = True
+        try:
+            outcome = session.check(rule)
+        except BackendUnavailable as error:
+            pytest.skip(str(error))
+        waiting.discard(rule)
+        if not waiting:
+            session.close()
+        if outcome.state is State.NOT_APPLICABLE:
+            pytest.skip(outcome.verdict.note)
+        if outcome.state is State.FAILED:
+            pytest.fail(f"{session.request.name} breaks the rule {rule}\n{outcome.explanation}", pytrace=False)
+
+    return test_conformance

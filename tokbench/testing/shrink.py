@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import count
 from typing import Any, Final, TypeVar
 
 _CALLS: Final = 2_000
@@ -13,14 +14,10 @@ S = TypeVar("S", str, list[str], list[int])
 
 
 def shrink(whole: S, fails: Callable[[S], bool]) -> S:
-    """A smaller input that fails too; at most 2,000 calls and 10 seconds are spent on it.
+    """Return a smaller input that fails too; at most 2,000 calls and 10 seconds are spent on it.
 
     First halves are left out, then quarters, down to single elements, again and again until nothing can
     go (Zeller's delta debugging). The characters of a text are then replaced by ``a`` where that fails too.
-
-    Args:
-        whole: an input for which ``fails`` is true.
-        fails: whether an input still shows the failure.
 
     >>> shrink("a long text with <s> in it", lambda text: "<s" in text)
     '<s'
@@ -29,14 +26,18 @@ def shrink(whole: S, fails: Callable[[S], bool]) -> S:
     >>> shrink("x✓y", lambda text: len(text) > 1 and "✓" in text)
     'a✓'
     """
-    budget = _Budget(fails)
-    smaller = _without_parts(whole, budget)
+    calls, end = count(1), time.monotonic() + _SECONDS
+
+    def still_fails(candidate: Any) -> bool:
+        return next(calls) <= _CALLS and time.monotonic() < end and fails(candidate)
+
+    smaller = _without_parts(whole, still_fails)
     while len(smaller) < len(whole):
-        whole, smaller = smaller, _without_parts(smaller, budget)
+        whole, smaller = smaller, _without_parts(smaller, still_fails)
     if isinstance(smaller, str):
         for position, char in enumerate(smaller):
             plain = f"{smaller[:position]}a{smaller[position + 1 :]}"
-            if char != "a" and budget(plain):
+            if char != "a" and still_fails(plain):
                 smaller = plain
     return smaller
 
@@ -53,16 +54,3 @@ def _without_parts(whole: S, fails: Callable[[Any], bool]) -> S:
                 start += size
         size = 0 if size == 1 else (size + 1) // 2
     return whole
-
-
-class _Budget:
-    """Answers no once the calls or the time are used up."""
-
-    def __init__(self, fails: Callable[[Any], bool]) -> None:
-        self._fails = fails
-        self._calls = 0
-        self._end = time.monotonic() + _SECONDS
-
-    def __call__(self, candidate: Any) -> bool:
-        self._calls += 1
-        return self._calls <= _CALLS and time.monotonic() < self._end and self._fails(candidate)

@@ -1,22 +1,27 @@
-"""The tokenizer under test, as rules see it: calls that another rule is about are kept apart."""
+"""The tokenizer under test: how any process makes it, and the calls that rules make of it."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from tokbench.config.validate import validate_options
 from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import ClaimsLossless, HasSpecialTokens, Tokenizer
+from tokbench.errors import BackendUnavailable, InputError, one_line
 from tokbench.failures import set_heartbeat
-from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable
-from tokbench.testing.request import CheckRequest
-from tokbench.testing.shown import call_of
-from tokbench.testing.shrink import shrink
-from tokbench.testing.texts import corpus, generated
+from tokbench.progress import silent
+from tokbench.registry import Registry, load_registry, missing
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised
+from tokbench.testing.shrink import S, shrink
+from tokbench.testing.texts import corpus, generated, training_text
 
 T = TypeVar("T")
 
@@ -26,45 +31,109 @@ BUILDING_ON: Final = "building on"
 _SPELLED: Final = 64
 _SAMPLED_IDS: Final = 20_000
 
+EXAMPLES: Final = 200
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """The tokenizer to check.
+
+    Attributes:
+        backend: a registered backend's name, or a spec.
+        options: of loading, or of training.
+        train: the vocabulary size to train to on the shipped text; 0 to load.
+        examples: how many texts hypothesis generates, where it is installed.
+        pickled: the pickled tokenizer itself, which is used instead of loading or training.
+    """
+
+    backend: str | BackendSpec
+    options: Mapping[str, Any] = field(default_factory=dict)
+    train: int = 0
+    examples: int = EXAMPLES
+    pickled: bytes = b""
+
+    @property
+    def name(self) -> str:
+        """The backend's name."""
+        return self.backend if isinstance(self.backend, str) else self.backend.name
+
+    def spec(self, registry: Registry) -> BackendSpec:
+        """Return the backend.
+
+        Raises:
+            InputError: there is no backend of that name.
+        """
+        return registry.backends.get(self.backend) if isinstance(self.backend, str) else self.backend
+
+    def check(self) -> None:
+        """Refuse what cannot be made, before any process is started.
+
+        Raises:
+            InputError: unknown backend or options, a backend that cannot load (or train), or a spec that
+                cannot be sent to another process.
+        """
+        spec = self.spec(load_registry())
+        if self.train and spec.train is None:
+            raise InputError(f"backend {spec.name!r} cannot be trained; leave out 'train'")
+        if not self.train and spec.load is None:
+            raise InputError(f"backend {spec.name!r} cannot be loaded, only trained; give train, a vocabulary size")
+        if self.train and self.train < spec.min_vocab_size:
+            raise InputError(f"train is {self.train}, but backend {spec.name!r} needs {spec.min_vocab_size} or more")
+        self._validated(spec)
+        try:
+            pickle.dumps(self)
+        except Exception as error:
+            raise InputError(
+                f"the spec of backend {spec.name!r} cannot be sent to the process that checks it "
+                f"({one_line(error)}); give the name of a registered backend, or a spec whose load and train are "
+                "functions or classes of a module"
+            ) from error
+
+    def _validated(self, spec: BackendSpec) -> Options:
+        model = spec.train_options if self.train else spec.load_options
+        return validate_options(model, dict(self.options), f"options of backend {spec.name!r}")
+
+    def make(self, spec: BackendSpec) -> Tokenizer:
+        """Load or train the tokenizer.
+
+        Raises:
+            BackendUnavailable: it cannot be had here.
+            Exception: whatever the backend raises.
+        """
+        if self.pickled:
+            copy: Tokenizer = pickle.loads(self.pickled)  # noqa: S301 - our own child process made it
+            return copy
+        absent = missing(spec)
+        if absent:
+            raise BackendUnavailable(absent)
+        options = self._validated(spec)
+        if not self.train:
+            assert spec.load is not None
+            return spec.load(options)
+        assert spec.train is not None
+        return spec.train(training_text(), self.train, options, silent)
+
 
 def is_id(value: Any) -> bool:
     """Tell whether something is an integer, Python's or numpy's; ``True`` is not one."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def raised(error: BaseException) -> str:
-    """Say what was raised, on one line, with its type.
-
-    >>> raised(KeyError("a"))
-    "raised KeyError: 'a'"
-    """
-    return f"raised {type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"[:500]
-
-
+@dataclass
 class TokenizerUnderTest:
     """A tokenizer, and what all rules ask of it.
 
-    Args:
-        request: how another tokenizer like it can be made.
-        spec: its backend.
-        tokenizer: the tokenizer.
+    Attributes:
+        request: makes another tokenizer like it.
         limit: seconds that a rule may take.
         avoid: calls that killed an earlier process; they are not made again.
     """
 
-    def __init__(
-        self,
-        request: CheckRequest,
-        spec: BackendSpec,
-        tokenizer: Tokenizer,
-        limit: float,
-        avoid: frozenset[str] = frozenset(),
-    ) -> None:
-        self.request = request
-        self.spec = spec
-        self.tokenizer = tokenizer
-        self.limit = limit
-        self._avoid = avoid
+    request: CheckRequest
+    spec: BackendSpec
+    tokenizer: Tokenizer
+    limit: float
+    avoid: frozenset[str] = frozenset()
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
         """Call a method of the tokenizer; what it raises goes through.
@@ -78,7 +147,7 @@ class TokenizerUnderTest:
             Elsewhere: the same call has killed a process before.
         """
         call = call_of(method, *arguments)
-        if call in self._avoid:
+        if call in self.avoid:
             raise Elsewhere
         set_heartbeat(BUILDING_ON if builds_on else "calling", place=call)
         return getattr(self.tokenizer, method)(*arguments)
@@ -119,8 +188,10 @@ class TokenizerUnderTest:
         Raises:
             Elsewhere: the call fails, or gives something else.
         """
-        ids: list[int] = self._quietly("encode", text)
-        return ids if self.are_ids(ids) else _elsewhere()
+        ids = self._quietly("encode", text)
+        if not self.are_ids(ids):
+            raise Elsewhere
+        return list(map(operator.index, ids))
 
     def are_ids(self, ids: Iterable[Any]) -> bool:
         """Tell whether all are ids of this vocabulary."""
@@ -140,12 +211,14 @@ class TokenizerUnderTest:
             Elsewhere: the call fails, or gives something else.
         """
         text = self._quietly("decode", list(ids))
-        return text if isinstance(text, str) else _elsewhere()
+        if not isinstance(text, str):
+            raise Elsewhere
+        return text
 
     def _quietly(self, method: str, argument: Any) -> Any:
         try:
             answer = self.call(method, argument, builds_on=True)
-            return list(map(_plain, answer)) if method == "encode" else answer
+            return list(answer) if method == "encode" else answer
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -194,7 +267,9 @@ class TokenizerUnderTest:
             except Elsewhere:
                 continue
             working.append(each)
-        return working or _nothing()
+        if not working:
+            raise RuleNotApplicable("no text could be encoded; see the other rules")
+        return working
 
     def each_text(self, texts: Sequence[str], check: Callable[[str], None]) -> str:
         """Check every text; the first one that fails is made as small as possible.
@@ -213,22 +288,14 @@ class TokenizerUnderTest:
         return range(0, self.vocab_size, -(-self.vocab_size // _SAMPLED_IDS))
 
 
-def check_small(whole: T, check: Callable[[T], None]) -> None:
+def check_small(whole: S, check: Callable[[S], None]) -> None:
     """Check an input; if it fails, find the smallest that does.
 
     Raises:
         Broken: it fails.
     """
-    try:
-        check(whole)
-    except Broken:
-        check(_smallest(whole, check))
-        raise  # the small one failed by chance
 
-
-def _smallest(whole: Any, check: Callable[[Any], Any]) -> Any:
-
-    def fails(candidate: Any) -> bool:
+    def fails(candidate: S) -> bool:
         try:
             check(candidate)
         except Broken:
@@ -237,16 +304,8 @@ def _smallest(whole: Any, check: Callable[[Any], Any]) -> Any:
             pass
         return False
 
-    return shrink(whole, fails)
-
-
-def _plain(value: Any) -> Any:
-    return operator.index(value) if is_id(value) else value
-
-
-def _elsewhere() -> NoReturn:
-    raise Elsewhere
-
-
-def _nothing() -> NoReturn:
-    raise RuleNotApplicable("no text could be encoded; see the other rules")
+    try:
+        check(whole)
+    except Broken:
+        check(shrink(whole, fails))
+        raise  # the small one failed by chance

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
-from tokbench.config.model import Config, CorpusEntry
+from tokbench.config.grid import Variant, expand
+from tokbench.config.model import Config, CorpusEntry, TokenizerEntry
+from tokbench.config.validate import validate
+from tokbench.contracts.backend import BackendSpec
 from tokbench.contracts.metric import MetricFamily, Role
+from tokbench.contracts.options import GivenOptions, Options, names_in
 from tokbench.corpus.corpus import Corpus, Survey
-from tokbench.errors import did_you_mean
+from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.failures import Failure, attempt
 from tokbench.progress import Progress
-from tokbench.registry import Registry
-from tokbench.runner.plan.model import Plan
-from tokbench.runner.plan.resolve import Path, Resolver
-from tokbench.runner.plan.tokenizers import TokenizerPlanner
+from tokbench.registry import Registry, missing
+from tokbench.runner.plan.model import Plan, PlannedTokenizer
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
 
 _STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
 """The roles that a study of vocabulary sizes rests on."""
@@ -24,13 +31,12 @@ def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
     plan = Plan(config, problems=list(config.problems))
     planner = _Planner(config, registry, plan)
-    tokenizers = TokenizerPlanner(config, registry, plan)
     for done, (name, corpus) in enumerate(config.corpora.items(), 1):
         planner.corpus(name, corpus)
         progress("reading corpora", done, len(config.corpora))
     for name, tokenizer in config.tokenizers.items():
-        tokenizers.tokenizer(name, tokenizer)
-    tokenizers.same_as()
+        planner.tokenizer(name, tokenizer)
+    planner.same_as()
     planner.metrics()
     planner.study()
     planner.same_ids()
@@ -38,7 +44,14 @@ def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     return plan
 
 
-class _Planner(Resolver):
+class _Planner:
+    """Adds to a plan, or to its problems, which have places in the configuration."""
+
+    def __init__(self, config: Config, registry: Registry, plan: Plan) -> None:
+        self._config = config
+        self._registry = registry
+        self._plan = plan
+
     def corpus(self, name: str, entry: CorpusEntry) -> None:
         path = ("corpora", name)
         spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
@@ -65,6 +78,88 @@ class _Planner(Resolver):
         elif entry.reference and entry.reference not in survey.groups:
             hint = did_you_mean(entry.reference, survey.groups)
             self._problem(path, f"unknown group {entry.reference!r}; {hint}")
+
+    def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
+        """Plan the tokenizers of an entry, or tell what is wrong with it."""
+        path = ("tokenizers", name)
+        spec = self._try((*path, "backend"), lambda: self._registry.backends.get(entry.backend))
+        if spec is None:
+            return
+        if (spec.train if entry.train else spec.load) is None:
+            verb, remedy = ("be trained", "remove 'train'") if entry.train else ("be loaded", "add 'train'")
+            self._problem(path, f"backend {spec.name!r} cannot {verb}; {remedy}")
+            return
+        for corpus in entry.train.corpus if entry.train else ():
+            self._named_corpus(corpus, (*path, "train", "corpus"))
+        absent = missing(spec) or ""
+        if absent and not entry.optional:
+            self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
+        smaller = self._smaller_sizes(entry, spec)
+        if smaller:
+            train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
+            entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
+        for variant in expand(name, entry):
+            # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
+            optional = entry.optional or variant.vocab_size in smaller
+            self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
+
+    def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
+        """Return the smaller sizes at which a study also trains a vocabulary that cannot be cut."""
+        study, train = self._config.study.vocabulary, entry.train
+        if not study or not train or spec.nested or len(train.vocab_size) > 1:
+            return ()
+        return tuple(size for size in study.sizes if spec.min_vocab_size <= size < train.vocab_size[0])
+
+    def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
+        path = ("tokenizers", name)
+        if variant.name in {planned.name for planned in self._plan.tokenizers}:
+            self._problem(path, f"two tokenizers would be called {variant.name!r}; rename one")
+            return
+        size = variant.vocab_size or 0
+        if entry.train and size < spec.min_vocab_size:
+            self._problem(
+                (*path, "train", "vocab_size"),
+                f"vocab_size {size} is too small: {spec.name} needs at least {spec.min_vocab_size}",
+            )
+        model = spec.train_options if entry.train else spec.load_options
+        options = self._options(model, variant.options, path, tuple(TokenizerEntry.model_fields))
+        if options is None:
+            return
+        self._plan.tokenizers.append(
+            PlannedTokenizer(
+                name=variant.name,
+                entry=name,
+                spec=spec,
+                options=options,
+                given=variant.options,
+                train_on=entry.train.corpus if entry.train else (),
+                vocab_size=size,
+                optional=entry.optional,
+                same_as=entry.same_as,
+                where=self._config.located.where(path, key=True),
+                absent=absent,
+            )
+        )
+
+    def same_as(self) -> None:
+        """Refuse references that do not exist, or that are themselves compared with another."""
+        entries = self._config.tokenizers
+        variants = {name: [each.name for each in expand(name, entry)] for name, entry in entries.items()}
+        declared = {each: entry.same_as for name, entry in entries.items() for each in variants[name]}
+        for name, entry in entries.items():
+            other, path = entry.same_as, ("tokenizers", name, "same_as")
+            if not other:
+                continue
+            if other in variants[name]:
+                self._problem(path, f"{other!r} cannot be compared with itself; name another tokenizer")
+            elif declared.get(other):
+                self._problem(
+                    path, f"{other!r} is itself the same as {declared[other]!r}; name that one, the reference of all"
+                )
+            elif other in variants and variants[other] != [other]:
+                self._problem(path, f"{other!r} is several tokenizers; name one of {', '.join(variants[other])}")
+            elif other not in declared and other not in self._config.located.data["tokenizers"]:
+                self._problem(path, f"unknown tokenizer {other!r}; {did_you_mean(other, declared)}")
 
     def metrics(self) -> None:
         for entry in self._config.metrics:
@@ -124,3 +219,56 @@ class _Planner(Resolver):
             path = ("report", "formats", self._config.formats.index(name))
             lacking = _STUDY if family.has_role(Role.ID_COUNTS) else f"the metrics {family.name!r}: add them"
             self._problem(path, f"format {name!r} comes with {lacking} as well")
+
+    def _problem(self, path: Path, message: str) -> None:
+        self._plan.problems.append(Problem(self._config.located.where(path), message))
+
+    def _try(self, path: Path, step: Callable[[], T]) -> T | None:
+        """Return the result of a step; if it raises, add a problem at a place of the file and return ``None``."""
+
+        def told() -> T | InputError:
+            try:
+                return step()
+            except InputError as error:
+                return error
+
+        result = attempt(told)
+        if isinstance(result, InputError):
+            for problem in result.problems:
+                self._problem(path, str(problem))
+            return None
+        if isinstance(result, Failure):
+            self._problem(path, result.reason)
+            return None
+        return result
+
+    def _options(self, model: type[Options], given: GivenOptions, path: Path, own: tuple[str, ...]) -> Options | None:
+        config = self._config
+        return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
+
+    def _check_names(self, options: Options, path: Path) -> None:
+        """Add a problem for every name in some options that the configuration does not know."""
+        for kind, name, place in names_in(options):
+            check = {"corpus": self._named_corpus, "group": self._named_group, "tokenizer": self._named_tokenizer}[kind]
+            check(name, (*path, *place))
+
+    def _named_corpus(self, name: str, path: Path) -> None:
+        if name not in self._config.named:
+            self._problem(path, f"unknown corpus {name!r}; {did_you_mean(name, self._config.named)}")
+
+    def _named_group(self, name: str, path: Path) -> None:
+        surveys = self._plan.surveys
+        groups = {group for survey in surveys.values() for group in survey.groups}
+        # Where a corpus could not be read, its groups are not known either.
+        if name not in groups and len(surveys) == len(self._config.corpora):
+            self._problem(path, f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
+
+    def _named_tokenizer(self, name: str, path: Path) -> None:
+        known = [each.name for each in self._plan.tokenizers]
+        # One that is malformed has a problem of its own.
+        if name and name not in known and name not in self._config.located.data["tokenizers"]:
+            self._problem(path, f"unknown tokenizer {name!r}; {did_you_mean(name, known)}")
+        elif name and name not in known and name in self._config.tokenizers:
+            variants = [each.name for each in expand(name, self._config.tokenizers[name])]
+            if variants != [name]:
+                self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")

@@ -38,43 +38,30 @@ _FLOPS_PER_PARAMETER = 6
 
 
 def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> list[SizeCost]:
-    """Return what the sizes of a line cost a model.
-
-    Args:
-        model: the model.
-        place: the line's name, its corpus and group.
-        line: the line on a whole corpus.
-        rows: its rows.
-    """
+    """Return what the sizes of a line, which is on a whole corpus, cost a model."""
     sizes = [row.vocab_size for row in rows]
     ratio = [row.compression_ratio for row in rows]
     flops = forward_flops(model, sizes)
-    parameters, share = model.vocabulary_parameters(sizes), model.vocabulary_share(sizes)
-    memory, per_byte = model.vocabulary_bytes(sizes), flops_per_byte(model, sizes, ratio)
-    output_share, cache = flops.output / flops.total, kv_cache_per_byte(model, ratio)
-    context, logits = context_bytes(model, ratio), logits_per_token(sizes)
-    table = [
-        SizeCost(
-            **place._asdict(),
-            vocab_size=row.vocab_size,
-            compression_ratio=row.compression_ratio,
-            parameters=float(parameters[k]),
-            share=float(share[k]),
-            memory_bytes=float(memory[k]),
-            flops_per_byte=float(per_byte[k]),
-            output_share=float(output_share[k]),
-            cache_per_byte=float(cache[k]),
-            context_bytes=float(context[k]),
-            logits_per_token=float(logits[k]),
-        )
-        for k, row in enumerate(rows)
-    ]
+    columns: dict[str, Any] = {
+        "parameters": model.vocabulary_parameters(sizes),
+        "share": model.vocabulary_share(sizes),
+        "memory_bytes": model.vocabulary_bytes(sizes),
+        "flops_per_byte": flops_per_byte(model, sizes, ratio),
+        "output_share": flops.output / flops.total,
+        "cache_per_byte": kv_cache_per_byte(model, ratio),
+        "context_bytes": context_bytes(model, ratio),
+        "logits_per_token": logits_per_token(sizes),
+    }
     total, tokens = training_flops(model, sizes, ratio), training_tokens(model, ratio)
-    if total is None or tokens is None:
-        return table
-    return [
-        _trained(replace(cost, training_flops=float(total[k])), line, float(tokens[k])) for k, cost in enumerate(table)
-    ]
+    if total is not None and tokens is not None:
+        columns |= {"training_flops": total, "training_tokens": tokens}
+    table = []
+    for k, row in enumerate(rows):
+        numbers: dict[str, Any] = {name: float(values[k]) for name, values in columns.items()}
+        whole = {**place._asdict(), "vocab_size": row.vocab_size, "compression_ratio": row.compression_ratio, **numbers}
+        cost = SizeCost(**whole)
+        table.append(cost if cost.training_tokens is None else _trained(cost, line, cost.training_tokens))
+    return table
 
 
 def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
@@ -84,17 +71,8 @@ def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
     met = counts[counts > 0]
     seen[: len(met)] = met[: cost.vocab_size]
     found = trainable(seen, cost.vocab_size, tokens)
-    return replace(
-        cost,
-        unseen=int(found.unseen),
-        never=int(found.never),
-        few=int(found.few),
-        some=int(found.some),
-        enough=int(found.enough),
-        bound=float(found.bound),
-        too_rare=float(found.too_rare),
-        training_tokens=tokens,
-    )
+    numbers: dict[str, Any] = {name: int(getattr(found, name)) for name in ("unseen", "never", "few", "some", "enough")}
+    return replace(cost, **numbers, bound=float(found.bound), too_rare=float(found.too_rare))
 
 
 def advice(table: Sequence[SizeCost], worst: Mapping[tuple[str, int], tuple[str, float]]) -> SizeAdvice:
@@ -104,17 +82,11 @@ def advice(table: Sequence[SizeCost], worst: Mapping[tuple[str, int], tuple[str,
         table: the costs of all lines.
         worst: by line and size, the group that is compressed least and its bytes per token.
     """
-    candidates = [
-        SizeCandidate(
-            cost.line,
-            cost.vocab_size,
-            cost.flops_per_byte,
-            cost.compression_ratio,
-            worst[cost.line, cost.vocab_size][1],
-            worst[cost.line, cost.vocab_size][0],
-        )
-        for cost in table
-    ]
+    candidates = []
+    for cost in table:
+        group, least = worst[cost.line, cost.vocab_size]
+        own = cost.flops_per_byte, cost.compression_ratio
+        candidates.append(SizeCandidate(cost.line, cost.vocab_size, *own, least, group))
     taken = recommend(candidates)
     return SizeAdvice(
         front=[(each.name, each.vocab_size) for each in taken.front],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,15 +16,13 @@ from tokbench.failures import Failure, attempt
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.token_counts import TokenCounts
 from tokbench.metrics.word_units import UnitSums
-from tokbench.progress import Progress
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.vocabulary_size import SizeAdvice, SizeInSample, SizeLine, SizeLoss, VocabularySizes
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model, extensions, law
-from tokbench.runner.vocabulary_size.lines import Line, Place, cut, grid, ladder
-from tokbench.runner.vocabulary_size.merges import Built, read_merges
+from tokbench.runner.vocabulary_size.lines import Built, Line, Place, cut, grid, ladder, read_merges
 from tokbench.runner.vocabulary_size.rows import Text, find_knee, pack_curve, rows
 from tokbench.runner.workers.pool import WorkerPool
 from tokbench.vocabulary.size.options import VocabularyStudy
@@ -38,7 +36,6 @@ def study_vocabulary(
     evaluation: Evaluation,
     cells: Iterable[Cell],
     pool: WorkerPool,
-    progress: Progress,
 ) -> VocabularySizes:
     """Find out what each vocabulary size gives and costs.
 
@@ -47,7 +44,7 @@ def study_vocabulary(
     options = plan.config.study.vocabulary
     assert options is not None
     ready = [each for each in prepared if each.facts]
-    read = read_merges([each.name for each in ready], pool, progress)
+    read = read_merges([each.name for each in ready], pool)
     built = {name: each for name, each in read.items() if not isinstance(each, Failure)}
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in cells if cell.group == WHOLE}
     study = _Study(plan, evaluation, options, [each.name for each in ready], seen)
@@ -60,7 +57,7 @@ def study_vocabulary(
     for done, (name, members) in enumerate(entries.items(), 1):
         part = attempt(partial(study.line, name, members, built), name)
         parts.append(VocabularySizes(failures=[part.reason]) if isinstance(part, Failure) else part)
-        progress("drawing curves", done, len(entries))
+        pool.progress("drawing curves", done, len(entries))
     return study.joined([VocabularySizes(failures=failures), *parts])
 
 
@@ -207,8 +204,9 @@ class _Study:
         state = self.evaluation.group_state((name, corpus, group, family.name), self.plan.surveys[corpus].groups)
         if isinstance(state, Failure | kind):
             return state
-        msg = f"the metric family {family.name!r} has the role {role!r}, but its state is not {kind.__name__}"
-        raise ContractError(msg)
+        raise ContractError(
+            f"the metric family {family.name!r} has the role {role!r}, but its state is not {kind.__name__}"
+        )
 
     def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
         """Return the whole study, with the advice that rests on all lines."""
@@ -264,13 +262,6 @@ class _Study:
 
 def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:
     """Return the lists of all parts, one after the other."""
-    return VocabularySizes(
-        lines=[each for part in parts for each in part.lines],
-        rows=[each for part in parts for each in part.rows],
-        knees=[each for part in parts for each in part.knees],
-        curves=[each for part in parts for each in part.curves],
-        losses=[each for part in parts for each in part.losses],
-        in_sample=[each for part in parts for each in part.in_sample],
-        costs=[each for part in parts for each in part.costs],
-        failures=[each for part in parts for each in part.failures],
-    )
+    names = ("lines", "rows", "knees", "curves", "losses", "in_sample", "costs", "failures")
+    lists: dict[str, Any] = {name: [each for part in parts for each in getattr(part, name)] for name in names}
+    return VocabularySizes(**lists)

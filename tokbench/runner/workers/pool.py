@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 from tokbench.failures import Failure, Heartbeat
 from tokbench.progress import Progress
-from tokbench.runner.workers.worker import Job, Recipe, WorkerContext
+from tokbench.runner.workers.worker import Job, Recipe, TokenizerJob, WorkerContext
 
 ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
+"""Environment variables that ask native libraries for one thread."""
 
 _BATCH_CHARS: Final = 1 << 20
 
 Feeds = Mapping[str, Iterable[str]]
 """The texts that a job may ask for, by name."""
-
-
-def one_thread() -> None:
-    """Ask native libraries for one thread, before any of them is loaded; what is set already stays."""
-    for name, value in ONE_THREAD.items():
-        os.environ.setdefault(name, value)
 
 
 class WorkerDied(NamedTuple):
@@ -71,7 +65,6 @@ class WorkerPool(ABC):
         """Let every worker get at a tokenizer."""
         self._recipes[name] = recipe
 
-    @abstractmethod
     def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
         """Return the only answer to a job, which the first worker does while the others have nothing to do.
 
@@ -79,6 +72,9 @@ class WorkerPool(ABC):
             job: the job.
             feeds: makes the texts that the job may ask for.
         """
+        jobs = iter([job])
+        answers = list(self.work(lambda: next(jobs, None), feeds=lambda _: feeds()))  # to its end
+        return answers[0][1]
 
     @abstractmethod
     def work(
@@ -89,12 +85,27 @@ class WorkerPool(ABC):
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """Yield jobs and answers, as they come; the last answer of a job may be the death of its worker.
 
+        A job whose worker dies before it has begun is given to another worker.
+
         Args:
             next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
                 answer: an answer may lead to another job.
             meanwhile: called while the workers work, so that the next job can be got ready.
             feeds: makes the texts that a job may ask for.
         """
+
+    def ask_each(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, Any | Failure | WorkerDied]]:
+        """Yield the answers to some jobs as they come, each with the name of its tokenizer.
+
+        Args:
+            jobs: the jobs.
+            step: what is reported as progress.
+        """
+        waiting = iter(jobs)
+        for done, (job, answer) in enumerate(self.work(lambda: next(waiting, None)), 1):
+            assert isinstance(job, TokenizerJob)
+            yield job.names[0], answer
+            self.progress(step, done, len(jobs))
 
 
 class InProcessPool(WorkerPool):
@@ -114,15 +125,6 @@ class InProcessPool(WorkerPool):
         if not keep:
             self._context = None
 
-    def batch(self, feed: str) -> list[str]:
-        """Return the next texts of a feed, see :class:`tokbench.runner.workers.worker.Parent`."""
-        return next(self._feeds[feed], [])
-
-    def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any:
-        """See :meth:`WorkerPool.ask`."""
-        [answer] = self._run(job, feeds())
-        return answer
-
     def work(
         self,
         next_job: Callable[[], Job | None],
@@ -131,14 +133,12 @@ class InProcessPool(WorkerPool):
     ) -> Iterator[tuple[Job, Any]]:
         """See :meth:`WorkerPool.work`."""
         while (job := next_job()) is not None:
-            for answer in self._run(job, feeds(job)):
+            if self._context is None:
+                self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress)
+            self._context.recipes.update(self._recipes)
+            self._feeds = {name: text_batches(texts) for name, texts in feeds(job).items()}
+            for answer in job.run(self._context):
                 yield job, answer
-
-    def _run(self, job: Job, feeds: Feeds) -> Iterator[Any]:
-        self._context = self._context or WorkerContext(self)
-        self._context.recipes.update(self._recipes)
-        self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
-        return job.run(self._context)
 
 
 def text_batches(texts: Iterable[str]) -> Iterator[list[str]]:

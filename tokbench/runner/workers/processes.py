@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -81,6 +82,7 @@ class _Worker:
             )
         self.connection = Connection(ours.detach())
         self.job: Job | None = None
+        self.answered = False
         self._ready = False
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[list[str]]] = {}
@@ -89,7 +91,8 @@ class _Worker:
 
     def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds) -> None:
         """Hand over a job."""
-        self.job, self._feeds = job, {name: text_batches(texts) for name, texts in feeds.items()}
+        self.job, self.answered = job, False
+        self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
         self._began = self._since = time.monotonic()
         new = {name: recipe for name, recipe in recipes.items() if name not in self._known}
         self._known.update(new)
@@ -111,9 +114,9 @@ class _Worker:
             self._ready, self._began = True, self._since
         return message
 
-    def feed(self, name: str) -> None:
+    def send_batch(self, feed: str) -> None:
         """Send the next texts of a feed, or an empty list after the last."""
-        self._send(next(self._feeds[name], []))
+        self._send(next(self._feeds[feed], []))
 
     def late(self, limits: Limits) -> bool:
         """Tell whether the job has used up its limit, see :attr:`Job.limit`."""
@@ -172,6 +175,7 @@ class ProcessPool(WorkerPool):
         self._size = size
         self._new_worker = partial(_Worker, environment or {}, capture_output=capture_output)
         self._workers: list[_Worker] = []
+        self._again: deque[Job] = deque()
         self._idle_deaths = 0
 
     def start(self) -> None:
@@ -184,15 +188,6 @@ class ProcessPool(WorkerPool):
         while len(self._workers) > keep:
             self._workers.pop().end()
 
-    def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
-        """See :meth:`WorkerPool.ask`."""
-        while True:
-            jobs = iter([job])
-            answers = list(self._work(partial(next, jobs, None), lambda: None, lambda _: feeds(), 1))  # to its end
-            _, answer = answers[0]
-            if not isinstance(answer, WorkerDied) or answer.heartbeat.verb:
-                return answer
-
     def work(
         self,
         next_job: Callable[[], Job | None],
@@ -200,20 +195,12 @@ class ProcessPool(WorkerPool):
         feeds: Callable[[Job], Feeds] = lambda _: {},
     ) -> Iterator[tuple[Job, Any | WorkerDied]]:
         """See :meth:`WorkerPool.work`."""
-        return self._work(next_job, meanwhile, feeds, self._size)
-
-    def _work(
-        self,
-        next_job: Callable[[], Job | None],
-        meanwhile: Callable[[], object],
-        feeds: Callable[[Job], Feeds],
-        size: int,
-    ) -> Iterator[tuple[Job, Any | WorkerDied]]:
+        self._again.clear()
         while True:
-            for number in range(size):
+            for number in range(self._size):
                 if number < len(self._workers) and self._workers[number].job is not None:
                     continue
-                job = next_job()
+                job = self._again.popleft() if self._again else next_job()
                 if job is None:
                     break
                 if number == len(self._workers):
@@ -227,7 +214,7 @@ class ProcessPool(WorkerPool):
                 yield from self._receive(busy[connection])  # type: ignore[index]
             for worker in busy.values():
                 if worker.job is not None and worker in self._workers and worker.late(self._limits):
-                    yield worker.job, self._end_worker(worker, killed=True)
+                    yield from self._end_worker(worker, killed=True)
 
     @property
     def _seconds_between_checks(self) -> float:
@@ -239,12 +226,13 @@ class ProcessPool(WorkerPool):
         try:
             kind, content = worker.receive()
         except (EOFError, OSError):
-            yield worker.job, self._end_worker(worker, killed=False)
+            yield from self._end_worker(worker, killed=False)
             return
         if kind == "answer":
+            worker.answered = True
             yield worker.job, content
         elif kind == "more":
-            worker.feed(content)
+            worker.send_batch(content)
         elif kind == "done":
             worker.job, self._idle_deaths = None, 0
         elif kind == "progress":
@@ -253,8 +241,8 @@ class ProcessPool(WorkerPool):
             name, level, text = content
             logging.getLogger(name).log(level, text)
 
-    def _end_worker(self, worker: _Worker, *, killed: bool) -> WorkerDied:
-        """End a worker that has died or is killed for being late, and say how it ended.
+    def _end_worker(self, worker: _Worker, *, killed: bool) -> Iterator[tuple[Job, WorkerDied]]:
+        """End a worker that has died or is killed for being late; yield its job and how it ended, if it was at work.
 
         Raises:
             BackendError: workers die before they begin to work.
@@ -267,16 +255,20 @@ class ProcessPool(WorkerPool):
         if self._idle_deaths > _MOST_IDLE_DEATHS:
             seen = last_words or "see what it wrote above"
             raise BackendError(f"worker processes do not start: the last one {_how_ended(code)}; {seen}")
+        if not heartbeat.verb and not worker.answered:
+            self._again.append(job)
+            return
         doing = " ".join(part for part in (heartbeat.verb, heartbeat.place) if part)
         if not killed:
             ended = f"the process {_how_ended(code)}"
             failure = Failure(f"{ended} while {doing}")
-            return WorkerDied(failure, heartbeat, code != -signal.SIGKILL, ended, last_words)
+            yield job, WorkerDied(failure, heartbeat, code != -signal.SIGKILL, ended, last_words)
+            return
         limit = getattr(self._limits, job.limit)
         ended = f"no answer within {limit:g} s"
         advice = f"if it is only slow, allow more: limits: {{{job.limit}: {10 * limit:g}}}"
         failure = Failure(f"{ended} while {doing}; {advice}", timed_out=True)
-        return WorkerDied(failure, heartbeat, crashed=False, ended=ended)
+        yield job, WorkerDied(failure, heartbeat, crashed=False, ended=ended)
 
 
 def _how_ended(code: int) -> str:

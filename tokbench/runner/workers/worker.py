@@ -17,18 +17,19 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendError
-from tokbench.failures import HEARTBEAT_BYTES, attempt, doing, keep_heartbeat
+from tokbench.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat
 from tokbench.metrics.encoded_shard import LoadedTokenizer
+from tokbench.progress import Progress
 from tokbench.registry import load_registry
 
 _PROGRESS_SECONDS = 0.1
@@ -50,6 +51,27 @@ class Job(ABC):
 
 
 @dataclass(frozen=True)
+class TokenizerJob(Job):
+    """Compute something of tokenizers; the answer is what ``step`` returns, or the failure.
+
+    Attributes:
+        names: the tokenizers; the first is at work, as the heartbeat says.
+        verb, place: of the heartbeat.
+        step: takes the tokenizers; it is sent as a pickle, too.
+    """
+
+    names: tuple[str, ...]
+    verb: str
+    place: str
+    step: Callable[..., Any]
+
+    def run(self, context: WorkerContext) -> Iterator[Any | Failure]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        with doing(self.verb, tokenizer=self.names[0], place=self.place):
+            yield attempt(lambda: self.step(*map(context.tokenizer, self.names)))
+
+
+@dataclass(frozen=True)
 class Recipe:
     """The instructions by which any worker gets at a tokenizer.
 
@@ -63,18 +85,12 @@ class Recipe:
     pickled: bytes = b""
 
 
-class Parent(Protocol):
-    """The process that hands out jobs, as a job sees it."""
-
-    def batch(self, feed: str, /) -> list[str]:
-        """Return the next texts of a feed, or an empty list after the last."""
-
-    def progress(self, step: str, done: float, total: float | None, /) -> None:
-        """Show how far a step has come."""
-
-
 class WorkerContext:
     """The surroundings of a job in its process: plugins, tokenizers, and the parent.
+
+    Args:
+        next_batch: asks the parent for the next texts of a feed; it answers with an empty list after the last.
+        show_progress: tells the parent how far a step has come.
 
     Attributes:
         registry: the plugins.
@@ -82,11 +98,12 @@ class WorkerContext:
         kept: what a job leaves for later jobs in the same process.
     """
 
-    def __init__(self, parent: Parent) -> None:
+    def __init__(self, next_batch: Callable[[str], list[str]], show_progress: Progress) -> None:
         self.registry = load_registry()
         self.recipes: dict[str, Recipe] = {}
         self.kept: dict[str, Any] = {}
-        self._parent = parent
+        self._next_batch = next_batch
+        self._show_progress = show_progress
         self._tokenizers: dict[str, LoadedTokenizer] = {}
         self._metrics: dict[str, TextMetric | CorpusMetric] = {}
         self._last_progress = 0.0
@@ -127,7 +144,7 @@ class WorkerContext:
 
     def batches(self, feed: str) -> Iterator[list[str]]:
         """Yield the texts of a feed as the parent reads and sends them, batch by batch."""
-        while batch := self._parent.batch(feed):
+        while batch := self._next_batch(feed):
             yield batch
 
     def progress(self, step: str, done: float, total: float | None) -> None:
@@ -135,7 +152,7 @@ class WorkerContext:
         now = time.monotonic()
         if done == total or now - self._last_progress > _PROGRESS_SECONDS:
             self._last_progress = now
-            self._parent.progress(step, done, total)
+            self._show_progress(step, done, total)
 
 
 def checked(tokenizer: Any) -> Tokenizer:
@@ -145,11 +162,9 @@ def checked(tokenizer: Any) -> Tokenizer:
         TypeError: it lacks ``encode``, ``decode`` or a positive ``vocab_size``.
     """
     if not isinstance(tokenizer, Tokenizer):
-        msg = f"the backend returned {type(tokenizer).__name__}, which lacks encode, decode or vocab_size"
-        raise TypeError(msg)
+        raise TypeError(f"the backend returned {type(tokenizer).__name__}, which lacks encode, decode or vocab_size")
     if tokenizer.vocab_size < 1:
-        msg = f"vocab_size is {tokenizer.vocab_size}"
-        raise TypeError(msg)
+        raise TypeError(f"vocab_size is {tokenizer.vocab_size}")
     return tokenizer
 
 
@@ -165,15 +180,11 @@ class _Line(Connection):
         with self._turn:
             super().send(obj)
 
-    def batch(self, feed: str) -> list[str]:
-        """See :class:`Parent`."""
+    def next_batch(self, feed: str) -> list[str]:
+        """Return the next texts of a feed, or an empty list after the last."""
         self.send(("more", feed))
         texts: list[str] = self.recv()
         return texts
-
-    def progress(self, *step: object) -> None:
-        """See :class:`Parent`."""
-        self.send(("progress", step))
 
 
 class _ToParent(logging.Handler):
@@ -206,23 +217,19 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     logger.setLevel(level)
     code = 0
     try:
-        context = WorkerContext(line)
+        context = WorkerContext(line.next_batch, lambda *step: line.send(("progress", step)))
         line.send(("ready", None))
-        _serve(context, line)
+        while True:
+            job, recipes = line.recv()
+            context.recipes.update(recipes)
+            for answer in job.run(context):
+                line.send(("answer", answer))
+            line.send(("done", None))
     except (EOFError, ConnectionError):
         pass  # the parent is through, or gone
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
     os._exit(code)  # without tearing down vocabularies of a gigabyte
-
-
-def _serve(context: WorkerContext, line: Connection) -> None:
-    while True:
-        job, recipes = line.recv()
-        context.recipes.update(recipes)
-        for answer in job.run(context):
-            line.send(("answer", answer))
-        line.send(("done", None))
 
 
 def _die_with(parent: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, merges, refusals, special, threads
+from tokbench.testing.rules import batches, bytes_, copies, decoding, encoding, refusals, threads
 from tokbench.testing.under_test import TokenizerUnderTest
 
 __all__ = ["RULES", "Rule"]
@@ -33,12 +33,12 @@ RULES: Final = {
     "empty_text": Rule(1, encoding.empty_text),
     "deterministic": Rule(3, encoding.deterministic),
     "encode_batch": Rule(3, batches.encode_batch),
-    "special_tokens": Rule(8, special.special_tokens),
+    "special_tokens": Rule(8, encoding.special_tokens),
     "decode": Rule(4, decoding.decode),
     "decode_batch": Rule(4, batches.decode_batch),
     "lossless": Rule(9, decoding.lossless),
     "token_bytes": Rule(5, bytes_.token_bytes),
-    "merges": Rule(14, merges.merges),
+    "merges": Rule(14, bytes_.merges),
     "offsets": Rule(6, bytes_.offsets),
     "ids_out_of_range": Rule(11, refusals.ids_out_of_range),
     "wrong_types": Rule(11, refusals.wrong_types),

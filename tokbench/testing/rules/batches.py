@@ -8,9 +8,8 @@ import numpy as np
 
 from tokbench.batch import flat
 from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch
-from tokbench.testing.findings import Broken, RuleNotApplicable
+from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.rules.encoding import SURROGATES
-from tokbench.testing.shown import call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,9 @@ from tokbench.config.validate import validate_options
 from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import TokbenchError
 from tokbench.runner.workers.pool import WorkerDied
-from tokbench.testing.findings import Broken, RuleNotApplicable
-from tokbench.testing.process import CheckProcess, EncodeText, reason_of
-from tokbench.testing.request import CheckRequest
-from tokbench.testing.shown import call_of, shown
-from tokbench.testing.under_test import TokenizerUnderTest, raised
+from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
+from tokbench.testing.process import CheckProcess, reason_of
+from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
 
 
 def other_process(subject: TokenizerUnderTest) -> str:
@@ -52,13 +52,13 @@ def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, wher
     """Compare all ids with those of another process, in which sets have another order."""
 
     def encode(text: str) -> Any:
-        answer = process.ask(EncodeText(text))
+        answer = process.ask(methodcaller("ids_or_words", text))
         if isinstance(answer, WorkerDied):
             raise _DiedElsewhere(answer)
         return answer
 
     try:
-        with CheckProcess(request, subject.limit, hash_seed=1) as process:
+        with closing(CheckProcess(request, subject.limit, hash_seed=1)) as process:
             return _compared(subject, encode, where)
     except _DiedElsewhere as error:
         [died] = error.args

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tokbench.contracts.tokenizer import ClaimsLossless
-from tokbench.testing.findings import Broken, RuleNotApplicable
-from tokbench.testing.shown import call_of, shown
+from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
 
 _SEQUENCES: Final = 300

@@ -1,19 +1,20 @@
-"""Rules about ``encode``: which texts it takes and which ids it gives."""
+"""Rules about ``encode``: which texts it takes, which ids it gives, and that none of them is special."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from tokbench.contracts.tokenizer import EncodesBatch, HasUnknown, WarmsUp
+from tokbench.contracts.tokenizer import EncodesBatch, HasSpecialTokens, HasUnknown, WarmsUp
 from tokbench.errors import BackendError
-from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable
-from tokbench.testing.shown import call_of, shown
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.texts import long_texts
-from tokbench.testing.under_test import TokenizerUnderTest, is_id, raised
+from tokbench.testing.under_test import TokenizerUnderTest, is_id
 
 # No two halves that would make a whole: some languages would read those as one character.
 SURROGATES: Final = ("\ud800", "\udfff", "a\ud800", "\udc00b", "a\udbffb c", "é\udfff\ud800日", "\ud83d 🙂")
 _BEGINNING: Final = 100
+_MOST_NAMES: Final = 2_000
 
 
 def vocab_size(subject: TokenizerUnderTest) -> str:
@@ -43,8 +44,9 @@ def lone_surrogates(subject: TokenizerUnderTest) -> str:
             ids = list(subject.call("encode", text))
         except (ValueError, BackendError):
             return
+        except (KeyboardInterrupt, Elsewhere):
+            raise
         except BaseException as error:
-            _stop(error)
             raise Broken(call_of("encode", text), "ValueError or BackendError", words=raised(error)) from error
         if ids != expected:
             raise Broken(call_of("encode", text), f"{shown(expected)}, the ids of {replaced!r}, or ValueError", ids)
@@ -59,8 +61,9 @@ def ids_in_range(subject: TokenizerUnderTest) -> str:
     def check(text: str) -> None:
         try:
             ids = subject.call("encode", text, builds_on=True)
+        except KeyboardInterrupt:
+            raise
         except BaseException as error:
-            _stop(error)
             raise Elsewhere from error
         expected = f"a sequence of integers in range({size})"
         try:
@@ -109,6 +112,32 @@ def deterministic(subject: TokenizerUnderTest) -> str:
     return subject.each_text(subject.encodable, check)
 
 
+def special_tokens(subject: TokenizerUnderTest) -> str:
+    """Names are text, ids are in range, and no text gives them, above all none that spells the names."""
+    tokenizer = subject.tokenizer
+    if not isinstance(tokenizer, HasSpecialTokens):
+        raise RuleNotApplicable("it has no special_ids")
+    special = tokenizer.special_ids
+    if not isinstance(special, Mapping) or not all(isinstance(name, str) and name for name in special):
+        raise Broken("special_ids", "a mapping from names, which are not empty, to ids", special)
+    if not subject.are_ids(special.values()):
+        raise Broken("special_ids", f"ids in range({subject.vocab_size})", special)
+    if not special:
+        raise RuleNotApplicable("it has no special tokens")
+    name_of = {token_id: name for name, token_id in special.items()}
+
+    def check(text: str) -> None:
+        ids = subject.ids(text)
+        given = [token_id for token_id in ids if token_id in name_of]
+        if given:
+            names = f"{given[0]}, which is {name_of[given[0]]!r}, in {shown(ids)}"
+            raise Broken(call_of("encode", text), "ids of ordinary text", words=names)
+
+    names = subject.special_names[:: -(-len(special) // _MOST_NAMES)]
+    spelled = [text for name in names for text in (name, f"a{name}b", f"{name}{name} {name}")]
+    return f"{len(special):,} special tokens, {subject.each_text([*spelled, *subject.more_texts], check)}"
+
+
 def warm_up(subject: TokenizerUnderTest) -> str:
     """``warm_up`` changes no ids."""
     if not isinstance(subject.tokenizer, WarmsUp):
@@ -130,23 +159,7 @@ def warm_up(subject: TokenizerUnderTest) -> str:
 
 def long_text(subject: TokenizerUnderTest) -> str:
     """A megabyte without a place to split it comes to an end."""
-    texts = {name: text for name, text in long_texts().items() if _begins(subject, text)}
-    if not texts:
-        raise Elsewhere
-    for text in texts.values():
+    texts = subject.working(long_texts().items(), lambda item: subject.ids(item[1][:_BEGINNING]))
+    for _, text in texts:
         subject.answer("encode", text, expected=f"ids within {subject.limit:g} s")
-    return f"a megabyte each: {', '.join(texts)}"
-
-
-def _begins(subject: TokenizerUnderTest, text: str) -> bool:
-    """Tell whether at least the beginning of a text can be encoded."""
-    try:
-        subject.ids(text[:_BEGINNING])
-    except Elsewhere:
-        return False
-    return True
-
-
-def _stop(error: BaseException) -> None:
-    if isinstance(error, KeyboardInterrupt | Elsewhere):
-        raise error
+    return f"a megabyte each: {', '.join(name for name, _ in texts)}"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
-from tokbench.contracts.tokenizer import DecodesBatch, Encoded, HasTokenBytes
+from tokbench.batch import flat
+from tokbench.contracts.tokenizer import DecodesBatch, HasTokenBytes
 from tokbench.errors import BackendError
-from tokbench.testing.findings import Broken, Elsewhere
-from tokbench.testing.shown import call_of
-from tokbench.testing.under_test import TokenizerUnderTest, raised
+from tokbench.testing.findings import Broken, Elsewhere, call_of, raised
+from tokbench.testing.under_test import TokenizerUnderTest
 
 _NO_TEXT: Final[tuple[Any, ...]] = (None, b"x", 5, ["x"])
 _NO_IDS: Final[tuple[Any, ...]] = (None, "x", "1", ["x"], [None])
@@ -26,14 +24,10 @@ def ids_out_of_range(subject: TokenizerUnderTest) -> str:
     if isinstance(tokenizer, HasTokenBytes):
         calls += [("token_bytes", bad) for bad in outside]
     if isinstance(tokenizer, DecodesBatch):
-        calls += [("decode_batch", _batch([0, bad])) for bad in (size, _UINT32 - 1) if size <= bad < _UINT32]
+        calls += [("decode_batch", flat([[0, bad]])) for bad in (size, _UINT32 - 1) if size <= bad < _UINT32]
     for method, argument in calls:
         _refused(subject, method, argument, right, names)
     return ", ".join(sorted({method for method, _ in calls}))
-
-
-def _batch(ids: list[int]) -> Encoded:
-    return Encoded(np.array(ids, dtype=np.uint32), np.array([0, len(ids)], dtype=np.int64))
 
 
 def wrong_types(subject: TokenizerUnderTest) -> str:

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from tokbench.contracts.tokenizer import ThreadSafe, Tokenizer
-from tokbench.testing.findings import Broken, RuleNotApplicable
-from tokbench.testing.shown import call_of, shown
-from tokbench.testing.under_test import TokenizerUnderTest, raised
+from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
+from tokbench.testing.under_test import TokenizerUnderTest
 
 _THREADS: Final = 8
 _ROUNDS: Final = 3

@@ -12,7 +12,9 @@ from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.contracts.options import GroupName, Options
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, HasUnknown
 from tokbench.corpus.shards import Shard
-from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, foreign, usable_unit
+from tokbench.corpus.words.find import Spans
+from tokbench.corpus.words.gold import GOLD_UNITS
+from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, usable_unit
 from tokbench.metrics.encoded_shard import EncodedShard, TokenEnds
 from tokbench.metrics.sums import Sums
 
@@ -78,7 +80,7 @@ class UnitSums(NamedTuple):
         return {"units": sorted(self.units), **self.sums.raw()}
 
 
-def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Words, str]:
+def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
     """Return the unit of a shard, its words, and the reason why there are none (empty if there are).
 
     The options name the unit; if they do not, the language of the group decides.
@@ -98,7 +100,7 @@ def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit,
         lacking = lacking or NO_PLACE
     if lacking:
         nothing = np.empty(0, dtype=np.int64)
-        return unit, Words(nothing, nothing, nothing), lacking
+        return unit, Spans(nothing, nothing, nothing), lacking
     return unit, shard.words(unit), ""
 
 

@@ -17,10 +17,10 @@ from tokbench.plugin import (
     MetricFamily,
     NotApplicable,
     Shard,
+    Spans,
     Sums,
     UnitSums,
     WordOptions,
-    Words,
     count_by_document,
     token_ends,
     unknown_tokens,
@@ -28,7 +28,7 @@ from tokbench.plugin import (
 )
 
 
-def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def kept_whole(shard: Shard, words: Spans, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return bool[w], ``True`` for words that lie in one token which has nothing else but white space.
 
     Args:
@@ -59,7 +59,7 @@ class SingleTokens:
         shard = encoded.shard
         unit, words, lacking = words_of(self._options, shard, placed=True)
         ends, aligned = token_ends(encoded)
-        words = Words(*(each[aligned[words.documents]] for each in words))
+        words = words.where(aligned[words.documents])
         whole = kept_whole(shard, words, ends, unknown_tokens(encoded)[np.repeat(aligned, encoded.tokens)])
         sums = Sums.of(
             shard,

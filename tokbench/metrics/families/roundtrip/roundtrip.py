@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Options,
     Role,
+    SummedMetric,
     Sums,
 )
 
@@ -120,11 +120,17 @@ class RoundTripState(NamedTuple):
     has_unknown: bool
     losses: Losses
 
+    def __add__(self, other: RoundTripState) -> RoundTripState:  # type: ignore[override]
+        unknown = self.has_unknown or other.has_unknown
+        return RoundTripState(self.sums + other.sums, unknown, self.losses + other.losses)
 
-class RoundTrip:
+    def raw(self) -> dict[str, object]:
+        """Return the sums as JSON data; the losses are shown by :meth:`RoundTrip.loss`."""
+        return self.sums.raw()
+
+
+class RoundTrip(SummedMetric):
     """Compares every document with what comes back."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
         """Return the sums of one shard. Distances and causes are computed for lossy documents only."""
@@ -148,10 +154,6 @@ class RoundTrip:
         )
         return RoundTripState(sums, unk_id is not None, losses)
 
-    def merge(self, one: RoundTripState, other: RoundTripState) -> RoundTripState:
-        """Return the sums of both, and the losses of both."""
-        return RoundTripState(one.sums + other.sums, one.has_unknown or other.has_unknown, one.losses + other.losses)
-
     def finish(self, state: RoundTripState) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums, and the number of documents by cause."""
         values: dict[str, Measured | NotApplicable] = {
@@ -166,10 +168,6 @@ class RoundTrip:
             lost = sum(state.losses.by_cause[cause] for cause in causes)
             values[cell] = Measured(lost, state.sums.documents)
         return values
-
-    def raw(self, state: RoundTripState) -> Any:
-        """Return the sums; the losses are shown by :meth:`loss`."""
-        return state.sums.raw()
 
     def loss(self, state: RoundTripState) -> LossSummary | None:
         """Return the number of lossy documents, by cause, and the first of each."""

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     )
     from tokbench.corpus.languages import slices as slices
     from tokbench.corpus.shards import BUCKETS as BUCKETS, Shard as Shard
-    from tokbench.corpus.words import GoldWords as GoldWords, UNIT_NAMES as UNIT_NAMES, Unit as Unit, Words as Words
+    from tokbench.corpus.words.find import Spans as Spans
+    from tokbench.corpus.words.gold import GoldWords as GoldWords
+    from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
     from tokbench.errors import (
         BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
         InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
@@ -63,19 +65,21 @@ if TYPE_CHECKING:
     from tokbench.metrics.jackknife import (
         MIN_BUCKETS as MIN_BUCKETS, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,  # noqa: E501
     )
-    from tokbench.metrics.paired_sums import PairedSums as PairedSums, shortcoming as shortcoming, sums_of as sums_of
     from tokbench.metrics.spans import (
-        Spans as Spans, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
+        cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
         sum_by_document as sum_by_document, tokens_within as tokens_within, touches as touches,
     )
-    from tokbench.metrics.sums import Sums as Sums
+    from tokbench.metrics.sums import (
+        PairedSums as PairedSums, SummedMetric as SummedMetric, Sums as Sums, shortcoming as shortcoming,
+        sums_of as sums_of,
+    )
     from tokbench.metrics.token_counts import (
         TokenCounts as TokenCounts, add_counts as add_counts, renyi_entropy as renyi_entropy,
     )
     from tokbench.metrics.word_units import (
-        NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD, UnitSums as UnitSums, WordOptions as WordOptions,
-        count_by_document as count_by_document, token_ends as token_ends, unknown_tokens as unknown_tokens,
-        words_of as words_of,
+        AlignedWords as AlignedWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD, UnitSums as UnitSums,
+        WordOptions as WordOptions, count_by_document as count_by_document, token_ends as token_ends,
+        unknown_tokens as unknown_tokens, words_of as words_of,
     )
     from tokbench.progress import Progress as Progress, silent as silent
     from tokbench.report.cells import DisplayCell as DisplayCell
@@ -119,17 +123,18 @@ _NAMES: Final = {
     "results.blocks": "LossCause LossExample PairComparison",
     # building blocks of metrics
     "metrics.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
-    "metrics.sums": "Sums",
-    "metrics.paired_sums": "PairedSums shortcoming sums_of",
+    "metrics.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
     "metrics.inequality": "gini_coefficient",
     "metrics.jackknife": "MIN_BUCKETS jackknife leave_out p_value spread",
-    "metrics.spans": "Spans cuts find_spans shard_bytes sum_by_document tokens_within touches",
+    "metrics.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches",
     "metrics.word_units": (
-        "NOT_ALIGNED NO_GOLD UnitSums WordOptions token_ends unknown_tokens words_of count_by_document"
+        "NOT_ALIGNED NO_GOLD AlignedWords UnitSums WordOptions token_ends unknown_tokens words_of count_by_document"
     ),
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
     "corpus.shards": "BUCKETS Shard",
-    "corpus.words": "GoldWords UNIT_NAMES Unit Words",
+    "corpus.words.find": "Spans",
+    "corpus.words.gold": "GoldWords",
+    "corpus.words.units": "UNIT_NAMES Unit",
     "corpus.languages": "slices",
     "vocabulary.curve": "Curve",
     "vocabulary.merges": "MergeOrder merge_order",

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.words import find_words, units, usable_unit
+from tokbench.corpus.words import units
+from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.morae import morae, morae_work
-from tokbench.corpus.words.syllables import syllable_spans
+from tokbench.corpus.words.units import usable_unit
 
 needs_readings = pytest.mark.skipif(
     not morae_work(), reason="SudachiPy is not installed: pip install 'tokbench[morae]'"
@@ -35,7 +36,9 @@ needs_readings = pytest.mark.skipif(
     ],
 )
 def test_syllables_as_the_writing_shows_them(text, syllables):
-    assert [text[start:end] for start, end in syllable_spans(text).tolist()] == syllables.split()
+    starts, ends, _ = find_words([text], "syllable")
+    found = [text.encode()[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+    assert found == syllables.split()
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ import tokbench
 from tokbench.contracts.corpus import Document, Gold
 from tokbench.corpus.shards import shards
 from tokbench.corpus.sources.gold import align
-from tokbench.corpus.words import default_unit, find_words, uax29, units, usable_unit
+from tokbench.corpus.words import uax29, units
+from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.uax29 import uax29_spans
+from tokbench.corpus.words.units import default_unit, usable_unit
 
 needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
 FOUND = ["uax29", "whitespace", "character", "grapheme", "syllable", pytest.param("icu", marks=needs_icu)]

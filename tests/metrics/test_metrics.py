@@ -20,7 +20,7 @@ from tokbench.metrics.jackknife import jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.token_counts import renyi_entropy
 from tokbench.registry import load_registry
-from tokbench.results import LossCause, LossExample
+from tokbench.results.blocks import LossCause, LossExample
 
 FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")
 

@@ -10,7 +10,7 @@ from test_metrics import metric, values, view
 import tokbench
 from tokbench.contracts.metric import LossSummary, NotApplicable
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.metrics.families.roundtrip.causes import CELLS
+from tokbench.metrics.families.roundtrip.roundtrip import LOSSES
 
 LANGUAGES = ("ar", "de", "en", "es", "fi", "ko", "ru", "th", "tr", "zh")
 
@@ -105,7 +105,7 @@ def test_a_lossy_tokenizer_for_every_cause(tokenizer, text, cell, cause):
     loss = m.loss(state)
     found = m.finish(state)
     lossy = loss.documents
-    assert {name: found[name].value for name in CELLS if found[name].value} == {cell: lossy}
+    assert {name: found[name].value for name in LOSSES if found[name].value} == {cell: lossy}
     [told] = loss.causes
     assert (told.cause, told.documents, told.taking_part) == (cause, lossy, lossy)
 
@@ -143,7 +143,7 @@ def test_counts_add_up(documents):
     m = metric("roundtrip")
     state = m.map(view(Rewrites(lambda text: stripped(text).lower().replace("<s>", "").strip()), *documents))
     found, loss = m.finish(state), m.loss(state) or NONE
-    lost = sum(found[name].value for name in CELLS)
+    lost = sum(found[name].value for name in LOSSES)
     assert lost == loss.documents == sum(each.documents for each in loss.causes)
     assert lost == round(len(documents) * (1 - found["roundtrip_exact"].value))
     assert all(each.documents <= each.taking_part <= lost for each in loss.causes)

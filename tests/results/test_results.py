@@ -12,8 +12,9 @@ import tokbench
 from tokbench import results as package
 from tokbench.contracts.metric import Role
 from tokbench.errors import ResultsError
-from tokbench.results import SCHEMA, WHOLE, Cell, Results, Status, TokenizerState, json_schema
-from tokbench.results.schema import schema_text
+from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
+from tokbench.results.model import SCHEMA, Results
+from tokbench.results.schema import json_schema, schema_text
 
 OLD = Path(__file__).parent / "schema_1.json"
 

@@ -10,7 +10,9 @@ from rich.console import Console
 import tokbench
 from tokbench.report.formats import html, markdown
 from tokbench.report.terminal import summary
-from tokbench.results import Difference, IdDifference, Results, Status
+from tokbench.results.blocks import Difference, IdDifference
+from tokbench.results.cells import Status
+from tokbench.results.model import Results
 
 SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"
 

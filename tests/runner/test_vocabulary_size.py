@@ -12,7 +12,8 @@ from conftest import problems
 import tokbench
 from tokbench.report.formats import curve_csv, html, markdown
 from tokbench.report.sections.size_lines import SizeLines
-from tokbench.results import WHOLE, Results, Status, TokenizerState
+from tokbench.results.cells import WHOLE, Status, TokenizerState
+from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import SizeInSample, SizeLoss
 from tokbench_plugins.bpe import BPETokenizer
 

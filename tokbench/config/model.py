@@ -20,8 +20,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,
 def _one_or_more(value: Any) -> tuple[Any, ...]:
     values = tuple(value) if isinstance(value, list) else (value,)
     if not values:
-        msg = "the list is empty"
-        raise ValueError(msg)
+        raise ValueError("the list is empty")
     return values
 
 

@@ -56,20 +56,16 @@ def parse_config(text: str, path: Path) -> Config:
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
     config = Config(text, located, path, path.parent.absolute(), problems=located.problems)
-    top = validate(TopLevel, located.data, located, (), config.base, config.problems)
+    top = _entry(TopLevel, located.data, (), config)
     if top:
         config.name = top.name
     # Entries are read even if the top level is wrong elsewhere, so that all problems are reported at once.
     config.corpora = _entries(CorpusEntry, "corpora", config)
     config.tokenizers = _entries(TokenizerEntry, "tokenizers", config)
-    report = validate(
-        ReportEntry, _section(located, "report", dict), located, ("report",), config.base, config.problems
-    )
+    report = _entry(ReportEntry, _section(located, "report", dict), ("report",), config)
     config.formats = report.formats if report else ()
-    limits = validate(Limits, _section(located, "limits", dict), located, ("limits",), config.base, config.problems)
-    config.limits = limits or config.limits
-    study = validate(StudyEntry, _section(located, "study", dict), located, ("study",), config.base, config.problems)
-    config.study = study or config.study
+    config.limits = _entry(Limits, _section(located, "limits", dict), ("limits",), config) or config.limits
+    config.study = _entry(StudyEntry, _section(located, "study", dict), ("study",), config) or config.study
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = _metrics(located, config.problems)
     return config
@@ -80,13 +76,13 @@ def _section(located: Located, key: str, kind: type) -> Any:
     return section if isinstance(section, kind) else kind()
 
 
+def _entry(model: type[M], data: Any, path: tuple[str, ...], config: Config) -> M | None:
+    return validate(model, data, config.located, path, config.base, config.problems)
+
+
 def _entries(model: type[M], key: str, config: Config) -> dict[str, M]:
-    entries = {}
-    for name, data in _section(config.located, key, dict).items():
-        entry = validate(model, data, config.located, (key, name), config.base, config.problems)
-        if entry is not None:
-            entries[name] = entry
-    return entries
+    sections = _section(config.located, key, dict).items()
+    return {name: entry for name, data in sections if (entry := _entry(model, data, (key, name), config))}
 
 
 def _metrics(located: Located, problems: list[Problem]) -> list[MetricEntry]:

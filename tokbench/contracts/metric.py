@@ -126,8 +126,8 @@ class Metric:
     role: Role | None = None
 
 
-class TextMetric(Protocol):
-    """A metric of text: ``map``, ``merge``, ``finish``. A state may be any object that can be pickled."""
+class _MapsShards(Protocol):
+    """The common part of metrics of text. A state may be any object that can be pickled."""
 
     def map(self, encoded: EncodedShard, /) -> Any:
         """Return the state of one shard."""
@@ -135,11 +135,15 @@ class TextMetric(Protocol):
     def merge(self, one: Any, other: Any, /) -> Any:
         """Return the state of both together. It is associative and commutative, and changes neither argument."""
 
+    def raw(self, state: Any, /) -> Any:
+        """Return the state of one group as plain JSON data, for ``results.json``."""
+
+
+class TextMetric(_MapsShards, Protocol):
+    """A metric of text: ``map``, ``merge``, ``raw``, and ``finish``."""
+
     def finish(self, state: Any, /) -> Mapping[str, Measured | NotApplicable]:
         """Return the values by id. A metric whose ``needs`` the tokenizer does not meet may be left out."""
-
-    def raw(self, state: Any, /) -> Any:
-        """Return the state as plain JSON data, for ``results.json``."""
 
 
 class CorpusStates(NamedTuple):
@@ -176,20 +180,11 @@ class CorpusOutcome(NamedTuple):
 
 
 @runtime_checkable
-class CorpusMetric(Protocol):
-    """A metric that compares groups or tokenizers: ``map`` and ``merge`` as a text metric, then ``finish_corpus``."""
-
-    def map(self, encoded: EncodedShard, /) -> Any:
-        """Return the state of one shard."""
-
-    def merge(self, one: Any, other: Any, /) -> Any:
-        """Return the state of both together. It is associative and commutative, and changes neither argument."""
+class CorpusMetric(_MapsShards, Protocol):
+    """A metric that compares groups or tokenizers: ``map``, ``merge`` and ``raw``, and ``finish_corpus``."""
 
     def finish_corpus(self, states: CorpusStates, /) -> CorpusOutcome:
         """Return the values of every tokenizer and group of one corpus."""
-
-    def raw(self, state: Any, /) -> Any:
-        """Return the state of one group as plain JSON data, for ``results.json``."""
 
 
 class LossSummary(NamedTuple):

@@ -31,8 +31,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 def _expand(match: re.Match[str]) -> str:
     value = os.environ.get(match[1])
     if not value:
-        msg = f"the environment variable {match[1]} is not set; set it with: export {match[1]}=..."
-        raise ValueError(msg)
+        raise ValueError(f"the environment variable {match[1]} is not set; set it with: export {match[1]}=...")
     return value
 
 

@@ -116,10 +116,9 @@ class Corpus:
                 keys[group].append(key)
         self._check(found.documents, evaluated, trained, keys)
         if len(marked) > 1:
-            msg = (
+            raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-            raise InputError(msg)
         found.sha256 = digest.hexdigest()
         found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
@@ -133,12 +132,10 @@ class Corpus:
         self, documents: int, evaluated: Mapping[str, bytearray], trained: bytearray, keys: Mapping[str, list[str]]
     ) -> None:
         if not documents:
-            msg = f"corpus {self.name!r} is empty: its files hold no text"
-            raise InputError(msg)
+            raise InputError(f"corpus {self.name!r} is empty: its files hold no text")
         if not evaluated or not trained:
             part = "held-out" if not evaluated else "training"
-            msg = f"corpus {self.name!r}: no document fell into the {part} part of holdout: {self.holdout}"
-            raise InputError(msg)
+            raise InputError(f"corpus {self.name!r}: no document fell into the {part} part of holdout: {self.holdout}")
         first, *others = keys or [""]
         different = [group for group in others if keys[group] != keys[first]]
         if different:

@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.corpus import Document
-from tokbench.corpus.words import GOLD_UNITS, Unit, Words, byte_widths, find_words, gold_words
+from tokbench.corpus.words.find import Spans, find_words
+from tokbench.corpus.words.gold import GOLD_UNITS, gold_words
+from tokbench.corpus.words.positions import byte_widths
+from tokbench.corpus.words.units import Unit
 from tokbench.errors import InputError
 
 T = TypeVar("T")
@@ -112,7 +115,7 @@ class Shard:
         found: T = self._cached[key]
         return found
 
-    def words(self, unit: Unit) -> Words:
+    def words(self, unit: Unit) -> Spans:
         """Return the words of the shard in a unit, found once.
 
         Raises:
@@ -120,7 +123,7 @@ class Shard:
         """
         return self.cached(("words", unit), lambda: self._find_words(unit))
 
-    def _find_words(self, unit: Unit) -> Words:
+    def _find_words(self, unit: Unit) -> Spans:
         if unit not in GOLD_UNITS:
             return find_words(self.texts, unit)
         if not self.gold:

@@ -54,8 +54,7 @@ class LoadedTokenizer:
         """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a run."""
         tokenizer = self.tokenizer
         if not isinstance(tokenizer, HasTokenBytes):
-            msg = "byte_lengths needs the capability HasTokenBytes"
-            raise TypeError(msg)
+            raise TypeError("byte_lengths needs the capability HasTokenBytes")
         highest = int(ids.max(initial=0))
         if highest >= len(self._lengths):
             self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
@@ -107,8 +106,7 @@ class EncodedShard:
         with doing(DECODING):
             decoded = decode_batch(self.tokenizer, self.arrays)
         if len(decoded) != len(self.shard):
-            msg = f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents"
-            raise ContractError(msg)
+            raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents")
         return decoded
 
     @cached_property

@@ -7,30 +7,14 @@ All positions count UTF-8 bytes of the shard, whose documents are joined end to 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard
+from tokbench.corpus.words.find import Spans
 from tokbench.metrics.encoded_shard import EncodedShard
-
-
-class Spans(NamedTuple):
-    """Spans of text; no span crosses the end of its document.
-
-    Attributes:
-        starts, ends: int64[s], byte positions; span ``k`` is ``[starts[k], ends[k])``.
-        documents: int64[s], the document of each span.
-    """
-
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    documents: NDArray[np.int64]
-
-    def where(self, chosen: NDArray[Any]) -> Spans:
-        """Return the spans that a mask or an array of indices chooses."""
-        return Spans(self.starts[chosen], self.ends[chosen], self.documents[chosen])
 
 
 def shard_bytes(shard: Shard) -> NDArray[np.uint8]:

@@ -1,16 +1,20 @@
-"""Sums over documents by jackknife group, and ratios of such sums with their intervals."""
+"""Sums over documents by jackknife group, ratios of such sums with their intervals, and the metrics that add them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.contracts.metric import CorpusStates, Measured, NotApplicable
 from tokbench.corpus.shards import Shard
+from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.jackknife import jackknife
+from tokbench.results.cells import WHOLE
 
 
 class Sums:
@@ -48,18 +52,25 @@ class Sums:
         """Return the sum of a quantity."""
         return Measured(float(self.columns[name].sum()), self.documents)
 
-    def ratio(self, above: str, below: str, *, unit: str = "") -> Measured | NotApplicable:
-        """Return the sum of one quantity divided by the sum of another, with its jackknife interval."""
+    def ratio(self, above: str, below: str, *, unit: str = "", n: int | None = None) -> Measured | NotApplicable:
+        """Return the sum of one quantity divided by the sum of another, with its jackknife interval.
+
+        Args:
+            above: the quantity that is divided.
+            below: the quantity by which it is divided.
+            unit: the unit of the value, if it differs from that of the metric.
+            n: the number of documents on which the value rests; all documents by default.
+        """
         total = float(self.columns[below].sum())
         if not total:
             return NotApplicable(f"there are no {below.replace('_', ' ')}")
         value = float(self.columns[above].sum()) / total
         low, high = jackknife(self.columns[above], self.columns[below])
-        return Measured(value, self.documents, low, high, unit)
+        return Measured(value, self.documents if n is None else n, low, high, unit)
 
-    def share(self, above: str, below: str, *, unit: str = "") -> Measured | NotApplicable:
+    def share(self, above: str, below: str, *, unit: str = "", n: int | None = None) -> Measured | NotApplicable:
         """Return the ratio of a part to its whole; its interval ends at 1."""
-        ratio = self.ratio(above, below, unit=unit)
+        ratio = self.ratio(above, below, unit=unit, n=n)
         if isinstance(ratio, NotApplicable) or ratio.ci_high is None:
             return ratio
         return ratio._replace(ci_high=min(1.0, ratio.ci_high))
@@ -68,3 +79,46 @@ class Sums:
         """Return the sums as JSON data: integers, by jackknife group."""
         columns = {name: [int(x) for x in column] for name, column in self.columns.items()}
         return {"documents": self.documents, "sums": columns}
+
+
+class SummedMetric:
+    """The common part of metrics whose states are added with ``+`` and give their JSON data by ``raw()``."""
+
+    def __init__(self, options: Any) -> None:
+        self._options = options
+
+    def merge(self, one: Any, other: Any) -> Any:
+        """Return the sum of both states."""
+        return one + other
+
+    def raw(self, state: Any) -> Any:
+        """Return a state as JSON data."""
+        return state.raw()
+
+
+class PairedSums(SummedMetric):
+    """The common part of the families that compare tokenizers on the same documents."""
+
+    def map(self, encoded: EncodedShard) -> Sums:
+        """Return the sums of one shard: tokens, and documents that do not come back."""
+        return Sums.of(encoded.shard, tokens=encoded.tokens, lossy=~encoded.comes_back)
+
+
+def sums_of(states: CorpusStates, name: str, group: str) -> Sums | None:
+    """Return the sums of a group, or of the whole corpus; ``None`` if it was not measured."""
+    parts = [states.states.get((name, each)) for each in (states.groups if group == WHOLE else [group])]
+    known = [part for part in parts if part is not None]
+    return reduce(add, known) if len(known) == len(parts) else None
+
+
+def shortcoming(name: str, sums: Sums | None) -> str:
+    """Return the reason why a tokenizer cannot be compared with others, or an empty string if it can.
+
+    A tokenizer that loses text needs fewer tokens, which is no merit.
+    """
+    if sums is None:
+        return f"{name} was not measured"
+    lossy = int(sums.columns["lossy"].sum())
+    if lossy:
+        return f"{name} does not give {lossy:,} of {sums.documents:,} documents back: fewer tokens are no merit"
+    return "" if sums.columns["tokens"].sum() else f"{name} has no tokens"

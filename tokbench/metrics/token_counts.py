@@ -88,16 +88,18 @@ class TokenCounts(NamedTuple):
         table = CountTable(keys[starts].astype(np.uint64), counts)
         return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (table,))
 
-    def merged(self, other: TokenCounts) -> TokenCounts:
-        """Return the counts of both.
-
-        Tables of like size are joined, so that each count is moved only a few times however many shards there are.
-        """
+    def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
+        # Tables of like size are joined, so that each count is moved only a few times however many shards there are.
         tables = sorted(self.tables + other.tables, key=lambda table: -len(table.keys))
         while len(tables) > 1 and len(tables[-2].keys) < 2 * len(tables[-1].keys):
             one, two = tables[-2:]
             tables[-2:] = [CountTable(*add_counts(one.keys, one.counts, two.keys, two.counts))]
         return TokenCounts(self.vocab_size, self.documents + other.documents, tuple(tables))
+
+    def raw(self) -> dict[str, int]:
+        """Return how many documents there are, and how many different ids, as JSON data."""
+        ids = [table.ids() for table in self.tables]
+        return {"documents": self.documents, "distinct": len(np.unique(np.concatenate(ids)))}
 
     def total(self) -> NDArray[np.int64]:
         """Return int64[vocab_size], how often each id occurs in all documents."""

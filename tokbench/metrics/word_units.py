@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,11 @@ from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.contracts.options import GroupName, Options
 from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, HasUnknown
 from tokbench.corpus.shards import Shard
-from tokbench.corpus.words import GOLD_UNITS, UNIT_NAMES, Unit, Words, default_unit, foreign, usable_unit
+from tokbench.corpus.words.find import Spans
+from tokbench.corpus.words.gold import GOLD_UNITS
+from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, usable_unit
 from tokbench.metrics.encoded_shard import EncodedShard, TokenEnds
-from tokbench.metrics.sums import Sums
+from tokbench.metrics.sums import SummedMetric, Sums
 
 NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
 NO_PLACE = "morae are counted; those of a word in kanji have no places in the text where a token could end"
@@ -47,8 +50,7 @@ class UnitSums(NamedTuple):
     sums: Sums
     lacking: str = ""
 
-    def merged(self, other: UnitSums) -> UnitSums:
-        """Return the sums of both."""
+    def __add__(self, other: UnitSums) -> UnitSums:  # type: ignore[override]
         return UnitSums(self.units | other.units, self.sums + other.sums, self.lacking or other.lacking)
 
     def refusal(self) -> NotApplicable | None:
@@ -61,24 +63,12 @@ class UnitSums(NamedTuple):
             return NotApplicable(f"groups are counted in different units: {names}")
         return NotApplicable(self.lacking) if self.lacking else None
 
-    def aligned_share(self, above: str) -> Measured | NotApplicable:
-        """Return a share of the words in aligned documents, with its unit; ``n`` is the number of these documents."""
-        refusal = self.refusal()
-        if refusal:
-            return refusal
-        aligned = int(self.sums.columns["aligned"].sum())
-        if not aligned:
-            return NotApplicable(NOT_ALIGNED)
-        [unit] = self.units
-        ratio = self.sums.share(above, "words", unit=f"share of {UNIT_NAMES[unit][1]}")
-        return ratio._replace(n=aligned) if isinstance(ratio, Measured) else ratio
-
     def raw(self) -> dict[str, object]:
         """Return the sums and their units as JSON data."""
         return {"units": sorted(self.units), **self.sums.raw()}
 
 
-def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Words, str]:
+def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
     """Return the unit of a shard, its words, and the reason why there are none (empty if there are).
 
     The options name the unit; if they do not, the language of the group decides.
@@ -98,7 +88,7 @@ def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit,
         lacking = lacking or NO_PLACE
     if lacking:
         nothing = np.empty(0, dtype=np.int64)
-        return unit, Words(nothing, nothing, nothing), lacking
+        return unit, Spans(nothing, nothing, nothing), lacking
     return unit, shard.words(unit), ""
 
 
@@ -107,6 +97,44 @@ def token_ends(encoded: EncodedShard) -> TokenEnds:
     if isinstance(encoded.tokenizer, HasTokenBytes | EncodesWithOffsets):
         return encoded.token_ends
     return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(encoded.shard), dtype=np.bool_))
+
+
+class AlignedWords(SummedMetric, ABC):
+    """The common part of the families that give a share of the words, found by the places where tokens end.
+
+    Attributes:
+        value: the id of the metric.
+        column: the name of the sum of the words that count.
+    """
+
+    value: ClassVar[str]
+    column: ClassVar[str]
+    _options: WordOptions
+
+    @abstractmethod
+    def chosen(self, encoded: EncodedShard, words: Spans, laid: TokenEnds) -> NDArray[np.bool_]:
+        """Return bool[w], ``True`` for the words that count, of those in aligned documents."""
+
+    def map(self, encoded: EncodedShard) -> UnitSums:
+        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
+        shard, laid = encoded.shard, token_ends(encoded)
+        unit, words, lacking = words_of(self._options, shard, placed=True)
+        words = words.where(laid.aligned[words.documents])
+        columns: dict[str, NDArray[Any]] = {
+            self.column: count_by_document(shard, words.documents[self.chosen(encoded, words, laid)]),
+            "words": count_by_document(shard, words.documents),
+            "aligned": laid.aligned,
+        }
+        return UnitSums(frozenset({unit}), Sums.of(shard, **columns), lacking)
+
+    def finish(self, state: UnitSums) -> dict[str, Measured | NotApplicable]:
+        """Return the ratio of sums with its unit; ``n`` is the number of documents that were aligned."""
+        aligned = int(state.sums.columns["aligned"].sum())
+        refusal = state.refusal() or (None if aligned else NotApplicable(NOT_ALIGNED))
+        if refusal:
+            return {self.value: refusal}
+        [unit] = state.units
+        return {self.value: state.sums.share(self.column, "words", unit=f"share of {UNIT_NAMES[unit][1]}", n=aligned)}
 
 
 def unknown_tokens(encoded: EncodedShard) -> NDArray[np.bool_]:

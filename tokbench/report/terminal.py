@@ -157,9 +157,10 @@ def _some(names: Iterable[str]) -> str:
 def _same_ids(report: Report) -> list[str]:
     """Return a line for each declared tokenizer, and the first difference of each that has any."""
     lines = list(report.same_ids.sentences)
-    for name, first in {each.tokenizer: each for each in reversed(report.same_ids.differences)}.items():
-        where = f"{name}: first in {first.origin} of {first.corpus}, {first.group}: {cut(first.text, _LONGEST_TEXT)}"
-        lines += [where, f"  {first.reference}: {first.expected}", f"  {name}: {first.got}"]
+    for name, first in {each.found.tokenizer: each for each in reversed(report.same_ids.differences)}.items():
+        place = f"first in {first.found.origin} of {first.found.corpus}, {first.found.group}"
+        lines.append(f"{name}: {place}: {cut(first.text, _LONGEST_TEXT)}")
+        lines += [f"  {first.found.same_as}: {first.expected}", f"  {name}: {first.got}"]
     return lines
 
 

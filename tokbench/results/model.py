@@ -108,8 +108,7 @@ class Results:
             body = json.loads(Path(path).read_text(encoding="utf-8"))
             schema = body.pop("schema", None)
         except (OSError, ValueError, AttributeError, TypeError) as error:
-            msg = f"{path}: not a results file: {one_line(error)}"
-            raise ResultsError(msg) from error
+            raise ResultsError(f"{path}: not a results file: {one_line(error)}") from error
         if schema != SCHEMA:
             body = upgraded(body, schema, SCHEMA, Path(path))
         try:
@@ -117,8 +116,7 @@ class Results:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            msg = f"{path}: not a results file of schema {SCHEMA!r}: {place}: {first['msg']}"
-            raise ResultsError(msg) from error
+            raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: {place}: {first['msg']}") from error
         return results
 
 

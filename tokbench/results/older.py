@@ -28,8 +28,7 @@ def upgraded(body: Body, schema: object, wanted: str, path: Path) -> Body:
         try:
             body = step(body)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            msg = f"{path}: not a results file of schema {schema!r}: {one_line(error)}"
-            raise ResultsError(msg) from error
+            raise ResultsError(f"{path}: not a results file of schema {schema!r}: {one_line(error)}") from error
         schema = newer
     return body
 

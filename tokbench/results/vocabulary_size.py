@@ -231,7 +231,7 @@ class ScalingLaw:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtensionCost:
-    """What further tokens cost a finished model; see :class:`tokbench.vocabulary.size.extend.Extension`.
+    """What further tokens cost a finished model.
 
     Attributes:
         further: the number of tokens added.

@@ -95,8 +95,7 @@ class _Frames(io.RawIOBase):
         data = (self._frame.unused_data if ended else b"") or self._packed.read(io.DEFAULT_BUFFER_SIZE)
         if not data:
             if self._frame is not None and not ended:
-                msg = "the last frame has no end"
-                raise EOFError(msg)
+                raise EOFError("the last frame has no end")
             return False
         if self._frame is None or ended:
             self._frame = zstandard.ZstdDecompressor().decompressobj()

@@ -33,8 +33,7 @@ class DatasetsOptions(RowOptions):
     @model_validator(mode="after")
     def _one_place(self) -> DatasetsOptions:
         if (self.path is None) == (self.name is None):
-            msg = "give either path (a local folder) or name (on the hub)"
-            raise ValueError(msg)
+            raise ValueError("give either path (a local folder) or name (on the hub)")
         return self
 
 

@@ -27,8 +27,7 @@ def require_files(pattern: Path) -> list[Path]:
     found = sorted(Path(name) for name in glob.glob(str(pattern), recursive=True))  # noqa: PTH207 - absolute
     files = [path for path in found if path.is_file()]
     if not files:
-        msg = f"no file matches {str(pattern)!r}; relative paths start at the configuration file's folder"
-        raise InputError(msg)
+        raise InputError(f"no file matches {str(pattern)!r}; relative paths start at the configuration file's folder")
     return files
 
 
@@ -128,8 +127,7 @@ def _of_file_names(template: str) -> str:
     try:
         template.format_map(file_names(Path("a/b.c")))
     except (KeyError, ValueError, IndexError) as error:
-        msg = f"{template!r} may hold {{stem}}, {{name}}, {{suffix}} and {{parent}} only"
-        raise ValueError(msg) from error
+        raise ValueError(f"{template!r} may hold {{stem}}, {{name}}, {{suffix}} and {{parent}} only") from error
     return template
 
 

@@ -39,8 +39,7 @@ def align(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
         spans.append((start, position))
     rest = _skip_space(text, position)
     if rest < len(text):
-        msg = f"the text goes on after the last of them with {text[rest : rest + 20]!r}"
-        raise AlignmentError(len(forms), msg)
+        raise AlignmentError(len(forms), f"the text goes on after the last of them with {text[rest : rest + 20]!r}")
     return spans
 
 

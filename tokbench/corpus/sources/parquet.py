@@ -30,8 +30,7 @@ class ParquetSource:
         try:
             import pyarrow.parquet  # noqa: F401
         except ImportError as error:
-            msg = "the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'"
-            raise InputError(msg) from error
+            raise InputError("the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'") from error
         self._options = options
         self._files = require_files(options.path)
         self.licence = options.licence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
 from tokbench.corpus.sources.conllu import ConlluOptions, ConlluSource
 from tokbench.corpus.sources.datasets import DatasetsOptions, DatasetsSource
@@ -11,58 +12,30 @@ from tokbench.corpus.sources.parquet import ParquetOptions, ParquetSource
 from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.corpus.sources.text import TextOptions, TextSource
-from tokbench.plugin import CorpusSpec, hookimpl
+from tokbench.plugin import CorpusSpec, Options, Source, hookimpl
+
+_SOURCES: Final[dict[str, tuple[Callable[[Any], Source], type[Options], str]]] = {
+    "sample": (
+        SampleSource,
+        SampleOptions,
+        "shipped: 66 sentences in 28 languages, code in 12 languages, hostile texts; CC0",
+    ),
+    "text": (TextSource, TextOptions, "text files, a document a file, line or paragraph"),
+    "jsonl": (JsonlSource, JsonlOptions, "JSON Lines files"),
+    "conllu": (ConlluSource, ConlluOptions, "treebanks in CoNLL-U, a document a sentence, with gold words"),
+    "parquet": (ParquetSource, ParquetOptions, "a column of Parquet files, streamed; needs the extra parquet"),
+    "datasets": (
+        DatasetsSource,
+        DatasetsOptions,
+        "a dataset of Hugging Face's library, local or streamed from the hub; needs the extra datasets",
+    ),
+    "python": (StdlibSource, StdlibOptions, "the standard library's sources of the running Python"),
+}
+"""By name, the source, its options and its summary."""
 
 
 @hookimpl
 def register_corpora(register: Callable[[CorpusSpec], None]) -> None:
     """Register the sources of this folder."""
-    register(
-        CorpusSpec(
-            name="sample",
-            summary="shipped: 66 sentences in 28 languages, code in 12 languages, hostile texts; CC0",
-            open=SampleSource,
-            options=SampleOptions,
-        )
-    )
-    register(
-        CorpusSpec(
-            name="text",
-            summary="text files, a document a file, line or paragraph",
-            open=TextSource,
-            options=TextOptions,
-        )
-    )
-    register(CorpusSpec(name="jsonl", summary="JSON Lines files", open=JsonlSource, options=JsonlOptions))
-    register(
-        CorpusSpec(
-            name="conllu",
-            summary="treebanks in CoNLL-U, a document a sentence, with gold words",
-            open=ConlluSource,
-            options=ConlluOptions,
-        )
-    )
-    register(
-        CorpusSpec(
-            name="parquet",
-            summary="a column of Parquet files, streamed; needs the extra parquet",
-            open=ParquetSource,
-            options=ParquetOptions,
-        )
-    )
-    register(
-        CorpusSpec(
-            name="datasets",
-            summary="a dataset of Hugging Face's library, local or streamed from the hub; needs the extra datasets",
-            open=DatasetsSource,
-            options=DatasetsOptions,
-        )
-    )
-    register(
-        CorpusSpec(
-            name="python",
-            summary="the standard library's sources of the running Python",
-            open=StdlibSource,
-            options=StdlibOptions,
-        )
-    )
+    for name, (source, options, summary) in _SOURCES.items():
+        register(CorpusSpec(name=name, summary=summary, open=source, options=options))

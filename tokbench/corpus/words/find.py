@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import regex
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tokbench.corpus.words.icu import icu_spans
 from tokbench.corpus.words.morae import mora_spans
 from tokbench.corpus.words.positions import byte_positions
-from tokbench.corpus.words.syllables import syllable_spans
 from tokbench.corpus.words.uax29 import uax29_spans
 from tokbench.corpus.words.units import Unit
 
@@ -21,26 +20,35 @@ _PATTERNS: Final[dict[Unit, str]] = {
     "whitespace": r"\S+",
     "character": r"[\p{L}\p{N}]\p{M}*",
     "grapheme": r"(?!\s)\X",
+    "syllable": r"""(?xV1)
+    (?=\p{Hangul})\X                # a block, whether it is one code point or several
+  | [\p{Han}\p{Yi}]
+  | [\p{Tibetan}&&[\p{L}\p{M}]]+    # up to the tsheg, which is punctuation
+  | [\p{Myanmar}&&[\p{L}\u104c-\u104f]]  # a consonant, its vowels, and the consonants that close it
+      (?: [\p{Myanmar}&&\p{M}--\u1039] | \p{Myanmar}(?=\u1037?\u103a|\u1039) )*
+  | [[\p{L}\p{M}]--[\p{Hangul}\p{Han}\p{Yi}\p{Tibetan}\p{Myanmar}]]+
+  | \p{N}+(?:[.,]\p{N}+)*
+""",
 }
 
-_FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
-    "icu": icu_spans,
-    "mora": mora_spans,
-    "syllable": syllable_spans,
-}
+_FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {"icu": icu_spans, "mora": mora_spans}
 
 
-class Words(NamedTuple):
-    """The places of words in a shard, in UTF-8 bytes of its documents joined end to end.
+class Spans(NamedTuple):
+    """Spans of text, such as words, in UTF-8 bytes of a shard's documents joined end to end.
 
     Attributes:
-        starts, ends: int64[w], byte positions; word ``k`` is ``[starts[k], ends[k])``.
-        documents: int64[w], the document of each word.
+        starts, ends: int64[s], byte positions; span ``k`` is ``[starts[k], ends[k])``, inside one document.
+        documents: int64[s], the document of each span.
     """
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     documents: NDArray[np.int64]
+
+    def where(self, chosen: NDArray[Any]) -> Spans:
+        """Return the spans that a mask or an array of indices chooses."""
+        return Spans(self.starts[chosen], self.ends[chosen], self.documents[chosen])
 
 
 def _matches(text: str, unit: Unit) -> NDArray[np.int64]:
@@ -53,18 +61,26 @@ def _compiled(unit: Unit) -> regex.Pattern[str]:
     return regex.compile(_PATTERNS[unit])
 
 
-def find_words(texts: list[str], unit: Unit) -> Words:
+def find_words(texts: list[str], unit: Unit) -> Spans:
     """Return the words of several documents.
 
     All documents are searched as one text with a line feed between them, which no word of any unit crosses: searching
-    one long text takes half the time of many short ones. Gold words are not searched
-    but given: see :func:`tokbench.corpus.words.gold_words`.
+    one long text takes half the time of many short ones. Gold words are not searched but given, to
+    :func:`tokbench.corpus.words.gold.gold_words`.
+
+    A syllable is a Hangul block; a Chinese or Yi character; in Tibetan the text between two tshegs; in Burmese a
+    consonant and everything up to the next consonant that is not closed by an asat and has none stacked below; in
+    Vietnamese the text between spaces. A number counts as one syllable, and so does a word in a script that shows no
+    syllables.
 
     >>> words = find_words(["It's 3.5 km,", "né?"], "uax29")
     >>> words.starts.tolist(), words.ends.tolist(), words.documents.tolist()
     ([0, 5, 9, 12], [4, 8, 11, 15], [0, 0, 0, 1])
     >>> len(find_words(["ที่นี่"], "character").starts)
     2
+    >>> texts = ("한국어", "མཐུན་སྒྲིལ", "မင်္ဂလာပါ", "Việt Nam", "第3章")
+    >>> [len(find_words([text], "syllable").starts) for text in texts]
+    [3, 2, 4, 2, 3]
     """
     joined = "\n".join(texts)
     spans = uax29_spans(joined.encode()) if unit == "uax29" else _in_bytes(joined, unit)
@@ -73,7 +89,7 @@ def find_words(texts: list[str], unit: Unit) -> Words:
     # Where each document ends in the joined text, its line feed included.
     before = np.searchsorted(starts, np.cumsum(sizes + 1), side="left")
     documents = np.repeat(np.arange(len(texts)), np.diff(before, prepend=0))
-    return Words(starts - documents, spans[:, 1] - documents, documents)
+    return Spans(starts - documents, spans[:, 1] - documents, documents)
 
 
 def _in_bytes(text: str, unit: Unit) -> NDArray[np.int64]:

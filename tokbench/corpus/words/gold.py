@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.corpus import Gold
-from tokbench.corpus.words.find import Words
+from tokbench.corpus.words.find import Spans
 from tokbench.corpus.words.positions import byte_positions
 
 GOLD_UNITS: Final = frozenset({"gold", "gold_nonpunct"})
@@ -26,13 +26,13 @@ class GoldWords(NamedTuple):
             nobody marked morphemes.
     """
 
-    words: Words
+    words: Spans
     punctuation: NDArray[np.bool_]
     morphemes: NDArray[np.int64] | None
 
-    def unit(self, name: str) -> Words:
+    def unit(self, name: str) -> Spans:
         """Return the words of one of the gold units."""
-        return self.words if name == "gold" else Words(*(each[~self.punctuation] for each in self.words))
+        return self.words if name == "gold" else self.words.where(~self.punctuation)
 
 
 def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
@@ -60,4 +60,4 @@ def gold_words(texts: Sequence[str], golds: Sequence[Gold]) -> GoldWords:
     punctuation = np.fromiter((p for gold in golds for p in gold.punctuation), dtype=np.bool_, count=len(starts))
     marked = [gold.morphemes for gold in golds if gold.morphemes is not None]
     morphemes = bytes_of(marked)[0] if len(marked) == len(golds) else None
-    return GoldWords(Words(starts, ends, documents), punctuation, morphemes)
+    return GoldWords(Spans(starts, ends, documents), punctuation, morphemes)

@@ -32,7 +32,6 @@ from typing import Final, Literal
 
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.morae import MORAE_OF, morae_work
-from tokbench.corpus.words.syllables import SYLLABLES_OF
 
 Unit = Literal["uax29", "icu", "whitespace", "character", "grapheme", "syllable", "mora", "gold", "gold_nonpunct"]
 
@@ -50,6 +49,7 @@ UNIT_NAMES: Final[dict[Unit, tuple[str, str]]] = {
 """The names of each unit, singular and plural."""
 
 # ISO 639-1 and 639-3 codes.
+_SYLLABLES_OF = frozenset("ko kor zh zho cmn yue wuu nan lzh ii iii bo bod dz dzo my mya vi vie".split())
 _IN_DICTIONARIES = frozenset("th tha lo lao km khm my mya zh zho cmn yue ja jpn".split())
 _UNSPACED = _IN_DICTIONARIES | frozenset("wuu nan lzh".split())
 _TIBETAN = frozenset("bo bod dz dzo".split())
@@ -94,7 +94,7 @@ def foreign(unit: Unit, group: str) -> str:
     >>> foreign("mora", "ko")
     "'ko' is not counted in morae; groups that are: ja, jpn"
     """
-    languages = {"syllable": SYLLABLES_OF, "mora": MORAE_OF}.get(unit)
+    languages = {"syllable": _SYLLABLES_OF, "mora": MORAE_OF}.get(unit)
     if languages is None or _language(group) in languages:
         return ""
     return f"{group!r} is not counted in {UNIT_NAMES[unit][1]}; groups that are: {', '.join(sorted(languages))}"

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Options, Role, Sums
+from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApplicable, Role, SummedMetric, Sums
 
 
-class Compression:
+class Compression(SummedMetric):
     """Sums of tokens, bytes and characters."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Sums:
         """Return the sums of one shard."""
         return Sums.of(
             encoded.shard, tokens=encoded.tokens, bytes=encoded.shard.n_bytes, characters=encoded.shard.n_chars
         )
-
-    def merge(self, one: Sums, other: Sums) -> Sums:
-        """Return the sums of both."""
-        return one + other
 
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
         """Return counts and ratios of sums."""
@@ -32,10 +26,6 @@ class Compression:
             "compression_ratio": state.ratio("bytes", "tokens"),
             "chars_per_token": state.ratio("characters", "tokens"),
         }
-
-    def raw(self, state: Sums) -> Any:
-        """Return the sums."""
-        return state.raw()
 
 
 SPEC: Final = MetricFamily(

@@ -2,60 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.plugin import (
+    AlignedWords,
     EncodedShard,
     EncodesWithOffsets,
     HasTokenBytes,
-    Measured,
     Metric,
     MetricFamily,
-    NotApplicable,
-    Sums,
-    UnitSums,
+    Spans,
+    TokenEnds,
     WordOptions,
-    count_by_document,
-    token_ends,
-    words_of,
 )
 
 
-class ContinuedWords:
+class ContinuedWords(AlignedWords):
     """Sums of words, and of words with a token boundary inside them."""
 
-    def __init__(self, options: WordOptions) -> None:
-        self._options = options
+    value, column = "continued_word_rate", "continued"
 
-    def map(self, encoded: EncodedShard) -> UnitSums:
-        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
-        unit, words, lacking = words_of(self._options, encoded.shard, placed=True)
-        ends, aligned = token_ends(encoded)
-        # A token that ends strictly inside a word continues it in the next token.
-        inside = np.searchsorted(ends, words.ends, side="left") - np.searchsorted(ends, words.starts, side="right")
-        cut = (inside > 0) & aligned[words.documents]
-        sums = Sums.of(
-            encoded.shard,
-            continued=count_by_document(encoded.shard, words.documents[cut]),
-            words=count_by_document(encoded.shard, words.documents) * aligned,
-            aligned=aligned.astype(np.int64),
-        )
-        return UnitSums(frozenset({unit}), sums, lacking)
-
-    def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
-        """Return the sums of both."""
-        return one.merged(other)
-
-    def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
-        """Return the ratio of sums; ``n`` is the number of documents that were aligned."""
-        return {"continued_word_rate": state.aligned_share("continued")}
-
-    def raw(self, state: UnitSums) -> Any:
-        """Return the sums and their units."""
-        return state.raw()
+    def chosen(self, encoded: EncodedShard, words: Spans, laid: TokenEnds) -> NDArray[np.bool_]:
+        """Return the words inside which a token ends, so that the next token continues them."""
+        del encoded
+        ends = laid.ends
+        return np.searchsorted(ends, words.ends, side="left") > np.searchsorted(ends, words.starts, side="right")
 
 
 SPEC: Final = MetricFamily(

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
-from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Options, Role, TokenCounts
+from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Role, SummedMetric, TokenCounts
 
 
-class CountTokens:
+class CountTokens(SummedMetric):
     """Counts ids, by jackknife group."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> TokenCounts:
         """Count the ids of one shard."""
         return TokenCounts.of(encoded)
 
-    def merge(self, one: TokenCounts, other: TokenCounts) -> TokenCounts:
-        """Add the counts of both."""
-        return one.merged(other)
-
     def finish(self, state: TokenCounts) -> Mapping[str, Measured | NotApplicable]:
         """Return no values: the run computes them, because they need the merges of the tokenizer."""
         del state
         return {}
-
-    def raw(self, state: TokenCounts) -> Any:
-        """Return how many documents there are, and how many different ids."""
-        ids = [table.ids() for table in state.tables]
-        return {"documents": state.documents, "distinct": len(np.unique(np.concatenate(ids)))}
 
 
 SPEC: Final = MetricFamily(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tokbench.plugin import (
     UNIT_NAMES,
@@ -13,6 +13,7 @@ from tokbench.plugin import (
     MetricFamily,
     NotApplicable,
     Role,
+    SummedMetric,
     Sums,
     UnitSums,
     WordOptions,
@@ -21,21 +22,16 @@ from tokbench.plugin import (
 )
 
 
-class Fertility:
+class Fertility(SummedMetric):
     """Sums of tokens and words."""
 
-    def __init__(self, options: WordOptions) -> None:
-        self._options = options
+    _options: WordOptions
 
     def map(self, encoded: EncodedShard) -> UnitSums:
         """Return the sums of one shard."""
         unit, words, lacking = words_of(self._options, encoded.shard, placed=False)
         counted = count_by_document(encoded.shard, words.documents)
         return UnitSums(frozenset({unit}), Sums.of(encoded.shard, tokens=encoded.tokens, words=counted), lacking)
-
-    def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
-        """Return the sums of both."""
-        return one.merged(other)
 
     def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
         """Return the ratio of sums, in its unit."""
@@ -47,10 +43,6 @@ class Fertility:
             "fertility": state.sums.ratio("tokens", "words", unit=f"tokens/{UNIT_NAMES[unit][0]}"),
             "words": state.sums.total("words")._replace(unit=UNIT_NAMES[unit][1]),
         }
-
-    def raw(self, state: UnitSums) -> Any:
-        """Return the sums and their units."""
-        return state.raw()
 
 
 SPEC: Final = MetricFamily(

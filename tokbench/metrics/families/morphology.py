@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Options,
     Shard,
+    SummedMetric,
     Sums,
     count_by_document,
     token_ends,
@@ -36,6 +36,13 @@ class Boundaries(NamedTuple):
     sums: Sums
     words: bool
     morphemes: bool
+
+    def __add__(self, other: Boundaries) -> Boundaries:  # type: ignore[override]
+        return Boundaries(self.sums + other.sums, self.words and other.words, self.morphemes and other.morphemes)
+
+    def raw(self) -> dict[str, object]:
+        """Return the sums, and the kinds of boundaries that people marked, as JSON data."""
+        return {"words": self.words, "morphemes": self.morphemes, **self.sums.raw()}
 
 
 class Found(NamedTuple):
@@ -93,10 +100,8 @@ def morpheme_boundaries(
     return Found.of(shard, inside(np.unique(ends)), marked, shard.byte_offsets)
 
 
-class Morphology:
+class Morphology(SummedMetric):
     """The text metric: sums of boundaries."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Boundaries:
         """Return the sums of one shard, over the aligned documents without unknown tokens."""
@@ -115,10 +120,6 @@ class Morphology:
         columns = {**words.columns("word"), **morphemes.columns("morpheme"), "aligned": aligned.astype(np.int64)}
         return Boundaries(Sums.of(shard, **columns), bool(gold), bool(gold and gold.morphemes is not None))
 
-    def merge(self, one: Boundaries, other: Boundaries) -> Boundaries:
-        """Return the sums of both."""
-        return Boundaries(one.sums + other.sums, one.words and other.words, one.morphemes and other.morphemes)
-
     def finish(self, state: Boundaries) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums; ``n`` is the number of aligned documents."""
         return {**self._values(state, "word"), **self._values(state, "morpheme")}
@@ -136,13 +137,9 @@ class Morphology:
             ("recall", "hits", "gold_boundaries"),
             ("f1", "double_hits", "boundaries"),
         ):
-            share = NotApplicable(reason) if reason else sums.share(f"{kind}_{above}", f"{kind}_{below}")
-            found[f"{kind}_boundary_{value}"] = share._replace(n=aligned) if isinstance(share, Measured) else share
+            share = sums.share(f"{kind}_{above}", f"{kind}_{below}", n=aligned)
+            found[f"{kind}_boundary_{value}"] = NotApplicable(reason) if reason else share
         return found
-
-    def raw(self, state: Boundaries) -> Any:
-        """Return the sums, and the kinds of boundaries that people marked."""
-        return {"words": state.words, "morphemes": state.morphemes, **state.sums.raw()}
 
 
 _ALIGNED: Final = (

@@ -32,8 +32,7 @@ class NslOptions(Options):
 class Nsl(PairedSums):
     """Divides tokens by those of the reference, group by group."""
 
-    def __init__(self, options: NslOptions) -> None:
-        self._reference = options.reference
+    _options: NslOptions
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """Divide the tokens of each tokenizer by those of the reference."""
@@ -41,8 +40,9 @@ class Nsl(PairedSums):
         return CorpusOutcome({place: {"nsl": self._value(states, *place)} for place in places})
 
     def _value(self, states: CorpusStates, name: str, group: str) -> Measured | NotApplicable:
-        one, other = sums_of(states, name, group), sums_of(states, self._reference, group)
-        reason = shortcoming(name, one) or shortcoming(self._reference, other)
+        reference = self._options.reference
+        one, other = sums_of(states, name, group), sums_of(states, reference, group)
+        reason = shortcoming(name, one) or shortcoming(reference, other)
         if reason or one is None or other is None:
             return NotApplicable(reason)
         above, below = one.columns["tokens"], other.columns["tokens"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from tokbench.plugin import (
     BUCKETS,
+    NOT_ALIGNED,
     EncodedShard,
     EncodesWithOffsets,
     HasTokenBytes,
@@ -19,8 +21,8 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Options,
     Spans,
+    SummedMetric,
     Sums,
     cuts,
     find_spans,
@@ -70,6 +72,9 @@ class NumbersState(NamedTuple):
 
     sums: Sums
     patterns: Counter[tuple[int, int, int]]
+
+    def __add__(self, other: NumbersState) -> NumbersState:  # type: ignore[override]
+        return NumbersState(self.sums + other.sums, self.patterns + other.patterns)
 
     def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
         """Return for each pattern float64[BUCKETS], the number of runs of one length with this pattern."""
@@ -150,10 +155,8 @@ VALUES: Final = (
 )
 
 
-class Numbers:
+class Numbers(SummedMetric):
     """The text metric: counts runs of digits by the pattern of their cuts."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> NumbersState:
         """Return the counts of one shard, over the documents whose tokens could be aligned with their bytes."""
@@ -176,26 +179,20 @@ class Numbers:
         counter = Counter(dict(zip(map(tuple, kinds.T.tolist()), counts.tolist(), strict=True)))
         return NumbersState(Sums.of(encoded.shard, **columns), counter)
 
-    def merge(self, one: NumbersState, other: NumbersState) -> NumbersState:
-        """Return the counts of both."""
-        return NumbersState(one.sums + other.sums, one.patterns + other.patterns)
-
     def finish(self, state: NumbersState) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums, and the share of the most frequent pattern of each length."""
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
-            reason = NotApplicable("no document's tokens could be laid onto its bytes")
-            return {value.id: reason for value in VALUES}
-        values: dict[str, Measured | NotApplicable] = {
-            f"digits_{name}": state.sums.share(name, "runs of more than three digits") for name in _AIMS
-        }
-        values["digits_triples_distance"] = state.sums.share("amiss", "places in runs of more than three digits")
+            return {value.id: NotApplicable(NOT_ALIGNED) for value in VALUES}
+        share, ratio = partial(state.sums.share, n=documents), partial(state.sums.ratio, n=documents)
+        values = {f"digits_{name}": share(name, "runs of more than three digits") for name in _AIMS}
+        values["digits_triples_distance"] = share("amiss", "places in runs of more than three digits")
         values["digits_consistency"] = _consistency(state, range(2, LONGEST + 1), documents)
         for length in range(1, LONGEST + 1):
-            values[f"digits_{length}_tokens"] = state.sums.ratio(f"tokens of {length}", f"runs of {length} digits")
+            values[f"digits_{length}_tokens"] = ratio(f"tokens of {length}", f"runs of {length} digits")
             if length > 1:
                 values[f"digits_{length}_consistency"] = _consistency(state, [length], documents)
-        return {k: v._replace(n=documents) if isinstance(v, Measured) else v for k, v in values.items()}
+        return values
 
     def raw(self, state: NumbersState) -> Any:
         """Return the sums, and by length the patterns, most frequent first, such as ``2 2`` for two pairs of digits."""

@@ -17,7 +17,6 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Options,
     PairComparison,
     PairedSums,
     Role,
@@ -52,8 +51,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 class PairsMetric(PairedSums):
     """Compares every two tokenizers in every group, on the same jackknife groups."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """Return a rank for each tokenizer and group, and the differences on which it rests."""

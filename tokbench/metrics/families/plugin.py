@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from tokbench.metrics.families import (
     compression,
@@ -25,23 +26,14 @@ from tokbench.metrics.families.fairness import fairness
 from tokbench.metrics.families.roundtrip import roundtrip
 from tokbench.plugin import MetricFamily, hookimpl
 
+_WORDS: Final = (fertility, continued_words, strr, utf8, morphology)
+_COMPARISONS: Final = (fairness, nsl, pairs)
+_SUBJECTS: Final = (code, numbers, probes)
+_FAMILIES: Final = (compression, *_WORDS, roundtrip, vocabulary, usage, *_COMPARISONS, *_SUBJECTS, curve, same_ids)
+
 
 @hookimpl
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Register the families of this folder."""
-    words = (fertility, continued_words, strr, utf8, morphology)
-    comparisons = (fairness, nsl, pairs)
-    for module in (
-        compression,
-        *words,
-        roundtrip,
-        vocabulary,
-        usage,
-        *comparisons,
-        code,
-        numbers,
-        probes,
-        curve,
-        same_ids,
-    ):
+    for module in _FAMILIES:
         register(module.SPEC)

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.plugin import (
+    AlignedWords,
     EncodedShard,
     EncodesWithOffsets,
     HasTokenBytes,
-    Measured,
     Metric,
     MetricFamily,
-    NotApplicable,
     Shard,
-    Sums,
-    UnitSums,
+    Spans,
+    TokenEnds,
     WordOptions,
-    Words,
-    count_by_document,
-    token_ends,
     unknown_tokens,
-    words_of,
 )
 
 
-def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def kept_whole(shard: Shard, words: Spans, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return bool[w], ``True`` for words that lie in one token which has nothing else but white space.
 
     Args:
@@ -48,38 +42,15 @@ def kept_whole(shard: Shard, words: Words, ends: NDArray[np.int64], unknown: NDA
     return covered & alone
 
 
-class SingleTokens:
+class SingleTokens(AlignedWords):
     """Sums of words, and of words that are one token."""
 
-    def __init__(self, options: WordOptions) -> None:
-        self._options = options
+    value, column = "strr", "whole"
 
-    def map(self, encoded: EncodedShard) -> UnitSums:
-        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
-        shard = encoded.shard
-        unit, words, lacking = words_of(self._options, shard, placed=True)
-        ends, aligned = token_ends(encoded)
-        words = Words(*(each[aligned[words.documents]] for each in words))
-        whole = kept_whole(shard, words, ends, unknown_tokens(encoded)[np.repeat(aligned, encoded.tokens)])
-        sums = Sums.of(
-            shard,
-            whole=count_by_document(shard, words.documents[whole]),
-            words=count_by_document(shard, words.documents),
-            aligned=aligned.astype(np.int64),
-        )
-        return UnitSums(frozenset({unit}), sums, lacking)
-
-    def merge(self, one: UnitSums, other: UnitSums) -> UnitSums:
-        """Return the sums of both."""
-        return one.merged(other)
-
-    def finish(self, state: UnitSums) -> Mapping[str, Measured | NotApplicable]:
-        """Return the ratio of sums; ``n`` is the number of documents that were aligned."""
-        return {"strr": state.aligned_share("whole")}
-
-    def raw(self, state: UnitSums) -> Any:
-        """Return the sums and their units."""
-        return state.raw()
+    def chosen(self, encoded: EncodedShard, words: Spans, laid: TokenEnds) -> NDArray[np.bool_]:
+        """Return the words that one token keeps whole."""
+        unknown = unknown_tokens(encoded)[np.repeat(laid.aligned, encoded.tokens)]
+        return kept_whole(encoded.shard, words, laid.ends, unknown)
 
 
 SPEC: Final = MetricFamily(

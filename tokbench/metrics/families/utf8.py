@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Options,
+    SummedMetric,
     Sums,
     count_by_document,
     token_ends,
@@ -27,10 +27,8 @@ _SHARES: Final = {
 }
 
 
-class Utf8:
+class Utf8(SummedMetric):
     """The text metric: sums of characters, tokens and grapheme clusters, and of those that are split."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Sums:
         """Return the sums of one shard, over the documents whose bytes are the bytes of their tokens."""
@@ -61,21 +59,12 @@ class Utf8:
             counted=counted.astype(np.int64),
         )
 
-    def merge(self, one: Sums, other: Sums) -> Sums:
-        """Return the sums of both."""
-        return one + other
-
     def finish(self, state: Sums) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums; ``n`` is the number of documents that came back exactly."""
         counted = int(state.columns["counted"].sum())
         if not counted:
             return dict.fromkeys(_SHARES, NotApplicable("no document came back exactly"))
-        found = {name: state.share(part, whole) for name, (part, whole) in _SHARES.items()}
-        return {name: each._replace(n=counted) if isinstance(each, Measured) else each for name, each in found.items()}
-
-    def raw(self, state: Sums) -> Any:
-        """Return the sums."""
-        return state.raw()
+        return {name: state.share(part, whole, n=counted) for name, (part, whole) in _SHARES.items()}
 
 
 _COUNTED: Final = (

@@ -190,8 +190,9 @@ def _same_ids(report: Report) -> str:
     head = ["tokenizer", "same as", "corpus", "group", "differ", "of", "first", "position", "text", "expected", "got"]
     rows = [
         [
-            *_row(each.tokenizer, each.reference, each.corpus, each.group),
-            *(_count(each.documents), _count(each.compared), markdown_text(each.origin), _count(each.position)),
+            *_row(each.found.tokenizer, each.found.same_as, each.found.corpus, each.found.group),
+            *(_count(each.found.documents), _count(each.found.compared)),
+            *(markdown_text(each.found.origin), _count(each.position)),
             *_row(each.text, each.expected, each.got),
         ]
         for each in section.differences
@@ -202,14 +203,14 @@ def _same_ids(report: Report) -> str:
 def _probes(report: Report) -> str:
     parts = ["## Probes\n", f"{_PROBES}\n"]
     for probe in report.probes:
-        parts += [f"### {markdown_text(probe.title)}\n", f"{markdown_text(probe.explanation)}\n"]
+        parts += [f"### {markdown_text(probe.info.title)}\n", f"{markdown_text(probe.info.explanation)}\n"]
         parts += [": ".join(_row(label, visible(text, spaces=True))) + "\n" for label, text in probe.listings]
-        blank = [""] * (len(probe.texts) - 1)
+        blank = [""] * (len(probe.info.texts) - 1)
         rows = [
             [*_row(row.tokenizer), *([_tokens(text.tokens) for text in row.texts] or [*_row(row.reason), *blank])]
             for row in probe.rows
         ]
-        parts.append(markdown_table(["tokenizer", *_row(*(label for label, _ in probe.texts))], rows))
+        parts.append(markdown_table(["tokenizer", *_row(*(label for label, _ in probe.info.texts))], rows))
         own = [[*_row(row.tokenizer, text.label), _tokens(text.tokens)] for row in probe.own for text in row.texts]
         if own:
             parts.append(markdown_table(["tokenizer", "its own text", "tokens"], own))

@@ -40,31 +40,26 @@ class ProbeSection:
     """One probe.
 
     Attributes:
-        name, title, explanation: its description.
-        metrics: the ids of its metrics.
-        texts: label and text of each.
+        info: its description, its texts and the ids of its metrics.
         rows: by tokenizer, in the order of the run.
         own: further texts that are those of one tokenizer.
     """
 
-    name: str
-    title: str
-    explanation: str
-    metrics: Sequence[str]
-    texts: Sequence[tuple[str, str]]
+    info: ProbeInfo
     rows: Sequence[ProbeRow]
     own: Sequence[ProbeRow]
 
     @property
     def listings(self) -> list[tuple[str, str]]:
         """The texts of many lines, for which the heading of a column has no room."""
-        return [(label, text) for label, text in self.texts if text.count("\n") > 1]
+        return [(label, text) for label, text in self.info.texts if text.count("\n") > 1]
 
     @property
     def headings(self) -> list[tuple[str, str]]:
         """The labels, each with its text if that has one line and says more than the label."""
         same = str.maketrans({"␣": " ", "⏎": "\n"})
-        return [(label, "" if "\n" in text or label.translate(same) == text else text) for label, text in self.texts]
+        texts = self.info.texts
+        return [(label, "" if "\n" in text or label.translate(same) == text else text) for label, text in texts]
 
 
 def probes(results: Results) -> list[ProbeSection]:
@@ -80,7 +75,7 @@ def _probe(entry: ProbeInfo) -> ProbeSection:
         rows.append(ProbeRow(name, texts, answer.reason))
         if answer.own:
             own.append(ProbeRow(name, [_text(each.label, each.tokens) for each in answer.own], ""))
-    return ProbeSection(entry.probe, entry.title, entry.explanation, entry.metrics, entry.texts, rows, own)
+    return ProbeSection(entry, rows, own)
 
 
 def _text(label: str, tokens: Sequence[tuple[int, str]]) -> TokenizedText:

@@ -17,22 +17,13 @@ class OtherIds:
     """The first document of a group that has other ids, all of it made visible.
 
     Attributes:
-        tokenizer, reference: the tokenizer, and the one whose ids it should give.
-        corpus, group: the place.
-        compared, documents: the number of documents that were compared, and of those that differ.
-        origin: where a person finds the first of them.
+        found: the tokenizers, the place and the numbers of documents.
         position: the place of the first difference, in characters; ``None`` if it could not be shown.
         text: the text there, from a little before on, or the reason why it could not be shown.
         expected, got: the tokens there, of the reference and of the tokenizer, such as ``the·278 ␣cat·991``.
     """
 
-    tokenizer: str
-    reference: str
-    corpus: str
-    group: str
-    compared: int
-    documents: int
-    origin: str
+    found: Difference
     position: int | None
     text: str
     expected: str
@@ -60,13 +51,7 @@ def same_ids(tables: CellTables) -> SameIdsSection:
 def _other_ids(entry: Difference) -> OtherIds:
     first = entry.first
     return OtherIds(
-        tokenizer=entry.tokenizer,
-        reference=entry.same_as,
-        corpus=entry.corpus,
-        group=entry.group,
-        compared=entry.compared,
-        documents=entry.documents,
-        origin=entry.origin,
+        found=entry,
         position=first.position if first else None,
         text=visible(first.text, spaces=True) if first else visible(entry.reason or "not shown"),
         expected=_tokens(first.expected if first else ()),

@@ -11,7 +11,6 @@ import numpy as np
 from tokbench.results.vocabulary_size import (
     ExtensionCost,
     ScalingLaw,
-    ScalingOptimum,
     SizeAdvice,
     SizeCost,
     SizeRow,
@@ -105,16 +104,14 @@ def describe_model(model: Model) -> dict[str, Any]:
 
 def extensions(model: Model, size: int) -> list[ExtensionCost]:
     """Return what further rows cost a finished vocabulary, special tokens and merges alike."""
-    return [
-        ExtensionCost(further=further, **extend(model, size, further, multiple=64)._asdict()) for further in _EXTENSIONS
-    ]
+    return [extend(model, size, further, multiple=64) for further in _EXTENSIONS]
 
 
 def law(model: Model) -> ScalingLaw:
     """Return what the published law calls optimal for a model."""
     parameters, width = model.parameters_without_vocabulary, model.width
-    optima = [ScalingOptimum(**each._asdict()) for each in optimal_sizes(parameters, width)]
+    optima = optimal_sizes(parameters, width)
     if model.training_tokens:
         budget = _FLOPS_PER_PARAMETER * parameters * model.training_tokens
-        optima += [ScalingOptimum(**each._asdict(), budget=budget) for each in optimal_sizes(parameters, width, budget)]
+        optima += optimal_sizes(parameters, width, budget)
     return ScalingLaw(source=SOURCE, validity=VALIDITY, optima=optima)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tokbench.contracts.metric import CorpusMetric, Measured, NotApplicable, Role
-from tokbench.corpus.words import UNIT_NAMES
+from tokbench.corpus.words.units import UNIT_NAMES
 from tokbench.errors import ContractError
 from tokbench.failures import Failure, attempt
 from tokbench.metrics.sums import Sums

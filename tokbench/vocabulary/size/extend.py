@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tokbench.errors import InputError
+from tokbench.results.vocabulary_size import ExtensionCost
 from tokbench.vocabulary.size.checks import vocab_sizes
 from tokbench.vocabulary.size.compute import forward_flops
 from tokbench.vocabulary.size.model import BYTES, Model
-
-
-class Extension(NamedTuple):
-    """A vocabulary that was extended.
-
-    Attributes:
-        before, after: rows of the matrices, rounded up.
-        rows: rows added; of them ``spare`` stand for no token.
-        spare: rows of ``after`` without a token.
-        parameters: parameters added, in embedding and output layer.
-        bytes: memory added, in the model's precision.
-        share: share of the added parameters in the extended model, 0 … 1.
-        flops: FLOPs added to a token's forward pass.
-        break_even: share of tokens that further merges must save for a byte of text to cost no more FLOPs;
-            special tokens save none.
-    """
-
-    before: int
-    after: int
-    rows: int
-    spare: int
-    parameters: int
-    bytes: float
-    share: float
-    flops: float
-    break_even: float
 
 
 def round_up(vocab_size: int, multiple: int) -> int:
@@ -45,7 +18,7 @@ def round_up(vocab_size: int, multiple: int) -> int:
     return -(-vocab_size // multiple) * multiple
 
 
-def extend(model: Model, vocab_size: int, further: int, *, multiple: int = 1) -> Extension:
+def extend(model: Model, vocab_size: int, further: int, *, multiple: int = 1) -> ExtensionCost:
     """Add ``further`` special tokens or merges to a vocabulary; to the matrices both are rows.
 
     Args:
@@ -74,7 +47,8 @@ def extend(model: Model, vocab_size: int, further: int, *, multiple: int = 1) ->
     before, after = round_up(tokens, multiple), round_up(tokens + further, multiple)
     parameters = int(model.vocabulary_parameters(after) - model.vocabulary_parameters(before))
     old, new = (float(forward_flops(model, rows).total) for rows in (before, after))
-    return Extension(
+    return ExtensionCost(
+        further=further,
         before=before,
         after=after,
         rows=after - before,

@@ -12,8 +12,9 @@ larger models take a width from a table; here the width of the model at hand is 
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from typing import Final
 
+from tokbench.results.vocabulary_size import ScalingOptimum
 from tokbench.vocabulary.size.checks import positive
 
 SOURCE: Final = 'Tao et al. 2024, "Scaling Laws with Vocabulary", NeurIPS 2024, arXiv 2407.13623'
@@ -36,20 +37,6 @@ _NV_SCALE, _NV_POWER = math.exp(-1.589031299255507), 0.4163622634135234
 _NNV_SCALE, _NNV_POWER = math.exp(-2.4846510161625193), 0.5
 _BASE_NNV, _BASE_NV, _GAMMA = 33_000_000, 6144 * 512, 0.8353974035228025
 _A2, _B, _ALPHA2, _BETA = 0.19584238398665638, 2.1241123120064955, 0.6707374679896795, 0.44660634152009615
-
-
-class Optimum(NamedTuple):
-    """The optimal size by one of the three approaches.
-
-    Attributes:
-        approach: ``isoflops``, ``derivative`` or ``loss``.
-        vocab_size: the optimal size.
-        caution: the reason why this is an extrapolation; empty inside the fitted range.
-    """
-
-    approach: str
-    vocab_size: int
-    caution: str
 
 
 def optimal_flops(parameters: float) -> float:
@@ -103,7 +90,7 @@ def by_loss(parameters: float, training_flops: float | None = None) -> float:
     return math.exp(low) * 1e6
 
 
-def optimal_sizes(parameters: float, width: int, training_flops: float | None = None) -> list[Optimum]:
+def optimal_sizes(parameters: float, width: int, training_flops: float | None = None) -> list[ScalingOptimum]:
     """Return the optimal size by each of the three approaches, with a caution where it is extrapolated.
 
     Args:
@@ -131,9 +118,12 @@ def optimal_sizes(parameters: float, width: int, training_flops: float | None = 
     if training_flops is None:
         found = {"isoflops": by_isoflops(parameters), "derivative": by_derivative(parameters)} | found
     budget = optimal_flops(parameters) if training_flops is None else training_flops
+    sizes = {name: round(vocabulary / rows) for name, vocabulary in found.items()}
     return [
-        Optimum(name, size := round(vocabulary / rows), _caution(parameters, size, budget))
-        for name, vocabulary in found.items()
+        ScalingOptimum(
+            approach=name, vocab_size=size, caution=_caution(parameters, size, budget), budget=training_flops
+        )
+        for name, size in sizes.items()
     ]
 
 

@@ -42,8 +42,7 @@ class SampleSource:
         known = {document.group for document in self._all()}
         for name in options.groups:
             if name not in known:
-                msg = f"the sample has no group {name!r}; {did_you_mean(name, known)}"
-                raise InputError(msg)
+                raise InputError(f"the sample has no group {name!r}; {did_you_mean(name, known)}")
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

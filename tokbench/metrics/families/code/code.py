@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from tokbench.metrics.families.code import identifiers, indentation, operators, syntax
 from tokbench.metrics.families.code.leaves import leaves_of
-from tokbench.plugin import EncodedShard, Measured, MetricFamily, NotApplicable, Options, Sums
+from tokbench.plugin import (
+    NOT_ALIGNED,
+    EncodedShard,
+    Measured,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    SummedMetric,
+    Sums,
+)
 
 _THEMES: Final = (indentation.THEME, identifiers.THEME, operators.THEME)
 _LAID: Final = "documents laid out"
@@ -30,42 +39,39 @@ class CodeState(NamedTuple):
     sums: Sums
     treeless: frozenset[str]
 
+    def __add__(self, other: CodeState) -> CodeState:  # type: ignore[override]
+        return CodeState(self.sums + other.sums, self.treeless | other.treeless)
 
-class Code:
+    def raw(self) -> dict[str, object]:
+        """Return the sums, and the reasons why there are no syntax trees, as JSON data."""
+        return {"treeless": sorted(self.treeless), **self.sums.raw()}
+
+
+class Code(SummedMetric):
     """The text metric: sums over lines, identifiers, operators and leaves."""
 
-    def __init__(self, options: CodeOptions) -> None:
-        self._grammars = options.grammars
+    _options: CodeOptions
 
     def map(self, encoded: EncodedShard) -> CodeState:
         """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
         columns = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for theme in _THEMES:
             columns |= theme.measure(encoded)
-        leaves = leaves_of(encoded.shard, self._grammars)
+        leaves = leaves_of(encoded.shard, self._options.grammars)
         columns |= syntax.measure(encoded, None if isinstance(leaves, str) else leaves)
         return CodeState(Sums.of(encoded.shard, **columns), frozenset({leaves} if isinstance(leaves, str) else ()))
-
-    def merge(self, one: CodeState, other: CodeState) -> CodeState:
-        """Return the sums of both."""
-        return CodeState(one.sums + other.sums, one.treeless | other.treeless)
 
     def finish(self, state: CodeState) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums; without any syntax tree, the reason why there is none."""
         documents = int(state.sums.columns[_LAID].sum())
         if not documents:
-            reason = NotApplicable("no document's tokens could be laid onto its bytes")
-            return {value.id: reason for value in SPEC.values}
+            return {value.id: NotApplicable(NOT_ALIGNED) for value in SPEC.values}
         values = {k: each for theme in _THEMES for k, each in theme.finish(state.sums, documents).items()}
         values |= syntax.finish(state.sums, documents)
         if not state.sums.columns["parsed documents"].any():
             why = "; ".join(sorted(state.treeless)) or "tree-sitter's grammar finds a syntax error in every document"
             values |= {value.id: NotApplicable(why) for value in syntax.VALUES}
         return values
-
-    def raw(self, state: CodeState) -> Any:
-        """Return the sums, and the reasons why there are no syntax trees."""
-        return {"treeless": sorted(state.treeless), **state.sums.raw()}
 
 
 SPEC: Final = MetricFamily(

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
+from tokbench.metrics.families.code.theme import Columns, Theme, Values, value
 from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, sum_by_document
 
 _NAME: Final = re.compile(rb"(?<![\w\x80-\xff])[A-Za-z_][A-Za-z0-9_]*(?![\w\x80-\xff])")
@@ -58,9 +58,9 @@ def _measure(encoded: EncodedShard) -> Columns:
 
 def _finish(sums: Sums, n: int) -> Values:
     return {
-        "identifier_tokens": over(sums, "identifier tokens", "identifiers", n),
-        "identifiers_whole": over(sums, "whole identifiers", "identifiers", n, share=True),
-        **{f"identifier_tokens_{name}": over(sums, f"{name} tokens", f"{name} names", n) for name in STYLES},
+        "identifier_tokens": sums.ratio("identifier tokens", "identifiers", n=n),
+        "identifiers_whole": sums.share("whole identifiers", "identifiers", n=n),
+        **{f"identifier_tokens_{name}": sums.ratio(f"{name} tokens", f"{name} names", n=n) for name in STYLES},
     }
 
 

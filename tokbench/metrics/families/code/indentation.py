@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
+from tokbench.metrics.families.code.theme import Columns, Theme, Values, value
 from tokbench.plugin import EncodedShard, Shard, Spans, Sums, find_spans, shard_bytes, sum_by_document, tokens_within
 
 _LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
@@ -99,15 +99,15 @@ def _measure(encoded: EncodedShard) -> Columns:
 
 def _finish(sums: Sums, n: int) -> Values:
     values = {
-        "tokens_per_line": over(sums, "tokens", "lines", n),
-        "indent_share": over(sums, "indentation tokens", "tokens", n, share=True),
-        "indent_tokens_per_space": over(sums, "spaces tokens", "spaces of indentation", n),
+        "tokens_per_line": sums.ratio("tokens", "lines", n=n),
+        "indent_share": sums.share("indentation tokens", "tokens", n=n),
+        "indent_tokens_per_space": sums.ratio("spaces tokens", "spaces of indentation", n=n),
     }
     for name in ("spaces", "tabs"):
-        values[f"indent_{name}_per_line"] = over(sums, f"{name} tokens", f"lines indented with {name}", n)
-        values[f"indent_{name}_per_level"] = over(sums, f"{name} tokens at levels", f"levels of {name}", n)
+        values[f"indent_{name}_per_line"] = sums.ratio(f"{name} tokens", f"lines indented with {name}", n=n)
+        values[f"indent_{name}_per_level"] = sums.ratio(f"{name} tokens at levels", f"levels of {name}", n=n)
     for depth in range(1, _DEEPEST + 1):
-        values[f"indent_level_{depth}"] = over(sums, f"tokens at level {depth}", f"lines at level {depth}", n)
+        values[f"indent_level_{depth}"] = sums.ratio(f"tokens at level {depth}", f"lines at level {depth}", n=n)
     return values
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.code.theme import Columns, Theme, Values, over, value
+from tokbench.metrics.families.code.theme import Columns, Theme, Values, value
 from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, shard_bytes, sum_by_document
 
 OPERATORS: Final = {
@@ -59,9 +59,9 @@ def _measure(encoded: EncodedShard) -> Columns:
 
 def _finish(sums: Sums, n: int) -> Values:
     return {
-        "operators_whole": over(sums, "whole operators", "operators", n, share=True),
+        "operators_whole": sums.share("whole operators", "operators", n=n),
         **{
-            f"operators_whole_{kind}": over(sums, f"whole {kind} operators", f"{kind} operators", n, share=True)
+            f"operators_whole_{kind}": sums.share(f"whole {kind} operators", f"{kind} operators", n=n)
             for kind in OPERATORS
         },
     }

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from tokbench.metrics.families.code.leaves import CODE, COMMENT, STRING, Leaves
-from tokbench.metrics.families.code.theme import Columns, Values, over, value
+from tokbench.metrics.families.code.theme import Columns, Values, value
 from tokbench.plugin import EncodedShard, Metric, Spans, Sums, cuts, sum_by_document, touches
 
 _REGIONS: Final = {"strings": STRING, "comments": COMMENT}
@@ -70,12 +70,12 @@ def finish(sums: Sums, n: int) -> Values:
     """Return the ratios of sums; ``n`` is the number of aligned documents."""
     parsed = int(sums.columns["parsed documents"].sum())
     return {
-        "syntax_parsed": over(sums, "parsed documents", "documents of programs", n, share=True),
-        "leaf_edges_kept": over(sums, "edges kept", "edges between leaves", parsed, share=True),
-        "leaf_one_token": over(sums, "leaves that are a token", "leaves of code", parsed, share=True),
-        "leaf_crossing": over(sums, "tokens across leaves", "tokens of parsed documents", parsed, share=True),
+        "syntax_parsed": sums.share("parsed documents", "documents of programs", n=n),
+        "leaf_edges_kept": sums.share("edges kept", "edges between leaves", n=parsed),
+        "leaf_one_token": sums.share("leaves that are a token", "leaves of code", n=parsed),
+        "leaf_crossing": sums.share("tokens across leaves", "tokens of parsed documents", n=parsed),
         **{
-            f"bytes_per_token_{region}": over(sums, f"bytes of {region}", f"tokens of {region}", parsed)
+            f"bytes_per_token_{region}": sums.ratio(f"bytes of {region}", f"tokens of {region}", n=parsed)
             for region in ("code", *_REGIONS)
         },
     }

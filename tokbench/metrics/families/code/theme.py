@@ -34,9 +34,3 @@ class Theme(NamedTuple):
 def value(name: str, unit: str, direction: Literal["higher", "lower", "none"], formula: str, says: str) -> Metric:
     """Return a metric for which the places of the tokens are needed."""
     return Metric(id=name, unit=unit, direction=direction, formula=formula, definition=says, needs=_LAID)
-
-
-def over(sums: Sums, above: str, below: str, documents: int, *, share: bool = False) -> Measured | NotApplicable:
-    """Return a ratio of sums, with the number of documents on which it rests."""
-    ratio = sums.share(above, below) if share else sums.ratio(above, below)
-    return ratio._replace(n=documents) if isinstance(ratio, Measured) else ratio

@@ -49,8 +49,7 @@ class Aligned(NamedTuple):
             return cls(())
         return cls(((shard.first, Documents(encoded.tokens, encoded.comes_back, shard.buckets)),))
 
-    def merged(self, other: Aligned) -> Aligned:
-        """Return the documents of both, in their order."""
+    def __add__(self, other: Aligned) -> Aligned:  # type: ignore[override]
         return Aligned(tuple(sorted(self.parts + other.parts, key=lambda part: part[0])))
 
     def documents(self) -> Documents:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from tokbench.metrics.families.fairness.aligned import Aligned
 from tokbench.metrics.families.fairness.premium import Premium, inequality, mean, median, premium
@@ -16,8 +16,8 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Options,
     Role,
+    SummedMetric,
     slices,
 )
 
@@ -92,22 +92,12 @@ VALUES: Final = (
 )
 
 
-class FairnessMetric:
+class FairnessMetric(SummedMetric):
     """Compares the groups of a parallel corpus with one of them."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> Aligned:
         """Return the tokens of the documents, and which documents come back."""
         return Aligned.of(encoded)
-
-    def merge(self, one: Aligned, other: Aligned) -> Aligned:
-        """Return the documents of both."""
-        return one.merged(other)
-
-    def raw(self, state: Aligned) -> Any:
-        """Return the sums."""
-        return state.raw()
 
     def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
         """Return premiums by group and slice, and the inequality of premiums over the whole corpus and slices."""

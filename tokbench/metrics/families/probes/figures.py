@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
 from tokbench.metrics.families.numbers import patterns
-from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, probe_value, tokens_each
+from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, Values, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, Measured, NotApplicable, find_spans
-
-Values = Mapping[str, Measured | NotApplicable]
 
 _SUMS: Final = (
     "327 + 614 = 941",

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.metrics.families.probes.text_probe import TextProbe, probe_value, tokens_each
-from tokbench.plugin import EncodedShard, Measured, NotApplicable
-
-Values = Mapping[str, Measured | NotApplicable]
+from tokbench.metrics.families.probes.text_probe import TextProbe, Values, probe_value, tokens_each
+from tokbench.plugin import EncodedShard, Measured
 
 _DATA: Final[dict[str, Any]] = {
     "order": {

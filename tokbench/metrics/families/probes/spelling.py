@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
-from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, probe_value, tokens_each
+from tokbench.metrics.families.probes.text_probe import LAID, TextProbe, Values, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, HasDummyPrefix, HasTokenBytes, Measured, NotApplicable, Tokenizer, touches
-
-Values = Mapping[str, Measured | NotApplicable]
 
 _FORMS: Final = tuple(f"{space}{word}" for space in ("", " ") for word in ("hat", "Hat", "HAT"))
 _PROMPTS: Final = (

@@ -23,6 +23,9 @@ from tokbench.plugin import (
     encode_batch,
 )
 
+Values = Mapping[str, Measured | NotApplicable]
+"""The values of a probe, by id."""
+
 LAID: Final = (HasTokenBytes, EncodesWithOffsets)
 """The capabilities of which a metric needs one if it asks where tokens lie."""
 
@@ -44,7 +47,7 @@ class TextProbe:
     explanation: str
     texts: tuple[tuple[str, str], ...]
     values: tuple[Metric, ...]
-    measure: Callable[[EncodedShard], Mapping[str, Measured | NotApplicable]]
+    measure: Callable[[EncodedShard], Values]
     own: Callable[[Tokenizer], Sequence[tuple[str, str]]] | None = None
 
     def ask(self, tokenizer: Tokenizer, /) -> Answer:

@@ -39,21 +39,6 @@ class Cause(StrEnum):
     OTHER = "other"
 
 
-CELLS: dict[str, tuple[Cause, ...]] = {
-    "loss_unknown": (Cause.UNKNOWN,),
-    "loss_normalization": (Cause.NFC, Cause.NFD, Cause.NFKC, Cause.NFKD),
-    "loss_whitespace": (Cause.WHITESPACE,),
-    "loss_casing": (Cause.CASING,),
-    "loss_accents": (Cause.ACCENTS,),
-    "loss_control": (Cause.CONTROL,),
-    "loss_invalid_bytes": (Cause.INVALID_BYTES,),
-    "loss_special_token": (Cause.SPECIAL_TOKEN,),
-    "loss_decoder": (Cause.DECODER,),
-    "loss_other": (Cause.OTHER,),
-}
-"""By metric, the causes whose documents it counts; each cause belongs to one metric."""
-
-
 @dataclass(frozen=True, slots=True)
 class LossContext:
     """The facts about a tokenizer and the ids of one document that help to find a cause.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from tokbench.metrics.families.roundtrip.align import edits
-from tokbench.metrics.families.roundtrip.causes import CELLS
+from tokbench.metrics.families.roundtrip.causes import Cause
 from tokbench.metrics.families.roundtrip.losses import Losses, find_losses
 from tokbench.plugin import (
     EncodedShard,
@@ -18,8 +18,8 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Options,
     Role,
+    SummedMetric,
     Sums,
 )
 
@@ -31,30 +31,43 @@ _ORDER: Final = (
 )
 _FIRST: Final = "loss_unknown"
 
-_LOSSES: Final = {
-    "loss_unknown": ("the unknown token came back for text", ""),
+LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
+    "loss_unknown": ((Cause.UNKNOWN,), "the unknown token came back for text", ""),
     "loss_normalization": (
+        (Cause.NFC, Cause.NFD, Cause.NFKC, Cause.NFKD),
         "the text came back in a Unicode normal form",
         "The losses in the report name the form: NFC, NFD, NFKC or NFKD.",
     ),
     "loss_whitespace": (
+        (Cause.WHITESPACE,),
         "white space was added, removed, collapsed or replaced",
         "A dummy prefix that decoding does not take back is among them, and U+2581 where it came back as a space.",
     ),
-    "loss_casing": ("the case of letters was changed", ""),
-    "loss_accents": ("nonspacing marks were removed", ""),
+    "loss_casing": ((Cause.CASING,), "the case of letters was changed", ""),
+    "loss_accents": ((Cause.ACCENTS,), "nonspacing marks were removed", ""),
     "loss_control": (
+        (Cause.CONTROL,),
         "control, format, private-use or unassigned characters were removed",
         "A U+FFFD of the text counts among them.",
     ),
-    "loss_invalid_bytes": ("U+FFFD came back for text", "So do documents with a lone surrogate."),
+    "loss_invalid_bytes": (
+        (Cause.INVALID_BYTES,),
+        "U+FFFD came back for text",
+        "So do documents with a lone surrogate.",
+    ),
     "loss_special_token": (
+        (Cause.SPECIAL_TOKEN,),
         "text that spells a special token is gone",
         "Names of special tokens are those that the tokenizer lists, and common ones such as <s> and <|…|>.",
     ),
-    "loss_decoder": ("the bytes of the ids are the bytes of the text, but decode returns another text", ""),
-    "loss_other": ("none of the other causes explains it", ""),
+    "loss_decoder": (
+        (Cause.DECODER,),
+        "the bytes of the ids are the bytes of the text, but decode returns another text",
+        "",
+    ),
+    "loss_other": ((Cause.OTHER,), "none of the other causes explains it", ""),
 }
+"""By metric: the causes whose documents it counts, its formula, and a remark. Each cause belongs to one metric."""
 
 VALUES: Final = (
     Metric(
@@ -108,7 +121,7 @@ VALUES: Final = (
             formula=f"documents lost because {why}",
             definition=f"{_ORDER if name == _FIRST else f'Every loss has one cause, see {_FIRST}.'} {more}".strip(),
         )
-        for name, (why, more) in _LOSSES.items()
+        for name, (_, why, more) in LOSSES.items()
     ),
 )
 
@@ -120,11 +133,17 @@ class RoundTripState(NamedTuple):
     has_unknown: bool
     losses: Losses
 
+    def __add__(self, other: RoundTripState) -> RoundTripState:  # type: ignore[override]
+        unknown = self.has_unknown or other.has_unknown
+        return RoundTripState(self.sums + other.sums, unknown, self.losses + other.losses)
 
-class RoundTrip:
+    def raw(self) -> dict[str, object]:
+        """Return the sums as JSON data; the losses are shown by :meth:`RoundTrip.loss`."""
+        return self.sums.raw()
+
+
+class RoundTrip(SummedMetric):
     """Compares every document with what comes back."""
-
-    def __init__(self, _: Options) -> None: ...
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
         """Return the sums of one shard. Distances and causes are computed for lossy documents only."""
@@ -148,10 +167,6 @@ class RoundTrip:
         )
         return RoundTripState(sums, unk_id is not None, losses)
 
-    def merge(self, one: RoundTripState, other: RoundTripState) -> RoundTripState:
-        """Return the sums of both, and the losses of both."""
-        return RoundTripState(one.sums + other.sums, one.has_unknown or other.has_unknown, one.losses + other.losses)
-
     def finish(self, state: RoundTripState) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums, and the number of documents by cause."""
         values: dict[str, Measured | NotApplicable] = {
@@ -162,14 +177,10 @@ class RoundTrip:
         }
         if state.has_unknown:
             values["unk_rate"] = state.sums.share("unknown", "tokens")
-        for cell, causes in CELLS.items():
+        for cell, (causes, _, _) in LOSSES.items():
             lost = sum(state.losses.by_cause[cause] for cause in causes)
             values[cell] = Measured(lost, state.sums.documents)
         return values
-
-    def raw(self, state: RoundTripState) -> Any:
-        """Return the sums; the losses are shown by :meth:`loss`."""
-        return state.sums.raw()
 
     def loss(self, state: RoundTripState) -> LossSummary | None:
         """Return the number of lossy documents, by cause, and the first of each."""

@@ -53,8 +53,7 @@ def load(backend: str, **options: Any) -> Tokenizer:
     spec = load_registry().backends.get(backend)
     if spec.load is None:
         raise InputError(f"backend {backend!r} cannot be loaded, only trained")
-    absent = missing(spec)
-    if absent:
+    if absent := missing(spec):
         raise BackendUnavailable(absent)
     return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
 
@@ -82,8 +81,7 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
         raise InputError(f"backend {backend!r} cannot be trained, only loaded")
     if vocab_size < spec.min_vocab_size:
         raise InputError(f"vocab_size is {vocab_size}, but backend {backend!r} needs {spec.min_vocab_size} or more")
-    absent = missing(spec)
-    if absent:
+    if absent := missing(spec):
         raise BackendUnavailable(absent)
     return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
 

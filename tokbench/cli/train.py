@@ -96,10 +96,9 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column, justify in (("tokenizer", "left"), ("vocabulary", "right"), ("text MB", "right"), ("seconds", "right")):
-        table.add_column(column, justify=justify)  # type: ignore[arg-type]
-    table.add_column("peak MiB", justify="right")
-    table.add_column("held-out bytes/token", justify="right")
+    table.add_column("tokenizer")
+    for column in ("vocabulary", "text MB", "seconds", "peak MiB", "held-out bytes/token"):
+        table.add_column(column, justify="right")
     for each in trained:
         if each.vocab_size:
             held_out = "nothing held out" if each.compression is None else f"{each.compression:.3f}"

@@ -118,15 +118,13 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
     """Return where a tokenizer comes from, its state, and its digests."""
     planned = each.planned
     plugin = registry.backends.entries[planned.spec.name].plugin
-    train = None
-    if planned.train_on:
-        train = TrainingInfo(
-            corpora=list(planned.train_on),
-            documents=each.train_documents,
-            bytes=each.train_bytes,
-            vocab_size=planned.vocab_size,
-            seconds=each.train_s,
-        )
+    train = TrainingInfo(
+        corpora=list(planned.train_on),
+        documents=each.train_documents,
+        bytes=each.train_bytes,
+        vocab_size=planned.vocab_size,
+        seconds=each.train_s,
+    )
     return TokenizerInfo(
         backend=planned.spec.name,
         distribution=f"{plugin.distribution} {plugin.version}".strip(),
@@ -138,7 +136,7 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         reason=each.reason,
         vocab_size=each.facts.vocab_size if each.facts else None,
         load_s=each.load_s,
-        train=train,
+        train=train if planned.train_on else None,
         sha256={**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
         notes=list(each.notes),
         **each.saved,

@@ -68,12 +68,7 @@ class Evaluation:
         return self.ended.get((key[0], key[3]), Failure(stopped))
 
     def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
-        """Return the state of a group, or of the whole corpus, which is the merge of its groups.
-
-        Args:
-            key: which state.
-            groups: how many documents each group of the corpus has.
-        """
+        """Return the state of a group, or of the whole corpus, the merge of its groups with so many documents each."""
         name, corpus, group, family = key
         if group != WHOLE:
             return self.state(key, groups[group])

@@ -233,13 +233,8 @@ def make_cell(
 ) -> Cell:
     """Make the cell of a value, or of the reason why there is none.
 
-    Args:
-        prepared: the tokenizer.
-        corpus: the corpus that was measured.
-        group: the group, or ``*``.
-        metric: what was to be measured.
-        values: what was measured, by id, or the failure.
-        seen: the share of the documents that the tokenizer was trained on; ``None`` if that is unknown.
+    ``values`` are by metric id; ``seen`` is the share of the documents that the tokenizer was trained on, ``None`` if
+    that is unknown.
     """
     place = (prepared.name, corpus, group, metric.id)
     problem = _problem(prepared, metric, values)

@@ -269,9 +269,8 @@ def _trained(each: PreparedTokenizer, answer: Training | WorkerDied, pool: Worke
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
         return each.with_outcome(answer.failure, failed)
-    trained = replace(
-        each, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes
-    ).with_outcome(answer.outcome, failed)
+    each = replace(each, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes)
+    trained = each.with_outcome(answer.outcome, failed)
     if trained.facts is None:
         return trained
     pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))

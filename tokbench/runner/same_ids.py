@@ -62,7 +62,6 @@ class SameIds:
 
     Attributes:
         family: the name of the metric family; empty if no tokenizer is declared the same as another.
-        declared: by tokenizer, the one that it is declared the same as.
         references: by tokenizer, the one that it is declared the same as, if both are in the run.
         compared: all tokenizers of which digests are wanted.
         differences: of each tokenizer, corpus and group with documents that differ how many do, and the first.
@@ -71,8 +70,9 @@ class SameIds:
     def __init__(self, plan: Plan, names: list[str]) -> None:
         family = plan.family(Role.SAME_IDS)
         self.family = family.name if family else ""
-        self.declared = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
-        self.references = {name: other for name, other in self.declared.items() if {name, other} <= set(names)}
+        self.references = {
+            each.name: each.same_as for each in plan.tokenizers if {each.name, each.same_as} <= set(names)
+        }
         self.compared = frozenset(self.references) | frozenset(self.references.values())
         self.differences: list[Difference] = []
         places = [(corpus, group) for corpus in plan.measured for group in plan.surveys[corpus].groups]

@@ -41,10 +41,6 @@ def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
 class Session:
     """One tokenizer under check, in a process of its own, which is replaced if it dies; to be closed.
 
-    Args:
-        request: the tokenizer.
-        time_limit: seconds that loading or training may take, and every rule.
-
     Raises:
         InputError: the request cannot be fulfilled.
     """
@@ -56,14 +52,15 @@ class Session:
         self._process: CheckProcess | None = None
         self._avoid: frozenset[str] = frozenset()
 
-    def start(self) -> None:
-        """Start the process now.
+    def start(self) -> CheckProcess:
+        """Return the process, which is started if it is not there.
 
         Raises:
             BackendUnavailable: the tokenizer cannot be had here.
             BackendError: it does not load.
         """
         self._process = self._process or CheckProcess(self.request, self._limit, avoid=self._avoid)
+        return self._process
 
     def check(self, rule: str) -> Outcome:
         """Check one rule.
@@ -71,23 +68,20 @@ class Session:
         Raises:
             BackendUnavailable, BackendError: as :meth:`start`, the first time.
         """
-        verdict = Verdict(State.FAILED)
+        sentence, call = RULES[rule].sentence, ""
         for _ in range(_TRIES):
-            self.start()
-            assert self._process is not None
-            answer: Verdict | WorkerDied = self._process.ask(partial(_verdict, rule))
+            answer: Verdict | WorkerDied = self.start().ask(partial(_verdict, rule))
             if isinstance(answer, Verdict):
-                verdict = answer
-                break
+                return Outcome(rule, sentence, answer)
             self._process = None
             call, builds_on = answer.heartbeat.place, answer.heartbeat.verb == BUILDING_ON
             elsewhere, self._avoid = builds_on and bool(self._avoid), self._avoid | {call}
             if not elsewhere:
-                verdict = Verdict(State.FAILED, "", call, f"an answer within {self._limit:g} s", reason_of(answer))
-                break
+                expected = f"an answer within {self._limit:g} s"
+                return Outcome(rule, sentence, Verdict(State.FAILED, "", call, expected, reason_of(answer)))
             # An earlier rule is broken by such calls; this one is asked again without them.
-            verdict = Verdict(State.NOT_APPLICABLE, f"{call} kills the process; see the other rules")
-        return Outcome(rule, RULES[rule].sentence, verdict)
+        reason = f"{call} kills the process; see the other rules"
+        return Outcome(rule, sentence, Verdict(State.NOT_APPLICABLE, reason))
 
     def close(self) -> None:
         """End the process."""

@@ -103,8 +103,7 @@ class CheckRequest:
         if self.pickled:
             copy: Tokenizer = pickle.loads(self.pickled)  # noqa: S301 - our own child process made it
             return copy
-        absent = missing(spec)
-        if absent:
+        if absent := missing(spec):
             raise BackendUnavailable(absent)
         options = self._validated(spec)
         if not self.train:
@@ -138,10 +137,7 @@ class TokenizerUnderTest:
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
         """Call a method of the tokenizer; what it raises goes through.
 
-        Args:
-            method: its name.
-            *arguments: what it is given.
-            builds_on: whether the rule only builds on it, and another rule is about it.
+        ``builds_on`` says that the rule only builds on the call, and another rule is about it.
 
         Raises:
             Elsewhere: the same call has killed a process before.

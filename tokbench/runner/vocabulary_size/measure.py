@@ -37,10 +37,7 @@ def study_vocabulary(
     cells: Iterable[Cell],
     pool: WorkerPool,
 ) -> VocabularySizes:
-    """Find out what each vocabulary size gives and costs.
-
-    The cells tell who was trained on which of the documents.
-    """
+    """Find out what each vocabulary size gives and costs; the cells tell who was trained on which documents."""
     options = plan.config.study.vocabulary
     assert options is not None
     ready = [each for each in prepared if each.facts]

@@ -27,7 +27,7 @@ from tokbench.runner.vocabulary_size.lines import Line, Place, cut, grid, ladder
 from tokbench.runner.vocabulary_size.merges import Built, read_merges
 from tokbench.runner.vocabulary_size.rows import Text, find_knee, pack_curve, rows
 from tokbench.runner.workers.pool import WorkerPool
-from tokbench.vocabulary.size.options import VocabularyStudy
+from tokbench.vocabulary.size.model import VocabularyStudy
 
 T = TypeVar("T")
 

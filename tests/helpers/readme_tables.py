@@ -26,8 +26,7 @@ from tokbench.registry import load_registry
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.vocabulary_size import by_size
 from tokbench.results.cells import WHOLE
-from tokbench.vocabulary.size.model import Model
-from tokbench.vocabulary.size.options import VocabularyStudy
+from tokbench.vocabulary.size.model import Model, VocabularyStudy
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

@@ -17,7 +17,8 @@ from tokbench.contracts.options import Options
 from tokbench.metrics.families.pairs import PairsMetric, holm
 from tokbench.metrics.jackknife import jackknife
 from tokbench.metrics.sums import Sums
-from tokbench.report.formats import html, markdown, pairs_csv
+from tokbench.report.formats import html, markdown
+from tokbench.report.formats.csv import pairs_csv
 from tokbench.report.sections.pairs import sentence
 from tokbench.results.cells import Status
 
@@ -163,7 +164,7 @@ def test_a_run_has_all_pairs(results):
 
 
 def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
-    rows = list(csv.DictReader(io.StringIO(pairs_csv.render(results))))
+    rows = list(csv.DictReader(io.StringIO(pairs_csv(results))))
     assert len(rows) == len(results.pairs)
     for row, found in zip(rows, results.pairs, strict=True):
         assert [row[name] for name in ("corpus", "group", "tokenizer", "other")] == [

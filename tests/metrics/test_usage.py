@@ -8,8 +8,7 @@ from test_metrics import metric, values, view
 
 import tokbench
 from tokbench.batch import encode_batch
-from tokbench.vocabulary.inspect.corpus import corpus_use
-from tokbench.vocabulary.inspect.usage import built_counts, usage_classes
+from tokbench.vocabulary.inspect.usage import built_counts, corpus_use, usage_classes
 from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.tokenizer import BPETokenizer

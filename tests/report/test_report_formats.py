@@ -59,14 +59,14 @@ def test_csv_gives_the_frame_back():
     results = build(hostile=False)
     # Numbers are read by Python: not every version of pandas reads the last digit as it was written.
     converters = dict.fromkeys(NUMBERS, lambda field: float(field) if field else float("nan"))
-    back = pd.read_csv(io.StringIO(csv.render(results)), keep_default_na=False, converters=converters)
+    back = pd.read_csv(io.StringIO(csv.results_csv(results)), keep_default_na=False, converters=converters)
     frame = results.frame.astype(dict.fromkeys(NUMBERS, float)).astype({"status": str})
     assert list(back.columns) == list(COLUMNS)
     pd.testing.assert_frame_equal(back, frame)
 
 
 def test_csv_neutralises_text_and_leaves_numbers():
-    text = csv.render(build())
+    text = csv.results_csv(build())
     text.encode()
     rows = list(stdlib_csv.DictReader(io.StringIO(text)))
     assert not [
@@ -74,7 +74,7 @@ def test_csv_neutralises_text_and_leaves_numbers():
     ]
     assert "'" + FORMULA in {row["reason"] for row in rows}
     negative = Results(name="r", cells=[Cell("a", "c", "g", "m", -1.5, ci_low=-2, n=3)])
-    assert "a,c,g,m,-1.5,,-2,,3,ok,," in csv.render(negative)
+    assert "a,c,g,m,-1.5,,-2,,3,ok,," in csv.results_csv(negative)
 
 
 def number(value: str) -> bool:
@@ -151,6 +151,6 @@ def test_a_run_in_which_everything_failed():
     results = everything_failed()
     assert "it did not load" in markdown.render(results)
     assert "0 of 25 tokenizers" in printed(results, 100)
-    assert csv.render(results).count("\n") == len(results.cells) + 1
+    assert csv.results_csv(results).count("\n") == len(results.cells) + 1
     assert markdown.render(Results(name="empty"))
     assert printed(Results(name="empty"), 80)

@@ -10,7 +10,8 @@ import pytest
 from conftest import problems
 
 import tokbench
-from tokbench.report.formats import curve_csv, html, markdown
+from tokbench.report.formats import html, markdown
+from tokbench.report.formats.csv import CURVE_COLUMNS, curve_csv
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, Status, TokenizerState
 from tokbench.results.model import Results
@@ -167,7 +168,7 @@ def test_gain_and_knee(ran):
 def test_curve_csv_has_every_size(ran):
     _, folder = ran
     rows = list(csv.DictReader(io.StringIO((folder / "curve.csv").read_text(encoding="utf-8"))))
-    assert list(rows[0]) == list(curve_csv.COLUMNS)
+    assert list(rows[0]) == list(CURVE_COLUMNS)
     both = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", "th")]
     assert [int(r["vocab_size"]) for r in both] == list(range(256, 901))
     assert float(both[0]["compression_ratio"]) == 1.0
@@ -175,7 +176,7 @@ def test_curve_csv_has_every_size(ran):
     assert {r["in_sample"] for r in both} == {"0.0"}
     chosen = Results.read(folder / "results.json")
     chosen.vocabulary_size = dataclasses.replace(chosen.vocabulary_size, points="sizes")
-    few = list(csv.DictReader(io.StringIO(curve_csv.render(chosen))))
+    few = list(csv.DictReader(io.StringIO(curve_csv(chosen))))
     assert [r["vocab_size"] for r in few if (r["tokenizer"], r["group"]) == ("both", "th")] == [
         "300",
         "400",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import GivenOptions, Options
 from tokbench.errors import Problem
-from tokbench.vocabulary.size.options import VocabularyStudy
+from tokbench.vocabulary.size.model import VocabularyStudy
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""

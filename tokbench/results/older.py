@@ -40,7 +40,10 @@ def _from_1(body: Body) -> Body:
     """Bring schema 1, in which blocks were plain dictionaries, to schema 2."""
     body = dict(body)
     body["problems"] = body.pop("troubles", [])
-    body["corpora"] = {name: _without_none(each) for name, each in body.get("corpora", {}).items()}
+    body["corpora"] = {
+        name: {key: value for key, value in corpus.items() if value is not None}
+        for name, corpus in body.get("corpora", {}).items()
+    }
     # Schema 1 said no more of a metric than unit, direction and formula; reports ask for the rest.
     known = json.loads(Path(__file__).with_name("schema_1_metrics.json").read_text(encoding="utf-8"))
     body["metrics"] = {
@@ -53,10 +56,6 @@ def _from_1(body: Body) -> Body:
     study = body.pop("study", {}).get("vocabulary")
     body["vocabulary_size"] = _sizes(study) if study else None
     return body
-
-
-def _without_none(each: Body) -> Body:
-    return {name: value for name, value in each.items() if value is not None}
 
 
 def _loss(each: Body) -> Body:
@@ -77,15 +76,14 @@ def _difference(each: Body) -> Body:
 
 def _probe(each: Body) -> Body:
     answers = {
-        name: answer if "own" not in answer else answer | {"own": [_own(own) for own in answer["own"]]}
+        name: answer if "own" not in answer else answer | {"own": [_own(*own) for own in answer["own"]]}
         for name, answer in each["answers"].items()
     }
     rest = {name: value for name, value in each.items() if name != "values"}
     return rest | {"metrics": each["values"], "answers": answers}
 
 
-def _own(own: list[Any]) -> Body:
-    label, text, tokens = own
+def _own(label: str, text: str, tokens: list[Any]) -> Body:
     return {"label": label, "text": text, "tokens": tokens}
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from pydantic import Field
 
 from tokbench.corpus.sources.gold import AlignmentError, gold_segments
-from tokbench.plugin import Document, Gold, InputError, Options, Problem, did_you_mean
+from tokbench.plugin import Document, Gold, InputError, Options, Problem, did_you_mean, valid_unicode
 
 
 class RowOptions(Options):
@@ -57,7 +57,7 @@ def row_document(
     text = row[options.text]
     if not isinstance(text, str):
         _refuse(place, number, f"field {options.text!r} is not a string")
-    if not _is_unicode(text):
+    if valid_unicode(text) != text:
         _refuse(place, number, f"field {options.text!r} holds a lone surrogate: not Unicode text")
     try:
         group = template.format_map({**row, **names})
@@ -69,14 +69,6 @@ def row_document(
     gold = _gold(text, row[options.segments], options.segments, place, number) if options.segments else None
     key = str(row[options.key]) if options.key else str(number)
     return Document(text, group, key, f"{place.rpartition('/')[2]}:{number}", gold)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _gold(text: str, segments: Any, name: str, place: str, number: int) -> Gold:

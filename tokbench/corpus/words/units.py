@@ -1,28 +1,9 @@
-r"""The units in which words are counted. Every count of words names its unit.
+"""The units in which words are counted; the README of the corpora lists them. Every count of words names its unit.
 
-``uax29``
-    A segment between the default word boundaries of Unicode (UAX #29) that has a letter, a mark or a digit.
-``icu``
-    A word by the boundaries of ICU: those of UAX #29; and in Thai, Lao, Khmer, Burmese, Chinese and Japanese, which
-    are written without spaces between words, those of its dictionaries. Needs PyICU.
-``whitespace``
-    The text between white space, punctuation included.
-``character``
-    A letter or digit with its combining marks; for scripts written without spaces between words.
-``grapheme``
-    An extended grapheme cluster (UAX #29), which a reader sees as one character; white space is left out.
-``syllable``
-    A syllable, in languages whose writing shows it: Korean, Chinese, Vietnamese, Tibetan, Dzongkha, Burmese and Yi.
-``mora``
-    A beat of Japanese, by the readings of a dictionary. Needs SudachiPy. It can only be counted, as it has no place in
-    kanji.
-``gold``, ``gold_nonpunct``
-    The words that people marked, with and without punctuation, in a corpus that has them.
-
-In scripts without spaces the boundaries of Unicode are not those of words: they are around every letter or ideograph.
-The default for these languages is ``icu`` if PyICU is installed, and ``character`` if not. Tibetan and Dzongkha, for
-which ICU has no dictionary, mark their syllables: ``syllable``. Korean words (eojeol) stand between spaces:
-``whitespace``. The default for all other languages is ``uax29``.
+In scripts without spaces the boundaries of Unicode (UAX #29) are not those of words: they are around every letter or
+ideograph. So the default for these languages is ``icu`` if PyICU is installed, and ``character``, a letter or digit
+with its combining marks, if not. ICU has no dictionary for Tibetan and Dzongkha, which mark their syllables. A mora can
+only be counted, as it has no place in kanji. ``grapheme`` leaves white space out.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ class UsageClasses:
 
     def merge(self, one: UsageState, other: UsageState) -> UsageState:
         """Return the frequencies of both."""
-        built = self._frequencies.merge(one.built, other.built) if one.built and other.built else None
-        return UsageState(self._frequencies.merge(one.emitted, other.emitted), built)
+        built = one.built + other.built if one.built and other.built else None
+        return UsageState(one.emitted + other.emitted, built)
 
     def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
         """Return the share of each class."""

@@ -16,6 +16,7 @@ from tokbench.plugin import (
     MetricFamily,
     NotApplicable,
     Options,
+    SummedMetric,
     add_counts,
     renyi_entropy,
 )
@@ -45,12 +46,15 @@ class Frequencies(NamedTuple):
     ids: NDArray[np.int64]
     counts: NDArray[np.int64]
 
+    def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
+        ids, counts = add_counts(self.ids, self.counts, other.ids, other.counts)
+        return Frequencies(self.vocab_size, self.documents + other.documents, ids, counts)
 
-class VocabularyMetric:
+
+class VocabularyMetric(SummedMetric):
     """Frequencies of ids."""
 
-    def __init__(self, options: VocabularyOptions) -> None:
-        self._alpha = options.alpha
+    _options: VocabularyOptions
 
     def map(self, encoded: EncodedShard) -> Frequencies:
         """Return the frequencies of one shard."""
@@ -63,11 +67,6 @@ class VocabularyMetric:
             found, counts = np.unique(ids, return_counts=True)
         return Frequencies(encoded.tokenizer.vocab_size, len(encoded.shard), found.astype(np.int64), counts)
 
-    def merge(self, one: Frequencies, other: Frequencies) -> Frequencies:
-        """Return the frequencies of both."""
-        ids, counts = add_counts(one.ids, one.counts, other.ids, other.counts)
-        return Frequencies(one.vocab_size, one.documents + other.documents, ids, counts)
-
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
         """Return use and efficiency. The entropies are divided by the entropy of equal use of the ids that occur."""
         types = len(state.ids)
@@ -75,7 +74,7 @@ class VocabularyMetric:
             "vocab_utilization": Measured(types / state.vocab_size, state.documents),
             "distinct_tokens": Measured(types, state.documents),
         }
-        for name, alpha in (("renyi_efficiency", self._alpha), ("shannon_efficiency", 1.0)):
+        for name, alpha in (("renyi_efficiency", self._options.alpha), ("shannon_efficiency", 1.0)):
             if types < 2:  # noqa: PLR2004 - log2(1) = 0: nothing to divide by
                 values[name] = NotApplicable(f"the text has {types} distinct tokens; evenness needs two")
             else:

@@ -172,11 +172,7 @@ def _points(plane: _Plane, trace: SizeTrace) -> list[tuple[float, float]]:
 
 
 def _size_ticks(axis: Axis, *, few: bool) -> list[Tick]:
-    powers = range(math.ceil(math.log10(axis.low)), math.floor(math.log10(axis.high)) + 1)
-    leads = (1,) if few else (1, 2, 5)
-    sizes = [
-        lead * 10**power for power in range(min(powers, default=2) - 1, max(powers, default=5) + 1) for lead in leads
-    ]
+    sizes = [lead * 10**power for power in range(12) for lead in ((1,) if few else (1, 2, 5))]
     return [Tick(axis.at(size), _short(size)) for size in sizes if axis.low <= size <= axis.high]
 
 

@@ -1,16 +1,31 @@
-"""``results.csv``: one row for each cell."""
+"""The tables in CSV: ``results.csv`` of all cells, ``curve.csv`` of vocabulary sizes, ``pairs.csv`` of comparisons."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tokbench.plugin import COLUMNS, ReporterSpec, Results, spreadsheet_text
+from tokbench.plugin import COLUMNS, WHOLE, Report, ReporterSpec, Results, Role, spreadsheet_text
+
+CURVE_COLUMNS = (
+    "tokenizer", "corpus", "group", "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility",
+    "fertility_low", "fertility_high", "word", "entropy", "used", "gain_per_1000", "in_sample",
+)  # fmt: skip
+
+_OF_ROW = (
+    "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility", "fertility_low", "fertility_high",
+    "unit", "entropy", "used", "gain",
+)  # fmt: skip
+
+PAIR_COLUMNS = (
+    "corpus", "group", "tokenizer", "other", "tokens", "tokens_other", "difference", "ci_low", "ci_high", "n", "p",
+    "p_holm", "differ",
+)  # fmt: skip
 
 
-def render(results: Results) -> str:
+def results_csv(results: Results) -> str:
     """Return the cells as a tidy table with the columns :data:`~tokbench.results.cells.COLUMNS`."""
     return table_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in results.cells))
 
@@ -37,9 +52,64 @@ def _field(value: Any) -> str:
     return repr(value) if isinstance(value, int) else repr(float(value))
 
 
-SPEC = ReporterSpec(
+def curve_csv(results: Results) -> str:
+    """Return the rows; with ``points: all``, those between the sizes asked for have fewer columns."""
+    return table_text(CURVE_COLUMNS, _rows(Report(results)))
+
+
+def _rows(report: Report) -> Iterator[list[Any]]:
+    lines, ratio = report.size_lines, report.tables.with_role(Role.TEXT_PER_TOKEN)
+    for line in lines.lines:
+        for corpus in lines.corpora:
+            for group in [*lines.groups(corpus), WHOLE]:
+                cell = report.tables.cell(ratio, corpus, group, line.tokenizers[0])
+                for row in _of_group(report, line.line, corpus, group):
+                    yield [line.line, corpus, group, *row, cell.in_sample if cell else None]
+
+
+def _of_group(report: Report, name: str, corpus: str, group: str) -> Iterator[list[Any]]:
+    lines = report.size_lines
+    [line] = [line for line in lines.lines if line.line == name]
+    rows = {row.vocab_size: [getattr(row, each) for each in _OF_ROW] for row in lines.rows(name, corpus, group)}
+    trace = lines.trace(line, corpus, group) if lines.found.points == "all" else None
+    if trace is None:
+        yield from rows.values()
+        return
+    unit = lines.rows(name, corpus, group)[0].unit
+    for k, (size, tokens) in enumerate(zip(trace.sizes.tolist(), trace.tokens.tolist(), strict=True)):
+        fertility = tokens / trace.words if trace.words else None
+        entropy = None if trace.entropy is None else float(trace.entropy[k])
+        between = [size, tokens, float(trace.ratio[k]), None, None, fertility, None, None, unit, entropy, None, None]
+        yield rows.get(size, between)
+
+
+def pairs_csv(results: Results) -> str:
+    """Return the pairs of the results; the tokenizer with fewer tokens comes first."""
+    rows = (
+        [
+            *(pair.corpus, pair.group, pair.tokenizer, pair.other, *pair.tokens),
+            *(pair.difference, pair.ci_low, pair.ci_high, pair.n, pair.p, pair.p_holm, str(pair.differ).lower()),
+        ]
+        for pair in results.pairs
+    )
+    return table_text(PAIR_COLUMNS, rows)
+
+
+CSV = ReporterSpec(
     name="csv",
     summary="every cell in one tidy table",
     filename="results.csv",
-    render=render,
+    render=results_csv,
+)
+CURVE = ReporterSpec(
+    name="curve",
+    summary="compression over vocabulary sizes, one row for each size",
+    filename="curve.csv",
+    render=curve_csv,
+)
+PAIRS = ReporterSpec(
+    name="pairs",
+    summary="differences between every two tokenizers, in one tidy table",
+    filename="pairs.csv",
+    render=pairs_csv,
 )

@@ -25,7 +25,7 @@ from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model,
 from tokbench.runner.vocabulary_size.lines import Built, Line, Place, cut, grid, ladder, read_merges
 from tokbench.runner.vocabulary_size.rows import Text, find_knee, pack_curve, rows
 from tokbench.runner.workers.pool import WorkerPool
-from tokbench.vocabulary.size.options import VocabularyStudy
+from tokbench.vocabulary.size.model import VocabularyStudy
 
 T = TypeVar("T")
 

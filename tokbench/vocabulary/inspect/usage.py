@@ -1,16 +1,20 @@
-"""Classifies ids by their use in a corpus: active, rare, only built on the way to others, or unseen."""
+"""Classifies ids by their use in a corpus, and lists tokens that a model hardly learns."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.batch import check_encoded, encode_batch
+from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
 from tokbench.errors import ContractError
 from tokbench.vocabulary.curve import Curve
+from tokbench.vocabulary.inspect.examine import Token
 from tokbench.vocabulary.merges import merge_order
 
 ACTIVE: Final = 5e-6
@@ -18,6 +22,9 @@ ACTIVE: Final = 5e-6
 
 SURVIVAL: Final = 0.1
 """An id is scaffold if it is emitted in a smaller share of the times that it is built."""
+
+_BATCH: Final = 2000
+_CANDIDATES: Final = 50
 
 
 class Usage(StrEnum):
@@ -75,3 +82,49 @@ def usage_classes(emitted: NDArray[np.int64], formed: NDArray[np.int64] | None) 
         Usage.UNSEEN: unseen,
     }
     return {usage: np.flatnonzero(mask) for usage, mask in masks.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusUse:
+    """The use of a vocabulary in some texts.
+
+    Attributes:
+        documents, tokens: the amount of text.
+        classes: the number of ids of each usage class; they add up to the vocabulary. Without merges there is no
+            ``scaffold``.
+        candidates: candidates for under-trained tokens: scaffold tokens, those first that were built most often.
+    """
+
+    documents: int
+    tokens: int
+    classes: dict[str, int]
+    candidates: list[Token]
+
+
+def corpus_use(tokenizer: Tokenizer, texts: Sequence[str]) -> CorpusUse:
+    """Count the ids of texts.
+
+    Raises:
+        ContractError: an id is out of range.
+
+    >>> import tokbench
+    >>> corpus_use(tokbench.load("utf8_bytes"), ["banana"]).classes
+    {'active': 3, 'rare': 0, 'unseen': 253}
+    """
+    emitted = np.zeros(tokenizer.vocab_size, dtype=np.int64)
+    for start in range(0, len(texts), _BATCH):
+        encoded = encode_batch(tokenizer, texts[start : start + _BATCH])
+        check_encoded(encoded, len(texts[start : start + _BATCH]), tokenizer.vocab_size)
+        emitted += np.bincount(encoded.ids, minlength=tokenizer.vocab_size)
+    formed = built_counts(tokenizer, emitted)
+    classes = usage_classes(emitted, formed)
+    candidates: list[Token] = []
+    if formed is not None and isinstance(tokenizer, HasTokenBytes):
+        scaffold = classes[Usage.SCAFFOLD]
+        order = scaffold[np.argsort(-formed[scaffold], kind="stable")][:_CANDIDATES]
+        candidates = [
+            Token(i, tokenizer.token_bytes(i).decode(errors="replace"), f"built {formed[i]:,}, emitted {emitted[i]:,}")
+            for i in order.tolist()
+        ]
+    counts = {usage.value: len(ids) for usage, ids in classes.items() if formed is not None or usage != Usage.SCAFFOLD}
+    return CorpusUse(len(texts), int(emitted.sum()), counts, candidates)

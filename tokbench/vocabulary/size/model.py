@@ -1,8 +1,8 @@
-"""The parameters of a decoder-only transformer, and their memory, by vocabulary size."""
+"""The options of the study of vocabulary sizes: the sizes, and a decoder-only transformer with its parameters."""
 
 from __future__ import annotations
 
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -165,3 +165,22 @@ class Model(Options):
         [500.0, 2004.0]
         """
         return self.vocabulary_parameters(vocab_size).astype(np.float64) * BYTES[self.precision]
+
+
+COMMON_SIZES: Final = (
+    1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 50_000, 64_000, 100_000, 128_000, 150_000, 200_000, 256_000
+)  # fmt: skip
+"""Common vocabulary sizes, rounded."""
+
+
+class VocabularyStudy(Options):
+    """Options of the study of vocabulary sizes."""
+
+    sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1)] = Field(
+        default=COMMON_SIZES,
+        description="sizes in the tables; those beyond a vocabulary are left out, its own size is always there",
+    )
+    points: Literal["sizes", "all"] = Field(
+        default="sizes", description="rows of curve.csv: these sizes, or every size there is"
+    )
+    model: Model | None = Field(default=None, description="the model for which the size is chosen")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tokbench.metrics.families.fairness.aligned import Aligned
-from tokbench.metrics.families.fairness.premium import Premium, inequality, mean, median, premium
+from tokbench.metrics.families.fairness.premium import Aligned, Premium, inequality, mean, median, premium
 from tokbench.plugin import (
     WHOLE,
     CorpusOutcome,

@@ -13,13 +13,14 @@ import gc
 import hashlib
 import pickle
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final, NamedTuple
 
 from pydantic import Field
 
-from tokbench.metrics.families.speed.slices import TimedSlice, slices_of
 from tokbench.metrics.families.speed.timing import calibrate, median_spread, noise_floor, quiet, seconds
 from tokbench.plugin import (
     WHOLE,
@@ -43,6 +44,12 @@ from tokbench.plugin import (
 
 _NOISY = 0.05
 """A note names tokenizers whose relative spread is above this."""
+
+MAX_PIECE: Final = 4_096
+"""Longer documents are cut, at a line end if there is one, so that slices can have equal sizes; in characters."""
+
+_PIECES_PER_SLICE: Final = 4
+"""Every slice has about this many pieces at least; documents of a small corpus are cut shorter for it."""
 
 
 class SpeedOptions(Options):
@@ -235,3 +242,45 @@ def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]
         f"same ids, so speeds compare directly: {', '.join(names)}" for names in same.values() if len(names) > 1
     )
     return notes
+
+
+class TimedSlice(NamedTuple):
+    """Documents that are timed together.
+
+    Attributes:
+        texts: the documents.
+        n_bytes: the size of the documents in UTF-8 bytes.
+    """
+
+    texts: list[str]
+    n_bytes: int
+
+
+def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
+    """Return ``count`` slices of about equal size, in which documents of all groups are mixed.
+
+    If the corpus is larger than ``max_bytes``, documents are chosen by hash. If there are fewer pieces than slices,
+    fewer slices are returned.
+    """
+    share = min(1.0, max_bytes / max(1, text.n_bytes))
+    longest = max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count)))
+    pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
+    random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret
+    bins: list[list[str]] = [[] for _ in range(min(count, len(pieces)))]
+    sizes = [0] * len(bins)
+    for piece in pieces:
+        smallest = sizes.index(min(sizes))
+        bins[smallest].append(piece)
+        sizes[smallest] += len(piece.encode())
+    return [TimedSlice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
+
+
+def _pieces(documents: Iterable[str], longest: int) -> Iterator[str]:
+    for document in documents:
+        start = 0
+        while len(document) - start > longest:
+            end = document.rfind("\n", start, start + longest) + 1 or start + longest
+            yield document[start:end]
+            start = end
+        if document[start:]:
+            yield document[start:]

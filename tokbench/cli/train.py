@@ -79,7 +79,7 @@ def _from_options(
 
     if not backend or not text or not vocab_size:
         raise click.UsageError("give a CONFIG, or all of --backend, --text and --vocab-size")
-    entry: dict[str, Any] = {"backend": backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
+    entry: dict[str, object] = {"backend": backend, "train": {"corpus": "text", "vocab_size": vocab_size}}
     entry |= parse_options(options)
     whole = {
         "schema": "tokbench/1",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 from tokbench.report.cells import BEST_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
@@ -143,7 +142,7 @@ class Report:
         return losses(self.tables)
 
     @cached_property
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> dict[str, object]:
         """Facts of the machine, and versions, by name, as far as they are known."""
         found = self.results.environment
         values = {each.name: getattr(found, each.name) for each in fields(found)}

@@ -139,5 +139,5 @@ def _dump(value: Any) -> str:
     return json.dumps(plain, ensure_ascii=True, allow_nan=False)
 
 
-def _row(cell: Cell) -> dict[str, Any]:
+def _row(cell: Cell) -> dict[str, object]:
     return {name: getattr(cell, name) for name in COLUMNS}

@@ -19,7 +19,7 @@ A chart is a function that makes a :class:`Drawing`. A template only puts the dr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -100,7 +100,7 @@ class Drawing:
     ) -> None:
         view = f"{origin[0]} {origin[1]} {width} {height}"
         if title:
-            attributes: dict[str, Any] = {"viewBox": view, "role": "img", "aria_label": title}
+            attributes: dict[str, object] = {"viewBox": view, "role": "img", "aria_label": title}
         else:
             attributes = {"width": width, "height": height, "viewBox": view, "aria_hidden": "true"}
         self._lines = [f"<svg{_attributes({'class': css} | attributes)}>"]
@@ -176,7 +176,7 @@ class Drawing:
         self.text(label.x, label.y, label.text, label.anchor)
 
 
-def _attributes(values: dict[str, Any]) -> str:
+def _attributes(values: Mapping[str, object]) -> str:
     known = {name.replace("_", "-"): value for name, value in values.items() if value not in {None, ""}}
     return "".join(f' {name}="{_safe(value)}"' for name, value in known.items())
 

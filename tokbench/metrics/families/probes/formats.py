@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from tokbench.metrics.families.probes.text_probe import TextProbe, Values, probe_value, tokens_each
 from tokbench.plugin import EncodedShard, Measured
 
-_DATA: Final[dict[str, Any]] = {
+_DATA: Final[dict[str, object]] = {
     "order": {
         "id": 20417,
         "customer": "Mara Lindqvist",

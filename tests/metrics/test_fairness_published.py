@@ -17,7 +17,7 @@ def test_the_configuration_that_ships_has_a_value_everywhere():
     results = tokbench.run(Path(__file__).parents[2] / "configs" / "multilingual.yaml", workers=0)
     assert not results.failed
     for name in results.tokenizers:
-        for group in results.corpora["languages"]["groups"]:
+        for group in results.corpora["languages"].groups:
             assert cell(results, name, "premium", group).value > 0
             assert cell(results, name, "rank", group).value >= 1
             assert cell(results, name, "nsl", group).value > 0

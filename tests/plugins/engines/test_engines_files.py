@@ -1,6 +1,7 @@
 """Engines with vocabularies out of files, trainers of other libraries, and what goes wrong."""
 
 import os
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostile, silent, specs_of
@@ -139,11 +140,9 @@ def test_wordchipper_is_given_its_file_and_leaves_nothing_behind(tmp_path, monke
 @pytest.mark.parametrize("name", SPECS)
 def test_what_to_type_where_a_library_is_absent(name, monkeypatch):
     def absent(distribution):
-        raise tokbench_metadata.PackageNotFoundError(distribution)
+        raise PackageNotFoundError(distribution)
 
-    import importlib.metadata as tokbench_metadata
-
-    monkeypatch.setattr(tokbench_metadata, "version", absent)
+    monkeypatch.setattr("tokbench.registry.version", absent)
     [library] = SPECS[name].requires
     assert missing(SPECS[name]).startswith(f"needs {library}: pip install 'tokbench[")
 

@@ -57,8 +57,8 @@ def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> li
     table = []
     for k, row in enumerate(rows):
         numbers: dict[str, Any] = {name: float(values[k]) for name, values in columns.items()}
-        whole = {**place._asdict(), "vocab_size": row.vocab_size, "compression_ratio": row.compression_ratio, **numbers}
-        cost = SizeCost(**whole)
+        numbers |= place._asdict()
+        cost = SizeCost(vocab_size=row.vocab_size, compression_ratio=row.compression_ratio, **numbers)
         table.append(cost if cost.training_tokens is None else _trained(cost, line, cost.training_tokens))
     return table
 

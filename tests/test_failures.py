@@ -1,4 +1,4 @@
-"""What a process says that it does can be read when it has died."""
+"""Read the heartbeat of a process after it has died, and turn exceptions into failures."""
 
 import bdb
 import mmap

@@ -340,5 +340,5 @@ class MetricFamily:
 
     @property
     def automatic(self) -> bool:
-        """Whether the runner measures the family by itself where its role applies; a configuration cannot name it."""
+        """``True`` if the runner measures the family by itself where its role applies; no configuration names it."""
         return not (self.text or self.probes or self.timed) and any(metric.role for metric in self.values)

@@ -99,7 +99,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingInfo:
-    """How a tokenizer was trained.
+    """The training of a tokenizer.
 
     Attributes:
         corpora: the names of the corpora.
@@ -218,7 +218,7 @@ class LossCause:
 
 @dataclass(frozen=True, kw_only=True)
 class LossInfo:
-    """What did not come back of one group.
+    """The losses of one tokenizer on one group.
 
     Attributes:
         tokenizer, corpus, group: the place.
@@ -292,7 +292,7 @@ class ProbeText:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeAnswerInfo:
-    """What one tokenizer made of a probe.
+    """The answer of one tokenizer to a probe.
 
     Attributes:
         tokens: for each text of the probe ``(id, text)`` of its tokens.

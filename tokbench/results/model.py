@@ -87,7 +87,7 @@ class Results:
 
     @property
     def failed(self) -> bool:
-        """Whether a cell failed or ran out of time, or something else could not be made."""
+        """``True`` if a cell failed or ran out of time, or a file or a study could not be made."""
         sizes_failed = bool(self.vocabulary_size and self.vocabulary_size.failures)
         cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
         return bool(self.problems) or sizes_failed or cells_failed

@@ -111,7 +111,7 @@ class PackedCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeLoss:
-    """What a line loses of a corpus.
+    """The losses of a line on a corpus.
 
     Attributes:
         line, corpus: the place.
@@ -141,7 +141,7 @@ class SizeInSample:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeCost:
-    """What one size of a line costs the model, on a whole corpus.
+    """The cost of one size of a line to the model, on a whole corpus.
 
     Attributes:
         line, corpus, group, vocab_size, compression_ratio: the place, and bytes per token there.
@@ -231,7 +231,7 @@ class ScalingLaw:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtensionCost:
-    """What further tokens cost a finished model.
+    """The cost of further tokens to a finished model.
 
     Attributes:
         further: the number of tokens added.

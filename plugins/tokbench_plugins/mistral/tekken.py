@@ -19,7 +19,7 @@ _NAMED: Final = (
     *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]"),
     *("[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
 )
-"""What the first ids are where the file does not say; the others have numbers for names."""
+"""The names of the first ids where the file gives none; the other ids have numbers for names."""
 
 
 class TekkenTokenizer:

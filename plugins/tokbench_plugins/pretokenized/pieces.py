@@ -12,7 +12,7 @@ from tokbench.plugin import BackendError, read_file
 from tokbench_plugins.bpe.formats.byte_names import bytes_of_name
 
 Spelling = Literal["text", "byte_level", "sentencepiece"]
-"""How pieces are written: as their text, in GPT-2's alphabet of bytes (``Ġthe``), or as SentencePiece (``▁the``)."""
+"""The spelling of pieces: as their text, in GPT-2's alphabet of bytes (``Ġthe``), or as SentencePiece (``▁the``)."""
 
 _BYTE_PIECE: Final = re.compile("<0x([0-9A-F]{2})>")
 

@@ -1,4 +1,4 @@
-"""What ``AutoTokenizer`` makes of a folder or a name, behind tokbench's contract.
+"""Tokenizers that ``AutoTokenizer`` loads from a folder or by name, behind tokbench's contract.
 
 It is called without its warnings, and without minutes of retries where there is no network.
 """

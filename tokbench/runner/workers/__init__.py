@@ -1,1 +1,1 @@
-"""What runs the code of tokenizers: ``pool`` (this process), ``processes`` (others), ``worker`` (inside of those)."""
+"""Worker processes: ``pool`` (the interface, and this process), ``processes`` (others), ``worker`` (inside of those)."""

@@ -36,7 +36,7 @@ _START: Final = (
     "from tokbench.runner.workers.worker import main; main(*map(int, sys.argv[1:]))"
 )
 _CHECKS_PER_LIMIT: Final = 4
-"""How often a time limit is checked while it lasts."""
+"""Checks of a time limit while it lasts."""
 
 _DYING: Final = 10.0
 """Seconds that a process has, after it hung up, to end itself: it may be writing a core dump."""

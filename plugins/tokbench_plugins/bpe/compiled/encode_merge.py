@@ -39,7 +39,7 @@ types: Any = import_module("numba.core.types")
 intrinsic: Any = import_module("numba.extending").intrinsic
 
 VECTOR: Final = 32
-"""How many numbers :func:`lowest_of_vector` looks at."""
+"""The number of values that :func:`lowest_of_vector` compares."""
 
 _BITS_32: Final = ir.IntType(32)
 _FOR_READING, _KEEP, _DATA = (ir.Constant(_BITS_32, number) for number in (0, 3, 1))

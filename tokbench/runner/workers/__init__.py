@@ -1,1 +1,1 @@
-"""Worker processes: ``pool`` (the interface, and this process), ``processes`` (others), ``worker`` (inside of those)."""
+"""Worker processes: ``pool`` (the interface, and this process), ``processes`` (others), ``worker`` (inside them)."""

@@ -15,10 +15,10 @@ from tokbench_plugins.bpe.formats import read_gpt2_files
 from tokbench_plugins.registration import registers
 
 
-class LoadOptions(plugin.Options):
+class GPT2FilesLoadOptions(plugin.Options):
     """Options of the two files.
 
-    >>> LoadOptions(encoder="encoder.json", vocab="vocab.bpe").pattern
+    >>> GPT2FilesLoadOptions(encoder="encoder.json", vocab="vocab.bpe").pattern
     'gpt2'
     """
 
@@ -31,7 +31,7 @@ class LoadOptions(plugin.Options):
     engine: BulkEngine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
 
 
-def _load(options: LoadOptions) -> BPETokenizer:
+def _load(options: GPT2FilesLoadOptions) -> BPETokenizer:
     parts = read_gpt2_files(options.encoder, options.vocab, options.pattern)
     return BPETokenizer(parts.vocabulary, parts.pattern, parts.special, engine=options.engine)
 
@@ -40,6 +40,6 @@ SPEC = plugin.BackendSpec(
     name="gpt2_files",
     summary="byte-level BPE from GPT-2's encoder.json and vocab.bpe (vocab.json and merges.txt)",
     load=_load,
-    load_options=LoadOptions,
+    load_options=GPT2FilesLoadOptions,
 )
 register_backends = registers(SPEC)

@@ -32,7 +32,7 @@ Encoding repeats the merges in the order in which they were learned:
 
 The backend learns the same merges and gives the same ids, only faster:
 
->>> tokenizer = train_tokenizer(["low low lower low low"], 260, TrainOptions(), plugin.silent)
+>>> tokenizer = train_tokenizer(["low low lower low low"], 260, BPETrainOptions(), plugin.silent)
 >>> tokenizer.merges == tuple(merges), tokenizer.encode("low low low lower") == encode("low low low lower")
 (True, True)
 
@@ -46,16 +46,16 @@ from functools import partial
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE
-from tokbench_plugins.bpe.backend import LoadOptions, TrainOptions, load_saved, train_tokenizer
+from tokbench_plugins.bpe.backend import BPELoadOptions, BPETrainOptions, load_saved, train_tokenizer
 from tokbench_plugins.registration import registers
 
 SPEC = plugin.BackendSpec(
     name="naive_bpe",
     summary="byte-level BPE without a pre-tokenization split, trained here",
     load=partial(load_saved, kind="naive_bpe"),
-    load_options=LoadOptions,
+    load_options=BPELoadOptions,
     train=train_tokenizer,
-    train_options=TrainOptions,
+    train_options=BPETrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,
 )

@@ -37,7 +37,7 @@ crosses from one chunk to the next. Encoding repeats the merges within each chun
 
 The backend learns the same merges and gives the same ids, only faster:
 
->>> tokenizer = _train(["low low lower low low"], 260, TrainOptions(pattern="gpt4"), plugin.silent)
+>>> tokenizer = _train(["low low lower low low"], 260, RegexBPETrainOptions(pattern="gpt4"), plugin.silent)
 >>> tokenizer.merges == tuple(merges), tokenizer.encode("low low low lower") == encode("low low low lower")
 (True, True)
 """
@@ -51,11 +51,11 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, backend
-from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved, train_tokenizer
+from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, load_saved, train_tokenizer
 from tokbench_plugins.registration import registers
 
 
-class TrainOptions(backend.TrainOptions):
+class RegexBPETrainOptions(backend.BPETrainOptions):
     """Options of training ``regex_bpe``."""
 
     pattern: SplitPattern = Field(
@@ -65,7 +65,7 @@ class TrainOptions(backend.TrainOptions):
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: RegexBPETrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
     return train_tokenizer(documents, vocab_size, options, progress, options.pattern)
 
@@ -74,9 +74,9 @@ SPEC = plugin.BackendSpec(
     name="regex_bpe",
     summary="byte-level BPE with the split of GPT-2, GPT-4, GPT-4o or your own, trained here",
     load=partial(load_saved, kind="regex_bpe"),
-    load_options=LoadOptions,
+    load_options=BPELoadOptions,
     train=_train,
-    train_options=TrainOptions,
+    train_options=RegexBPETrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,
 )

@@ -1,4 +1,4 @@
-"""Who encodes with a published vocabulary: each the fastest correct way its library has, ordinary text to ids."""
+"""Encoders of published vocabularies: each the fastest correct way its library has, ordinary text to ids."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _warm(encoder: str, name: str, *slices: Any) -> Encode:
 
 
 def seconds(encoder: str, name: str, turn: int, *slices: Any) -> float:
-    """How long it takes to encode the text of a turn, which this process has not seen before."""
+    """Time the encoding of the text of a turn, which this process has not seen before."""
     encode = _warm(encoder, name, *slices)
     texts = _slices(*slices)[turn + 1]
     start = time.perf_counter()
@@ -130,7 +130,7 @@ def megabytes(*slices: Any) -> float:
 
 
 def verify(encoder: str, name: str, *slices: Any) -> int:
-    """How many documents of the warming slice get other ids than tiktoken's; to be called before the turns."""
+    """Count the documents of the warming slice whose ids differ from tiktoken's; to be called before the turns."""
     texts = _slices(*slices)[WARMING]
     reference = _listed(ENCODERS["tiktoken"](name)(texts))
     return sum(a != b for a, b in zip(_listed(ENCODERS[encoder](name)(texts)), reference, strict=True))

@@ -1,4 +1,4 @@
-"""What the benchmarks measured, as Markdown tables at the end of the session."""
+"""Print what the benchmarks measured as Markdown tables at the end of the session."""
 
 from __future__ import annotations
 

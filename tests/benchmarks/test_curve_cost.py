@@ -1,4 +1,4 @@
-"""What the curve of every vocabulary size costs beside the one encoding that it rests on, and beside a ladder of sizes."""
+"""The cost of the curve of every vocabulary size, beside the one encoding that it needs and beside a ladder of sizes."""
 
 from __future__ import annotations
 

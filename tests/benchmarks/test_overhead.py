@@ -1,4 +1,4 @@
-"""What the common text metrics and the round trip of every document cost beside the bare calls that encode and decode."""
+"""The cost of the common text metrics and the round trip of every document, beside bare calls that encode and decode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who trains byte-level BPE: each the fastest way its library has, from texts in memory, split of GPT-4."""
+"""Trainers of byte-level BPE: each the fastest way its library has, from texts in memory, split of GPT-4."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _warm(name: str, cores: int) -> None:
 
 
 def seconds(name: str, size: int, vocab_size: int, cores: int) -> float:
-    """How long a training takes, split and count included, when code is compiled and libraries are loaded.
+    """Time a training, split and count included, when code is compiled and libraries are loaded.
 
     Raises:
         ValueError: the vocabulary did not get the size that was asked for.

@@ -131,7 +131,7 @@ def spawned(*args, **popen):
 
 @pytest.fixture
 def long_text(tmp_path):
-    """What Python takes some seconds to train on."""
+    """Return a text on which Python trains for some seconds."""
     random = Random(1)
     words = ["".join(random.choices("abcdefgh", k=9)) for _ in range(40_000)]
     (tmp_path / "long.txt").write_text("\n".join(words), encoding="utf-8")

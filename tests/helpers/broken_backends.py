@@ -45,7 +45,7 @@ class Refuses(Bytes):
 
 
 class Panic(BaseException):
-    """What a native library raises: no ``Exception``."""
+    """An error of a native library, which is not an ``Exception``."""
 
 
 class Panics(Bytes):

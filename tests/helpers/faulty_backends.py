@@ -47,7 +47,7 @@ class Floats(Bytes):
 
 
 class Panic(BaseException):
-    """What a native library raises: no ``Exception``."""
+    """An error of a native library, which is not an ``Exception``."""
 
 
 class Panics(Bytes):

@@ -27,7 +27,7 @@ def engine(parts):
 
 
 def same(one, other):
-    """Whether two are the same tokenizer, names of patterns aside."""
+    """Return true if two tokenizers are the same, names of patterns aside."""
     assert one.vocabulary == other.vocabulary
     assert engine(one).pattern == engine(other).pattern
     assert one.special == other.special

@@ -45,7 +45,7 @@ SPLITS = {
 
 
 def chunks(text, splits):
-    """What is left of a text after all splits: what an expression matches, and what lies between."""
+    """Split a text by all expressions: each match is a piece, and so is the text between two matches."""
     parts = [text]
     for each in splits:
         found = regex.compile(f"(?V1)({each})")
@@ -63,7 +63,7 @@ def cut(text, found):
 
 
 def through_tiktoken(ranks, splits, texts):
-    """How many tokens tiktoken makes of texts that are split already; each chunk is encoded once."""
+    """Count the tokens that tiktoken makes of texts that are split already; each chunk is encoded once."""
     encoding = tiktoken.Encoding("cut", pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
     known = {}
     total = 0

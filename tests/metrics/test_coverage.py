@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the truth: samples of a large corpus, whose own ratio is the truth.
+"""Coverage of 95 % intervals: samples of a large corpus, whose own ratio is the truth.
 
 Each document falls into a jackknife group at random, as it does by its hash in a run.
 """

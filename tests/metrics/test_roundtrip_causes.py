@@ -1,4 +1,4 @@
-"""Why a text did not come back: every cause by hand, by normal forms of any text, and beside hostile text."""
+"""Causes of losses: each by hand, normal forms by property, and hostile text."""
 
 import unicodedata
 

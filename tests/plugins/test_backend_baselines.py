@@ -136,7 +136,7 @@ def test_saving_and_loading(name, tmp_path):
     tokenizer = train(name, TEXTS)
     path = tmp_path / f"x{tokenizer.file_suffix}"
     tokenizer.save(path)
-    loaded = SPECS[name].load(baselines.LoadOptions(path=path))
+    loaded = SPECS[name].load(baselines.BaselineLoadOptions(path=path))
     assert loaded.vocab_size == tokenizer.vocab_size
     assert [loaded.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
@@ -161,5 +161,5 @@ def test_damaged_files(content, reason, tmp_path):
         content = json.dumps({"format": "tokbench-pieces/1", "kind": "codepoints", "pieces": ["a"], **content})
     path.write_text(content)
     with pytest.raises(tokbench.BackendError, match=reason) as caught:
-        SPECS["codepoints"].load(baselines.LoadOptions(path=path))
+        SPECS["codepoints"].load(baselines.BaselineLoadOptions(path=path))
     assert str(caught.value).startswith(str(path))

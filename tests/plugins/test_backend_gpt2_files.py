@@ -12,13 +12,13 @@ import tokbench
 from tokbench.contracts.tokenizer import EncodesBatch, HasTokenBytes, Tokenizer
 from tokbench_plugins import gpt2_files
 from tokbench_plugins.bpe.formats import write_gpt2_files
-from tokbench_plugins.gpt2_files import LoadOptions
+from tokbench_plugins.gpt2_files import GPT2FilesLoadOptions
 
 SPEC = specs_of(gpt2_files)["gpt2_files"]
 
 
 def load(**options):
-    return SPEC.load(LoadOptions(**options))
+    return SPEC.load(GPT2FilesLoadOptions(**options))
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def test_refusals(files, tmp_path):
     with pytest.raises(tokbench.BackendError, match=r"vocab\.bpe:1:1: not JSON"):
         load(encoder=files["vocab"], vocab=files["vocab"])
     with pytest.raises(ValidationError, match="did you mean 'gpt4'"):
-        LoadOptions(**files, pattern="gpt-4")
+        GPT2FilesLoadOptions(**files, pattern="gpt-4")
     with pytest.raises(ValidationError, match="Input should be 'auto', 'python'"):
-        LoadOptions(**files, engine="rust")
+        GPT2FilesLoadOptions(**files, engine="rust")
     with pytest.raises(ValidationError, match="Field required"):
-        LoadOptions(encoder="x")
+        GPT2FilesLoadOptions(encoder="x")

@@ -20,7 +20,7 @@ from tokbench.contracts.tokenizer import (
     Tokenizer,
 )
 from tokbench_plugins.mistral import backend as mistral_backend
-from tokbench_plugins.mistral.backend import LoadOptions, vocabularies
+from tokbench_plugins.mistral.backend import MistralLoadOptions, vocabularies
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
 from tokbench_plugins.splintr import backend as splintr_backend
 
@@ -36,7 +36,7 @@ every_tekken = pytest.mark.parametrize("name", TEKKEN)
 
 @cache
 def load(name):
-    return SPEC.load(LoadOptions(vocabulary=name))
+    return SPEC.load(MistralLoadOptions(vocabulary=name))
 
 
 @cache
@@ -53,7 +53,7 @@ def test_every_vocabulary_of_the_package_is_there():
     folder = vocabularies()["v1"].parent
     assert {path for path in folder.iterdir() if path.is_file()} == set(vocabularies().values())
     with pytest.raises(ValidationError, match="Input should be 'v1', 'v2'"):
-        LoadOptions(vocabulary="v99")
+        MistralLoadOptions(vocabulary="v99")
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_sentencepiece_models_have_all_their_capabilities(name):
 def test_ids_are_those_of_the_published_models(name, file, data):
     texts = pud(data)
     spec = specs_of(sentencepiece_backend)["sentencepiece"]
-    published = spec.load(sentencepiece_backend.LoadOptions(path=data / "spm" / f"{file}.model"))
+    published = spec.load(sentencepiece_backend.SentencePieceLoadOptions(path=data / "spm" / f"{file}.model"))
     assert np.array_equal(load(name).encode_batch(texts).ids, published.encode_batch(texts).ids)
 
 
@@ -91,7 +91,7 @@ def test_ids_are_those_of_splintr(name, data):
     pytest.importorskip("splintr", reason="splintr-rs is not installed")
     texts = pud(data)
     spec = specs_of(splintr_backend)["splintr"]
-    other = spec.load(splintr_backend.LoadOptions(vocabulary="mistral_v3")).encode_batch(texts)
+    other = spec.load(splintr_backend.SplintrLoadOptions(vocabulary="mistral_v3")).encode_batch(texts)
     encoded = load(name).encode_batch(texts)
     assert np.array_equal(encoded.ids, other.ids)
     assert np.array_equal(encoded.offsets, other.offsets)
@@ -158,4 +158,4 @@ def test_damaged_files(content, reason, tmp_path, monkeypatch):
     path.write_bytes(content)
     monkeypatch.setattr(mistral_backend, "vocabularies", lambda: {"v1": path})
     with pytest.raises(tokbench.BackendError, match=f"tekken_240911.json: {reason}"):
-        SPEC.load(LoadOptions(vocabulary="v1"))
+        SPEC.load(MistralLoadOptions(vocabulary="v1"))

@@ -29,7 +29,7 @@ SENTENCEPIECE = {"codellama", "gemma2", "gemma3", "gemma4", "llama2", "mistral_v
 
 @cache
 def load(name):
-    return SPEC.load(splintr_backend.LoadOptions(vocabulary=name))
+    return SPEC.load(splintr_backend.SplintrLoadOptions(vocabulary=name))
 
 
 def special_tokens(name):
@@ -147,13 +147,15 @@ def test_damaged_utf8_of_byte_pieces():
 def test_ids_are_those_of_tiktoken(name, data):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
-    reference = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.LoadOptions(encoding=name))
+    reference = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.TiktokenLoadOptions(encoding=name))
     same_ids(load(name), reference, pud(data) + TEXTS + hostile() + spelled(name))
 
 
 def test_ids_are_those_of_sentencepiece(data):
     path = data / "spm" / "mistral_v1.model"
-    reference = specs_of(sentencepiece_backend)["sentencepiece"].load(sentencepiece_backend.LoadOptions(path=path))
+    reference = specs_of(sentencepiece_backend)["sentencepiece"].load(
+        sentencepiece_backend.SentencePieceLoadOptions(path=path)
+    )
     same_ids(load("mistral_v1"), reference, pud(data) + hostile())
 
 
@@ -165,6 +167,6 @@ def same_ids(tokenizer, reference, texts):
 
 def test_unknown_vocabulary():
     with pytest.raises(ValidationError, match="Input should be 'cl100k_base'"):
-        splintr_backend.LoadOptions(vocabulary="cl100k")
+        splintr_backend.SplintrLoadOptions(vocabulary="cl100k")
     with pytest.raises(tokbench.BackendError, match=r"the installed splintr-rs has no vocabulary 'gpt-9'"):
-        SPEC.load(splintr_backend.LoadOptions.model_construct(vocabulary="gpt-9"))
+        SPEC.load(splintr_backend.SplintrLoadOptions.model_construct(vocabulary="gpt-9"))

@@ -16,18 +16,18 @@ from tokbench.contracts.tokenizer import EncodesBatch, HasTokenBytes, Saves, Tok
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
 from tokbench_plugins.tiktoken import backend as tiktoken_backend
-from tokbench_plugins.tiktoken.backend import LoadOptions, TrainOptions
+from tokbench_plugins.tiktoken.backend import TiktokenLoadOptions, TiktokenTrainOptions
 
 SPEC = specs_of(tiktoken_backend)["tiktoken"]
 BYTES = [base64.b64encode(bytes([b])) + b" %d" % b for b in range(256)]
 
 
 def load(**options):
-    return SPEC.load(LoadOptions(**options))
+    return SPEC.load(TiktokenLoadOptions(**options))
 
 
 def train(documents, vocab_size, **options):
-    return SPEC.train(documents, vocab_size, TrainOptions(**options), silent)
+    return SPEC.train(documents, vocab_size, TiktokenTrainOptions(**options), silent)
 
 
 def tiny(tmp_path, *lines, name="tiny.tiktoken", **options):
@@ -117,7 +117,7 @@ def test_trained_ranks_give_the_ids_of_the_engine_that_trained_them(pattern):
 
 def test_training_tells_its_progress():
     calls = []
-    SPEC.train(["low lower lowest"], 260, TrainOptions(), lambda done, total: calls.append((done, total)))
+    SPEC.train(["low lower lowest"], 260, TiktokenTrainOptions(), lambda done, total: calls.append((done, total)))
     assert calls[-1] == (4, 4)
 
 
@@ -215,7 +215,7 @@ def test_unknown_encoding():
 )
 def test_options_are_refused(options, reason):
     with pytest.raises(ValidationError, match=reason):
-        LoadOptions(**options)
+        TiktokenLoadOptions(**options)
 
 
 def test_patterns_that_only_regex_understands(tmp_path):

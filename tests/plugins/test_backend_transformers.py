@@ -18,7 +18,7 @@ import tokbench
 from tokbench.contracts.tokenizer import EncodesBatch, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
 from tokbench_plugins.huggingface import backend as huggingface_backend
 from tokbench_plugins.transformers import backend as transformers_backend
-from tokbench_plugins.transformers.backend import LoadOptions
+from tokbench_plugins.transformers.backend import TransformersLoadOptions
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
 
@@ -77,7 +77,7 @@ def folder(tmp_path, trained):
 
 
 def load(**options):
-    return SPEC.load(LoadOptions(**options))
+    return SPEC.load(TransformersLoadOptions(**options))
 
 
 def test_a_pipeline_has_every_capability(folder, trained):
@@ -108,7 +108,7 @@ def test_real_files_give_the_ids_of_the_library(data, tmp_path):
         ours = tokenizer.encode_batch(texts)
         expected = [i for text in texts for i in theirs.encode(text, add_special_tokens=False)]
         assert ours.ids.tolist() == expected
-    plain = TRAINER.load(huggingface_backend.LoadOptions(vocab_txt=bert / "vocab.txt"))
+    plain = TRAINER.load(huggingface_backend.HuggingFaceLoadOptions(vocab_txt=bert / "vocab.txt"))
     assert np.array_equal(plain.encode_batch(texts).ids, ours.ids)
 
 
@@ -244,9 +244,9 @@ def test_options_that_do_not_go_together(tmp_path):
         load(path=tmp_path / "file")
     for options in ({}, {"path": "x", "name": "y"}):
         with pytest.raises(ValidationError, match="give either 'path' or 'name'"):
-            LoadOptions(**options)
+            TransformersLoadOptions(**options)
     with pytest.raises(ValidationError, match="'revision' goes with 'name'"):
-        LoadOptions(path="x", revision="main")
+        TransformersLoadOptions(path="x", revision="main")
 
 
 def test_warnings_are_back_after_loading(folder):

@@ -40,7 +40,7 @@ def test_the_browser_has_nothing_to_complain_about(browser):
 
 
 def column(browser, index):
-    """What the column is sorted by; ``None`` where there is no value."""
+    """Return the value that the column is sorted by; ``None`` where there is no value."""
     cells = browser.find_elements("css selector", f"table.sortable tbody tr > :nth-child({index + 1})")
     first = browser.find_element("css selector", "table.sortable tbody")
     rows = len(first.find_elements("css selector", "tr"))

@@ -1,4 +1,4 @@
-"""What all reports share: who is best, what is marked, what is missing and why."""
+"""Tables that all reports share: the best value, the marks, missing values and their reasons."""
 
 from __future__ import annotations
 

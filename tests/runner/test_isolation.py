@@ -120,7 +120,7 @@ def test_what_leaves_processes_behind_is_ended_with_them(run, tmp_path, monkeypa
 
 
 def ended(pid):
-    """Whether a process is no more, or is only waiting to be reaped."""
+    """Return true if a process has ended, or only waits for its parent to notice."""
     for _ in range(100):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

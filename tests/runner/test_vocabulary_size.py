@@ -102,7 +102,7 @@ def test_rows_agree_with_the_cells_at_the_own_size(ran):
 
 
 def test_english_merges_leave_thai_in_bytes(ran):
-    """What the mixture decides: English and code alone give Thai nothing, whatever the size."""
+    """The mixture of the training text decides: English and code alone give Thai nothing, whatever the size."""
     results, _ = ran
     last = {(r.line, r.group): r.compression_ratio for r in results.vocabulary_size.rows}
     assert last["english", "th"] < 1.02

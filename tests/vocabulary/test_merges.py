@@ -27,7 +27,7 @@ BYTES = {bytes([byte]): byte for byte in range(256)}
 
 
 def token_counts(tokenizer, texts, sizes):
-    """How many tokens texts have with the first merges only, from their ids with all of them."""
+    """Count the tokens of texts with the first merges only, from their ids with all merges."""
     counts = np.bincount(encode_batch(tokenizer, texts).ids, minlength=tokenizer.vocab_size)
     tokens = Curve(merge_order(tokenizer), counts).tokens
     return {size: int(tokens[size]) for size in sizes}

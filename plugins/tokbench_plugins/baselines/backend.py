@@ -25,7 +25,7 @@ _PIECES = {
 }
 
 
-class LoadOptions(plugin.Options):
+class BaselineLoadOptions(plugin.Options):
     """A file saved by the same backend."""
 
     path: plugin.LocalPath = Field(description="a file saved by this backend (.pieces.json)")
@@ -40,7 +40,7 @@ def _pieces(name: str, summary: str) -> plugin.BackendSpec:
         name=name,
         summary=summary,
         load=lambda options: load(name, options.path),
-        load_options=LoadOptions,
+        load_options=BaselineLoadOptions,
         train=lambda documents, vocab_size, _, progress: train(name, documents, vocab_size, progress),
         min_vocab_size=2,
     )

@@ -38,7 +38,7 @@ _OPTIONS: Final = {"pattern", "tie", "vocab_size"}
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
-class Corpus(NamedTuple):
+class TrainingText(NamedTuple):
     """The text that a tokenizer was trained on; see :class:`CorpusDigest`.
 
     Attributes:
@@ -80,12 +80,12 @@ class CorpusDigest:
             yield document
 
     @property
-    def corpus(self) -> Corpus:
+    def corpus(self) -> TrainingText:
         """The documents that were passed on so far."""
-        return Corpus(self._sha256.hexdigest(), self._documents, self._bytes)
+        return TrainingText(self._sha256.hexdigest(), self._documents, self._bytes)
 
 
-class Training(NamedTuple):
+class TrainingRecord(NamedTuple):
     """The training of a tokenizer, as far as its ids depend on it; ``None`` for what is not known.
 
     Attributes:
@@ -96,10 +96,10 @@ class Training(NamedTuple):
 
     vocab_size: int | None = None
     tie: Tie | None = None
-    corpus: Corpus | None = None
+    corpus: TrainingText | None = None
 
 
-_UNKNOWN: Final = Training()
+_UNKNOWN: Final = TrainingRecord()
 
 
 class Artefact(NamedTuple):
@@ -115,7 +115,7 @@ class Artefact(NamedTuple):
     merges: list[Pair]
     pattern: str | None
     special: SpecialTokens = NO_SPECIAL
-    training: Training = _UNKNOWN
+    training: TrainingRecord = _UNKNOWN
 
 
 def _kind(pattern: str | None) -> Kind:
@@ -135,7 +135,7 @@ def write_artefact(
     merges: Sequence[Pair],
     pattern: str | None,
     special: SpecialTokens = NO_SPECIAL,
-    training: Training = _UNKNOWN,
+    training: TrainingRecord = _UNKNOWN,
 ) -> None:
     """Write the file as a whole or not at all: a reader of ``path`` never sees half of it.
 
@@ -234,7 +234,7 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def _training(options: dict[str, Any], corpus: Any) -> Training:
+def _training(options: dict[str, Any], corpus: Any) -> TrainingRecord:
     size, tie = options["vocab_size"], options["tie"]
     if not (size is None or _is_count(size)):
         raise ValueError(f"vocab_size is {size!r}, not a number of ids")
@@ -242,11 +242,11 @@ def _training(options: dict[str, Any], corpus: Any) -> Training:
         raise ValueError(f"tie is {tie!r}, not {' or '.join(get_args(Tie))}")
     match corpus:
         case None:
-            return Training(size, tie)
+            return TrainingRecord(size, tie)
         case {"sha256": str(sha256), "documents": documents, "bytes": size_in_bytes, **rest} if (
             not rest and _SHA256.fullmatch(sha256) and _is_count(documents) and _is_count(size_in_bytes)
         ):
-            return Training(size, tie, Corpus(sha256, documents, size_in_bytes))
+            return TrainingRecord(size, tie, TrainingText(sha256, documents, size_in_bytes))
         case _:
             raise ValueError(f"its corpus is {corpus!r}, not sha256, documents and bytes")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from tokbench import plugin
-from tokbench_plugins.bpe.artefact import CorpusDigest, Kind, Training, read_artefact
+from tokbench_plugins.bpe.artefact import CorpusDigest, Kind, TrainingRecord, read_artefact
 from tokbench_plugins.bpe.engines import Engine, train
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.patterns import resolve_pattern
@@ -34,7 +34,7 @@ SplitPattern = Annotated[str, AfterValidator(_can_split)]
 """An option that names a split, or is a regular expression that can split."""
 
 
-class LoadOptions(plugin.Options):
+class BPELoadOptions(plugin.Options):
     """Options of a saved byte-level BPE; its pattern is in the file."""
 
     path: plugin.LocalPath = Field(description="a file saved by this backend (.bpe.json)")
@@ -42,7 +42,7 @@ class LoadOptions(plugin.Options):
     special_tokens: tuple[str, ...] = _SPECIAL
 
 
-class TrainOptions(plugin.Options):
+class BPETrainOptions(plugin.Options):
     """Options of training byte-level BPE."""
 
     tie: Tie = Field(
@@ -58,7 +58,7 @@ def _added(names: Iterable[str], known: SpecialTokens, first: int) -> SpecialTok
     return known.with_more((token for name in names for token in SPECIAL_SETS.get(name, (name,))), first)
 
 
-def load_saved(options: LoadOptions, kind: Kind) -> BPETokenizer:
+def load_saved(options: BPELoadOptions, kind: Kind) -> BPETokenizer:
     """Return the tokenizer of a file, with the special tokens that are asked for added to those it has.
 
     Raises:
@@ -72,7 +72,7 @@ def load_saved(options: LoadOptions, kind: Kind) -> BPETokenizer:
 def train_tokenizer(
     documents: Iterable[str],
     vocab_size: int,
-    options: TrainOptions,
+    options: BPETrainOptions,
     progress: plugin.TrainProgress,
     pattern: str | None = None,
 ) -> BPETokenizer:
@@ -80,5 +80,5 @@ def train_tokenizer(
     digest = CorpusDigest(documents)
     merges = train(digest, vocab_size, pattern, progress, options.tie, options.engine, options.processes)
     special = _added(options.special_tokens, SpecialTokens({}), 256 + len(merges))
-    training = Training(vocab_size, options.tie, digest.corpus)
+    training = TrainingRecord(vocab_size, options.tie, digest.corpus)
     return BPETokenizer(merges, pattern, special, engine=options.engine, training=training)

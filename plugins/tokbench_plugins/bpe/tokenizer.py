@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from tokbench.plugin import BackendError, Encoded
-from tokbench_plugins.bpe.artefact import FILE_SUFFIX, Training, write_artefact
+from tokbench_plugins.bpe.artefact import FILE_SUFFIX, TrainingRecord, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
 from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
 from tokbench_plugins.bpe.fast.encode import Encoder, merge_ids
@@ -65,7 +65,7 @@ class BPETokenizer:
         special_tokens: SpecialTokens | Mapping[str, int] | None = None,
         *,
         engine: Engine = "auto",
-        training: Training | None = None,
+        training: TrainingRecord | None = None,
     ) -> None:
         check_engine(engine)
         self.vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary.trained(vocabulary)
@@ -74,7 +74,7 @@ class BPETokenizer:
             special_tokens = SpecialTokens(special_tokens or {}, tokens)
         self.special_tokens = special_tokens
         self.special_ids = special_tokens.ids
-        self.training = training or Training()
+        self.training = training or TrainingRecord()
         self.engine: Engine = engine
         self._encoder = Encoder(self.vocabulary, pattern, merge_literally if engine == "literal" else merge_ids)
         tokens += [b""] * (max(special_tokens.names, default=-1) + 1 - len(tokens))

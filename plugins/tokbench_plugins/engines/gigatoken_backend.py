@@ -30,7 +30,7 @@ _NOTE: Final = (
 )
 
 
-class TrainOptions(plugin.Options):
+class GigatokenTrainOptions(plugin.Options):
     """Options of gigatoken's trainer, which splits as GPT-2."""
 
     tie: Literal["huggingface", "raw_token_ids", "assembled_bytes"] = Field(
@@ -103,7 +103,7 @@ def _load(options: FileOptions) -> GigatokenTokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: GigatokenTrainOptions, progress: plugin.TrainProgress
 ) -> GigatokenTokenizer:
     import gigatoken
 
@@ -124,7 +124,7 @@ SPEC = plugin.BackendSpec(
     load=_load,
     load_options=FileOptions,
     train=_train,
-    train_options=TrainOptions,
+    train_options=GigatokenTrainOptions,
     min_vocab_size=256,
     nested=True,
     requires=("gigatoken",),

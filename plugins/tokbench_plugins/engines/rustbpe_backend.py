@@ -13,13 +13,13 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, resolve_pattern
-from tokbench_plugins.bpe.artefact import CorpusDigest, Training
-from tokbench_plugins.bpe.backend import LoadOptions, SplitPattern, load_saved
+from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
+from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, load_saved
 from tokbench_plugins.engines.tokenizer import calling
 from tokbench_plugins.registration import registers
 
 
-class TrainOptions(plugin.Options):
+class RustBPETrainOptions(plugin.Options):
     """Options of training ``rustbpe``."""
 
     pattern: SplitPattern = Field(
@@ -30,7 +30,7 @@ class TrainOptions(plugin.Options):
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: RustBPETrainOptions, progress: plugin.TrainProgress
 ) -> BPETokenizer:
     import rustbpe
 
@@ -41,7 +41,7 @@ def _train(
     calling("rustbpe", lambda: native.train_from_iterator(texts, vocab_size, pattern=pattern))
     ranks = {bytes(data): rank for data, rank in native.get_mergeable_ranks()}
     tokenizer = BPETokenizer.from_ranks(ranks, options.pattern)
-    tokenizer.training = Training(vocab_size, "smallest", digest.corpus)
+    tokenizer.training = TrainingRecord(vocab_size, "smallest", digest.corpus)
     progress(1, 1)  # it does not say how far it is
     return tokenizer
 
@@ -50,9 +50,9 @@ SPEC = plugin.BackendSpec(
     name="rustbpe",
     summary="byte-level BPE trained by rustbpe, encoded by tokbench's own BPE",
     load=partial(load_saved, kind="regex_bpe"),
-    load_options=LoadOptions,
+    load_options=BPELoadOptions,
     train=_train,
-    train_options=TrainOptions,
+    train_options=RustBPETrainOptions,
     min_vocab_size=FIRST_MERGE,
     nested=True,
     requires=("rustbpe",),

@@ -11,13 +11,13 @@ from tokbench_plugins.engines.vocabulary import FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
 
-class LoadOptions(FileOptions):
+class TokbenchBPELoadOptions(FileOptions):
     """Options of a vocabulary that others made; merges are recovered where the file has ranks alone."""
 
     engine: BulkEngine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
 
 
-def _load(options: LoadOptions) -> BPETokenizer:
+def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
     given = load_vocabulary(options)
     return BPETokenizer(given.vocabulary, given.pattern, given.special, engine=options.engine)
 
@@ -26,6 +26,6 @@ SPEC = BackendSpec(
     name="tokbench_bpe",
     summary="OpenAI's encodings, or any byte-level BPE, in tokbench's own engine",
     load=_load,
-    load_options=LoadOptions,
+    load_options=TokbenchBPELoadOptions,
 )
 register_backends = registers(SPEC)

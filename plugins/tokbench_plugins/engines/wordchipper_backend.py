@@ -25,7 +25,7 @@ from tokbench_plugins.engines.vocabulary import EngineVocabulary
 _FOLDER: Final = "WORDCHIPPER_CACHE_DIR"
 
 
-class LoadOptions(plugin.Options):
+class WordchipperLoadOptions(plugin.Options):
     """The vocabulary."""
 
     encoding: Literal["cl100k_base", "o200k_base", "r50k_base"] = Field(
@@ -73,4 +73,6 @@ def _engine(vocabulary: EngineVocabulary) -> Engine:
     return Engine(encode, native.decode_bytes, decode_many=native.decode_bytes_batch)
 
 
-register_backends = registers_engine("wordchipper", "OpenAI's encodings in wordchipper", _engine, LoadOptions)
+register_backends = registers_engine(
+    "wordchipper", "OpenAI's encodings in wordchipper", _engine, WordchipperLoadOptions
+)

@@ -9,14 +9,14 @@ from pydantic import Field, model_validator
 
 from tokbench import plugin
 from tokbench_plugins.huggingface.json import bert_json
-from tokbench_plugins.huggingface.options import TrainOptions
+from tokbench_plugins.huggingface.options import HuggingFaceTrainOptions
 from tokbench_plugins.registration import registers
 
 
-class LoadOptions(plugin.Options):
+class HuggingFaceLoadOptions(plugin.Options):
     """Either ``path`` or ``vocab_txt``.
 
-    >>> LoadOptions(vocab_txt="vocab.txt").lowercase
+    >>> HuggingFaceLoadOptions(vocab_txt="vocab.txt").lowercase
     True
     """
 
@@ -35,7 +35,7 @@ class LoadOptions(plugin.Options):
         return self
 
 
-def _load(options: LoadOptions) -> plugin.Tokenizer:
+def _load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.huggingface.tokenizer import make_tokenizer
 
     path = options.path or options.vocab_txt
@@ -48,7 +48,7 @@ def _load(options: LoadOptions) -> plugin.Tokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions, progress: plugin.TrainProgress
 ) -> plugin.Tokenizer:
     from tokbench_plugins.huggingface.train import train
 
@@ -62,9 +62,9 @@ SPEC = plugin.BackendSpec(
     name="huggingface",
     summary="any tokenizer.json, or BPE, WordPiece and Unigram trained by Hugging Face's tokenizers",
     load=_load,
-    load_options=LoadOptions,
+    load_options=HuggingFaceLoadOptions,
     train=_train,
-    train_options=TrainOptions,
+    train_options=HuggingFaceTrainOptions,
     requires=("tokenizers",),
     install="pip install 'tokbench[huggingface]'",
 )

@@ -48,14 +48,14 @@ def _option(default: Any, description: str, **limits: Any) -> Any:
     return Field(default=default, description=description, **limits)
 
 
-class TrainOptions(plugin.Options):
+class HuggingFaceTrainOptions(plugin.Options):
     """Options of training ``huggingface``; an option of another model is refused.
 
-    >>> TrainOptions().split, TrainOptions(model="wordpiece").unknown
+    >>> HuggingFaceTrainOptions().split, HuggingFaceTrainOptions(model="wordpiece").unknown
     ('gpt2', '[UNK]')
-    >>> TrainOptions(model="unigram", min_frequency=2)  # doctest: +ELLIPSIS
+    >>> HuggingFaceTrainOptions(model="unigram", min_frequency=2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    pydantic_core._pydantic_core.ValidationError: 1 validation error for TrainOptions
+    pydantic_core._pydantic_core.ValidationError: 1 validation error for HuggingFaceTrainOptions
       Value error, 'min_frequency' is an option of byte_bpe, bpe, wordpiece, not of unigram ...
     """
 

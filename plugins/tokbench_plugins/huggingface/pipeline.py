@@ -8,7 +8,7 @@ from typing import Any, Final
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from tokbench_plugins.bpe.patterns import PATTERNS
-from tokbench_plugins.huggingface.options import TrainOptions
+from tokbench_plugins.huggingface.options import HuggingFaceTrainOptions
 
 BYTE_TOKENS: Final = tuple(f"<0x{byte:02X}>" for byte in range(256))
 
@@ -27,7 +27,7 @@ _NORMALIZERS: Final[dict[str, Callable[[], Any]]] = {
 _MARK: Final = "\u2581"
 
 
-def make_pipeline(options: TrainOptions) -> Tokenizer:
+def make_pipeline(options: HuggingFaceTrainOptions) -> Tokenizer:
     """Make the pipeline, all but the vocabulary."""
     pipeline = Tokenizer(_model(options))
     if options.normalizer:
@@ -41,7 +41,7 @@ def make_pipeline(options: TrainOptions) -> Tokenizer:
     return pipeline
 
 
-def _model(options: TrainOptions) -> Any:
+def _model(options: HuggingFaceTrainOptions) -> Any:
     match options.model:
         case "byte_bpe":
             return models.BPE()
@@ -61,7 +61,7 @@ def _model(options: TrainOptions) -> Any:
     return models.Unigram()
 
 
-def _splits(options: TrainOptions) -> list[Any]:
+def _splits(options: HuggingFaceTrainOptions) -> list[Any]:
     byte_level = options.model == "byte_bpe"
     split = options.split
     steps: list[Any] = [pre_tokenizers.Digits(individual_digits=True)] if options.split_digits else []
@@ -86,7 +86,7 @@ def _splits(options: TrainOptions) -> list[Any]:
     return steps
 
 
-def _decoder(options: TrainOptions) -> Any:
+def _decoder(options: HuggingFaceTrainOptions) -> Any:
     """Return what joins tokens; where spaces were dropped, the library puts a space everywhere."""
     fallback = [decoders.ByteFallback()] if options.byte_fallback else []
     if options.model == "byte_bpe":
@@ -104,7 +104,7 @@ def _decoder(options: TrainOptions) -> Any:
 
 
 def make_trainer(
-    options: TrainOptions, vocab_size: int, first: list[str], alphabet: list[str], limit: int | None
+    options: HuggingFaceTrainOptions, vocab_size: int, first: list[str], alphabet: list[str], limit: int | None
 ) -> Any:
     """Make the trainer of a model.
 

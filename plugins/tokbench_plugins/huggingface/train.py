@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 
 from tokbench.plugin import BackendError, valid_unicode
-from tokbench_plugins.huggingface.options import TrainOptions
+from tokbench_plugins.huggingface.options import HuggingFaceTrainOptions
 from tokbench_plugins.huggingface.pipeline import BYTE_TOKENS, make_pipeline, make_trainer
 from tokbench_plugins.huggingface.tokenizer import HuggingFaceTokenizer, make_tokenizer
 
@@ -50,7 +50,7 @@ class _Texts:
             raise
 
 
-def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> HuggingFaceTokenizer:
+def train(documents: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions) -> HuggingFaceTokenizer:
     """Train a tokenizer.
 
     Args:
@@ -62,7 +62,7 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> H
     Raises:
         BackendError: the text is empty, its alphabet does not fit into ``vocab_size``, or the library refuses.
 
-    >>> tokenizer = train(["low lower lowest"] * 9, 262, TrainOptions())
+    >>> tokenizer = train(["low lower lowest"] * 9, 262, HuggingFaceTrainOptions())
     >>> [tokenizer.decode([i]) for i in tokenizer.encode("slow lower")]
     ['s', 'low', ' lower']
     """
@@ -88,7 +88,7 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> H
     return tokenizer
 
 
-def _train(texts: Iterable[str], vocab_size: int, options: TrainOptions) -> dict[str, Any]:
+def _train(texts: Iterable[str], vocab_size: int, options: HuggingFaceTrainOptions) -> dict[str, Any]:
     """Train, and return the content of the ``tokenizer.json``."""
     special = list(options.special_tokens)
     if options.unknown and options.unknown not in special:
@@ -120,7 +120,7 @@ def _train(texts: Iterable[str], vocab_size: int, options: TrainOptions) -> dict
 def _fit(
     texts: Iterable[str],
     vocab_size: int,
-    options: TrainOptions,
+    options: HuggingFaceTrainOptions,
     first: list[str],
     alphabet: list[str],
     limit: int | None = None,
@@ -132,7 +132,11 @@ def _fit(
 
 
 def _most_frequent(
-    found: Iterable[str], wanted: Sequence[str], texts: Iterable[str], options: TrainOptions, limit: int | None
+    found: Iterable[str],
+    wanted: Sequence[str],
+    texts: Iterable[str],
+    options: HuggingFaceTrainOptions,
+    limit: int | None,
 ) -> list[str]:
     """Choose the characters that get a token: wanted ones, marks of pre-tokenization, then the most frequent."""
     letters = set(found)

@@ -36,13 +36,13 @@ else:
     Vocabulary = Literal[tuple(vocabularies())] if vocabularies() else str
 
 
-class LoadOptions(plugin.Options):
+class MistralLoadOptions(plugin.Options):
     """The vocabulary."""
 
     vocabulary: Vocabulary = Field(description="a vocabulary of the package: v1, v2, v3, v7, ..., tekken_240718, ...")
 
 
-def _load(options: LoadOptions) -> plugin.Tokenizer:
+def _load(options: MistralLoadOptions) -> plugin.Tokenizer:
     path = vocabularies()[options.vocabulary]
     data = plugin.read_file(path)
     try:
@@ -61,7 +61,7 @@ SPEC = plugin.BackendSpec(
     name="mistral",
     summary="Mistral's SentencePiece and Tekken vocabularies, all inside its package",
     load=_load,
-    load_options=LoadOptions,
+    load_options=MistralLoadOptions,
     requires=("mistral-common",),
     install="pip install 'tokbench[mistral]'",
 )

@@ -18,10 +18,10 @@ _HIGHEST: Final = (1 << 32) - 1
 _SHOWN: Final = 40
 
 
-class LoadOptions(plugin.Options):
+class PretokenizedLoadOptions(plugin.Options):
     """Options of a file of texts and what some tokenizer made of them.
 
-    >>> LoadOptions(path="rows.jsonl", pieces="tokens").ids is None
+    >>> PretokenizedLoadOptions(path="rows.jsonl", pieces="tokens").ids is None
     True
     """
 
@@ -53,7 +53,7 @@ class LoadOptions(plugin.Options):
 class _Ids:
     """Checks the ids of rows."""
 
-    def __init__(self, options: LoadOptions, tokens: list[bytes]) -> None:
+    def __init__(self, options: PretokenizedLoadOptions, tokens: list[bytes]) -> None:
         self._options = options
         self._tokens = tokens
         self._size = len(tokens) or options.vocab_size or 0
@@ -91,7 +91,7 @@ class _Ids:
 class _PieceIds(_Ids):
     """Gives pieces ids: those of the vocabulary, or else in the order in which they come."""
 
-    def __init__(self, options: LoadOptions, known: dict[str, int], tokens: list[bytes]) -> None:
+    def __init__(self, options: PretokenizedLoadOptions, known: dict[str, int], tokens: list[bytes]) -> None:
         super().__init__(options, tokens)
         self._known = known
         self._closed = bool(known)
@@ -140,7 +140,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _load(options: LoadOptions) -> Pretokenized:
+def _load(options: PretokenizedLoadOptions) -> Pretokenized:
     field = options.pieces or options.ids or "ids"
     known, tokens = ({}, []) if options.vocab is None else read_vocabulary(options.vocab, options.spelling)
     ids_of = _PieceIds(options, known, tokens) if options.pieces else _Ids(options, tokens)
@@ -161,6 +161,6 @@ SPEC = plugin.BackendSpec(
     name="pretokenized",
     summary="ids or pieces computed by another program, in any language, looked up text by text",
     load=_load,
-    load_options=LoadOptions,
+    load_options=PretokenizedLoadOptions,
 )
 register_backends = registers(SPEC)

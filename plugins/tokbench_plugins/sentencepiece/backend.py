@@ -8,16 +8,16 @@ from pydantic import Field
 
 from tokbench import plugin
 from tokbench_plugins.registration import registers
-from tokbench_plugins.sentencepiece.options import TrainOptions
+from tokbench_plugins.sentencepiece.options import SentencePieceTrainOptions
 
 
-class LoadOptions(plugin.Options):
+class SentencePieceLoadOptions(plugin.Options):
     """The model."""
 
     path: plugin.LocalPath = Field(description="a SentencePiece model (.model) of any kind")
 
 
-def _load(options: LoadOptions) -> plugin.Tokenizer:
+def _load(options: SentencePieceLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.sentencepiece.tokenizer import make_tokenizer
 
     try:
@@ -27,7 +27,7 @@ def _load(options: LoadOptions) -> plugin.Tokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: SentencePieceTrainOptions, progress: plugin.TrainProgress
 ) -> plugin.Tokenizer:
     from tokbench_plugins.sentencepiece.train import train
 
@@ -41,9 +41,9 @@ SPEC = plugin.BackendSpec(
     name="sentencepiece",
     summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
     load=_load,
-    load_options=LoadOptions,
+    load_options=SentencePieceLoadOptions,
     train=_train,
-    train_options=TrainOptions,
+    train_options=SentencePieceTrainOptions,
     requires=("sentencepiece",),
     install="pip install sentencepiece",
 )

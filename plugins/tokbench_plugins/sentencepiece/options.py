@@ -26,10 +26,10 @@ def _option(default: Any, description: str, **limits: Any) -> Any:
     return Field(default=default, description=description, **limits)
 
 
-class TrainOptions(plugin.Options):
+class SentencePieceTrainOptions(plugin.Options):
     """Options of training ``sentencepiece``; names and defaults are the library's.
 
-    >>> TrainOptions().model_type, TrainOptions().max_sentence_length
+    >>> SentencePieceTrainOptions().model_type, SentencePieceTrainOptions().max_sentence_length
     ('unigram', 4192)
     """
 
@@ -94,7 +94,7 @@ class TrainOptions(plugin.Options):
     def arguments(self) -> dict[str, Any]:
         """Return the trainer's arguments that differ from its own defaults.
 
-        >>> TrainOptions(byte_fallback=True, control_symbols=("<sep>",)).arguments()
+        >>> SentencePieceTrainOptions(byte_fallback=True, control_symbols=("<sep>",)).arguments()
         {'byte_fallback': True, 'control_symbols': ['<sep>']}
         """
         changed = self.model_dump(exclude_defaults=True)

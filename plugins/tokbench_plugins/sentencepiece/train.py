@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sentencepiece import SentencePieceTrainer
 
 from tokbench.plugin import BackendError
-from tokbench_plugins.sentencepiece.options import TrainOptions
+from tokbench_plugins.sentencepiece.options import SentencePieceTrainOptions
 from tokbench_plugins.sentencepiece.tokenizer import SentencePieceTokenizer, make_tokenizer
 
 _ERRORS_ONLY = 2
@@ -75,7 +75,7 @@ class _Lines:
         )
 
 
-def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> SentencePieceTokenizer:
+def train(documents: Iterable[str], vocab_size: int, options: SentencePieceTrainOptions) -> SentencePieceTokenizer:
     r"""Train a model on the lines of the documents.
 
     The trainer works by the line, as it does on files: no piece holds a line feed, and none is learned
@@ -89,7 +89,7 @@ def train(documents: Iterable[str], vocab_size: int, options: TrainOptions) -> S
     Raises:
         BackendError: no line is left, or the trainer refuses text or options; the message says why.
 
-    >>> tokenizer = train(["low lower lowest\nslow slower"] * 9, 15, TrainOptions(model_type="bpe"))
+    >>> tokenizer = train(["low lower lowest\nslow slower"] * 9, 15, SentencePieceTrainOptions(model_type="bpe"))
     >>> [tokenizer.token_bytes(i) for i in tokenizer.encode("slow")]
     [b' s', b'low']
     """

@@ -40,13 +40,13 @@ Vocabulary = Literal[
 """Every vocabulary of splintr-rs 0.22; its further names are other spellings of these."""
 
 
-class LoadOptions(plugin.Options):
+class SplintrLoadOptions(plugin.Options):
     """The vocabulary."""
 
     vocabulary: Vocabulary = Field(description="the model whose vocabulary is loaded; all are inside the package")
 
 
-def _load(options: LoadOptions) -> plugin.Tokenizer:
+def _load(options: SplintrLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
     return SplintrTokenizer(options.vocabulary)
@@ -56,7 +56,7 @@ SPEC = plugin.BackendSpec(
     name="splintr",
     summary="vocabularies of 23 well-known models that need no network, in a fast engine",
     load=_load,
-    load_options=LoadOptions,
+    load_options=SplintrLoadOptions,
     requires=("splintr-rs",),
     install="pip install 'tokbench[fast]'",
 )

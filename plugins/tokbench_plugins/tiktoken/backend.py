@@ -21,10 +21,10 @@ _DEFAULT_PATTERN = "gpt4"
 _PATTERN = "the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; what it does not match is lost"
 
 
-class LoadOptions(plugin.Options):
+class TiktokenLoadOptions(plugin.Options):
     """Either ``encoding`` or ``path``.
 
-    >>> LoadOptions(encoding="cl100k_base").encoding
+    >>> TiktokenLoadOptions(encoding="cl100k_base").encoding
     'cl100k_base'
     """
 
@@ -48,13 +48,13 @@ class LoadOptions(plugin.Options):
         return self
 
 
-class TrainOptions(plugin.Options):
+class TiktokenTrainOptions(plugin.Options):
     """Options of training ranks. A ``.tiktoken`` file does not say its pattern: give it again to load it."""
 
     pattern: SplitPattern = Field(default=_DEFAULT_PATTERN, description=_PATTERN)
 
 
-def _load(options: LoadOptions) -> plugin.Tokenizer:
+def _load(options: TiktokenLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding, is_lossless, make_encoding
 
     if options.encoding is not None:
@@ -67,7 +67,7 @@ def _load(options: LoadOptions) -> plugin.Tokenizer:
 
 
 def _train(
-    documents: Iterable[str], vocab_size: int, options: TrainOptions, progress: plugin.TrainProgress
+    documents: Iterable[str], vocab_size: int, options: TiktokenTrainOptions, progress: plugin.TrainProgress
 ) -> plugin.Tokenizer:
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, is_lossless, make_encoding
 
@@ -84,9 +84,9 @@ SPEC = plugin.BackendSpec(
     name="tiktoken",
     summary="OpenAI's encodings by name, any .tiktoken file, or ranks trained here, in OpenAI's engine",
     load=_load,
-    load_options=LoadOptions,
+    load_options=TiktokenLoadOptions,
     train=_train,
-    train_options=TrainOptions,
+    train_options=TiktokenTrainOptions,
     min_vocab_size=256,
     nested=True,
     requires=("tiktoken",),

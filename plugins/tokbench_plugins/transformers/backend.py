@@ -10,10 +10,10 @@ from tokbench import plugin
 from tokbench_plugins.registration import registers
 
 
-class LoadOptions(plugin.Options):
+class TransformersLoadOptions(plugin.Options):
     """Either ``path`` or ``name``.
 
-    >>> LoadOptions(name="gpt2").trust_remote_code
+    >>> TransformersLoadOptions(name="gpt2").trust_remote_code
     False
     """
 
@@ -37,7 +37,7 @@ class LoadOptions(plugin.Options):
         return self
 
 
-def _load(options: LoadOptions) -> plugin.Tokenizer:
+def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
     from tokbench_plugins.transformers.tokenizer import behind_the_contract, from_folder, from_hub
 
     trust = options.trust_remote_code
@@ -54,7 +54,7 @@ SPEC = plugin.BackendSpec(
     name="transformers",
     summary="any tokenizer that AutoTokenizer loads, from a folder or the hub; needs no torch",
     load=_load,
-    load_options=LoadOptions,
+    load_options=TransformersLoadOptions,
     requires=("transformers",),
     install="pip install 'tokbench[transformers]'",
 )

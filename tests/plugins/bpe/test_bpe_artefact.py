@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench_plugins.bpe import PATTERNS, read_artefact, write_artefact
-from tokbench_plugins.bpe.artefact import Artefact, Corpus, CorpusDigest, Training
+from tokbench_plugins.bpe.artefact import Artefact, CorpusDigest, TrainingRecord, TrainingText
 from tokbench_plugins.bpe.formats import Parts, write_gpt2_files, write_listing, write_ranks, write_tokenizer_json
 from tokbench_plugins.bpe.special import NO_SPECIAL, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 MERGES = [(104, 105), (256, 33), (257, 257)]
 SPECIAL = SpecialTokens({"<|endoftext|>": 259, "<é>": 300})
-TRAINING = Training(1000, "smallest", Corpus("0" * 64, 2, 17))
+TRAINING = TrainingRecord(1000, "smallest", TrainingText("0" * 64, 2, 17))
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def rewrite(path, *, signed=True, **changes):
 @pytest.mark.parametrize("pattern", [None, PATTERNS["o200k"], r"\w+|é"])
 @pytest.mark.parametrize("merges", [[], MERGES])
 @pytest.mark.parametrize("special", [NO_SPECIAL, SPECIAL])
-@pytest.mark.parametrize("training", [Training(), TRAINING, Training(300, "first", None)])
+@pytest.mark.parametrize("training", [TrainingRecord(), TRAINING, TrainingRecord(300, "first", None)])
 def test_round_trip(tmp_path, pattern, merges, special, training):
     path = tmp_path / "x.bpe.json"
     write_artefact(path, merges, pattern, special, training)

@@ -260,7 +260,7 @@ def test_batches_are_decoded_as_the_documents_one_by_one(monkeypatch, compiled):
 
 @pytest.mark.parametrize("module", [naive_bpe, regex_bpe])
 def test_training_options(module, tmp_path):
-    """What a configuration may say: the tie rule, processes, special tokens by set and by name."""
+    """Options of a configuration: the tie rule, processes, special tokens by set and by name."""
     spec = spec_of(module)
     documents = ["ba ab ab ba bb", "ab"] * 20
 

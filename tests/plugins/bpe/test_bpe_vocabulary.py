@@ -1,4 +1,4 @@
-"""What a vocabulary is made of, and what it refuses."""
+"""The parts of a vocabulary, and the vocabularies that are refused."""
 
 import pickle
 

@@ -31,7 +31,7 @@ from tokbench.contracts.tokenizer import (
     Tokenizer,
 )
 from tokbench_plugins.huggingface import backend as huggingface_backend
-from tokbench_plugins.huggingface.backend import LoadOptions
+from tokbench_plugins.huggingface.backend import HuggingFaceLoadOptions
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
 from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
@@ -47,8 +47,8 @@ every = pytest.mark.parametrize("name", PUBLISHED)
 def load(data, name):
     folder = data / "hf"
     if name.startswith("bert"):
-        return SPEC.load(LoadOptions(vocab_txt=folder / f"{name}.vocab.txt"))
-    return SPEC.load(LoadOptions(path=folder / f"{name}.tokenizer.json"))
+        return SPEC.load(HuggingFaceLoadOptions(vocab_txt=folder / f"{name}.vocab.txt"))
+    return SPEC.load(HuggingFaceLoadOptions(path=folder / f"{name}.tokenizer.json"))
 
 
 def spelled(tokenizer):
@@ -116,7 +116,7 @@ def test_any_text(name, texts, data):
 def test_roberta_is_gpt2_under_other_ids(data):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
-    gpt2 = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.LoadOptions(encoding="gpt2"))
+    gpt2 = specs_of(tiktoken_backend)["tiktoken"].load(tiktoken_backend.TiktokenLoadOptions(encoding="gpt2"))
     roberta, texts = load(data, "roberta-base"), pud(data)
     of_bytes = {gpt2.token_bytes(i): i for i in range(50256)}
     special = set(roberta.special_ids.values())
@@ -130,7 +130,7 @@ def test_roberta_is_gpt2_under_other_ids(data):
 
 def sentencepiece_t5(data):
     spec = specs_of(sentencepiece_backend)["sentencepiece"]
-    return spec.load(sentencepiece_backend.LoadOptions(path=data / "spm" / "t5_base.model"))
+    return spec.load(sentencepiece_backend.SentencePieceLoadOptions(path=data / "spm" / "t5_base.model"))
 
 
 def test_t5_is_the_sentencepiece_model(data):
@@ -174,5 +174,5 @@ def test_bert_decodes_words_with_spaces(data):
     assert [bert.token_bytes(i) for i in ids] == [b" em", b"bed", b"ding", b"s", b" ,", b" wo", b"rter", b" !"]
     assert bert.decode(ids) == "embeddings , worter !"
     assert bert.decode([101, *ids[:1]]) == "[CLS] em"
-    cased = SPEC.load(LoadOptions(vocab_txt=data / "hf" / "bert-base-uncased.vocab.txt", lowercase=False))
+    cased = SPEC.load(HuggingFaceLoadOptions(vocab_txt=data / "hf" / "bert-base-uncased.vocab.txt", lowercase=False))
     assert cased.encode("Embeddings") == [cased.unk_id]

@@ -27,7 +27,7 @@ from tokbench.contracts.tokenizer import (
     HasTokenBytes,
 )
 from tokbench_plugins.huggingface import backend as huggingface_backend
-from tokbench_plugins.huggingface.backend import LoadOptions
+from tokbench_plugins.huggingface.backend import HuggingFaceLoadOptions
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -258,7 +258,7 @@ def test_the_backends_are_told_of_where_their_libraries_are_absent():
 def test_saving_and_loading(tmp_path):
     tokenizer, path = byte_level(), tmp_path / "x.tokenizer.json"
     tokenizer.save(path)
-    loaded = SPEC.load(LoadOptions(path=path))
+    loaded = SPEC.load(HuggingFaceLoadOptions(path=path))
     assert [loaded.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
     again = tmp_path / "again.tokenizer.json"
     loaded.save(again)
@@ -283,7 +283,7 @@ def test_damaged_files(content, reason, tmp_path):
     path = tmp_path / "x.json"
     path.write_bytes(content)
     with pytest.raises(tokbench.BackendError, match=rf"x\.json: {reason}") as caught:
-        SPEC.load(LoadOptions(path=path))
+        SPEC.load(HuggingFaceLoadOptions(path=path))
     assert "\n" not in str(caught.value)
 
 
@@ -298,15 +298,15 @@ def test_damaged_vocab_txt(content, reason, tmp_path):
     path = tmp_path / "vocab.txt"
     path.write_bytes(content)
     with pytest.raises(tokbench.BackendError, match=rf"vocab\.txt: {reason}"):
-        SPEC.load(LoadOptions(vocab_txt=path))
+        SPEC.load(HuggingFaceLoadOptions(vocab_txt=path))
 
 
 def test_options_that_do_not_go_together(tmp_path):
     with pytest.raises(tokbench.BackendError, match=r"x\.json: No such file or directory"):
-        SPEC.load(LoadOptions(path=tmp_path / "x.json"))
+        SPEC.load(HuggingFaceLoadOptions(path=tmp_path / "x.json"))
     with pytest.raises(ValidationError, match="give either 'path' or 'vocab_txt'"):
-        LoadOptions()
+        HuggingFaceLoadOptions()
     with pytest.raises(ValidationError, match="give either 'path' or 'vocab_txt'"):
-        LoadOptions(path="x", vocab_txt="y")
+        HuggingFaceLoadOptions(path="x", vocab_txt="y")
     with pytest.raises(ValidationError, match="'lowercase' goes with 'vocab_txt'"):
-        LoadOptions(path="x", lowercase=False)
+        HuggingFaceLoadOptions(path="x", lowercase=False)

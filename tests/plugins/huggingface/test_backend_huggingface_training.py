@@ -13,7 +13,7 @@ import tokbench
 from tokbench.contracts.tokenizer import HasDummyPrefix, HasTokenBytes
 from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.huggingface import backend as huggingface_backend
-from tokbench_plugins.huggingface.backend import LoadOptions, TrainOptions
+from tokbench_plugins.huggingface.backend import HuggingFaceLoadOptions, HuggingFaceTrainOptions
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -22,7 +22,7 @@ BASE = ["low lower lowest\nslow slower, the slowest of 20 low flowers", "Été �
 
 
 def train(documents, vocab_size, **options):
-    return SPEC.train(iter(documents), vocab_size, TrainOptions(**options), silent)
+    return SPEC.train(iter(documents), vocab_size, HuggingFaceTrainOptions(**options), silent)
 
 
 # Settings that differ in what text becomes and in how it comes back.
@@ -83,7 +83,7 @@ def test_training_again_gives_the_same_file(name, tmp_path):
     for file in ("first", "second"):
         train(BASE, 400, **VARIANTS[name]).save(tmp_path / file)
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
-    loaded = SPEC.load(LoadOptions(path=tmp_path / "first"))
+    loaded = SPEC.load(HuggingFaceLoadOptions(path=tmp_path / "first"))
     texts = TEXTS + BASE
     assert [loaded.encode(text) for text in texts] == [variant(name).encode(text) for text in texts]
 
@@ -247,7 +247,7 @@ def test_lone_surrogates_do_not_stop_training():
 )
 def test_options_that_do_not_go_together(options, reason):
     with pytest.raises(ValidationError, match=reason):
-        TrainOptions(**options)
+        HuggingFaceTrainOptions(**options)
 
 
 def test_settled_scores_do_not_depend_on_the_library_s_order():

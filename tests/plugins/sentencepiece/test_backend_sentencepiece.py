@@ -30,7 +30,7 @@ from tokbench.contracts.tokenizer import (
     Tokenizer,
 )
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
-from tokbench_plugins.sentencepiece.backend import LoadOptions
+from tokbench_plugins.sentencepiece.backend import SentencePieceLoadOptions
 
 SPEC = specs_of(sentencepiece_backend)["sentencepiece"]
 
@@ -56,7 +56,7 @@ def variant(name):
 
 
 def model(data, name):
-    return SPEC.load(LoadOptions(path=data / "spm" / f"{name}.model"))
+    return SPEC.load(SentencePieceLoadOptions(path=data / "spm" / f"{name}.model"))
 
 
 def without_visible_spaces(texts):
@@ -165,7 +165,7 @@ def test_saving_and_loading(tmp_path):
     tokenizer = variant("bytes")
     path = tmp_path / f"x{tokenizer.file_suffix}"
     tokenizer.save(path)
-    loaded = SPEC.load(LoadOptions(path=path))
+    loaded = SPEC.load(SentencePieceLoadOptions(path=path))
     assert [loaded.encode(text) for text in TEXTS] == [tokenizer.encode(text) for text in TEXTS]
     assert [file.name for file in tmp_path.iterdir()] == ["x.model"]
 
@@ -176,9 +176,9 @@ def test_damaged_models(damage, tmp_path):
     tokenizer.save(path)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(tokbench.BackendError, match=r"x\.model: not a SentencePiece model, or a damaged one"):
-        SPEC.load(LoadOptions(path=path))
+        SPEC.load(SentencePieceLoadOptions(path=path))
 
 
 def test_absent_model(tmp_path):
     with pytest.raises(tokbench.BackendError, match=r"x\.model: No such file or directory"):
-        SPEC.load(LoadOptions(path=tmp_path / "x.model"))
+        SPEC.load(SentencePieceLoadOptions(path=tmp_path / "x.model"))

@@ -17,7 +17,7 @@ from sentencepiece import SentencePieceTrainer
 
 import tokbench
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
-from tokbench_plugins.sentencepiece.backend import TrainOptions
+from tokbench_plugins.sentencepiece.backend import SentencePieceTrainOptions
 
 SPEC = specs_of(sentencepiece_backend)["sentencepiece"]
 
@@ -28,7 +28,7 @@ LEFT_OUT = {
     *("escape_whitespaces", "auto_character_coverage", "enable_differential_privacy"),
     *("differential_privacy_noise_level", "differential_privacy_clipping_threshold"),
 }
-OPTIONS = set(TrainOptions.model_fields)
+OPTIONS = set(SentencePieceTrainOptions.model_fields)
 
 
 # Options
@@ -81,7 +81,7 @@ def test_no_option_of_the_library_is_missing():
 @pytest.mark.parametrize("name", sorted(OPTIONS - {"denormalization_rule_tsv"}))
 def test_defaults_are_those_of_the_library(name):
     written = fields_of_the_library().get(name, "nmt_nfkc")  # the one the trainer itself fills in
-    default = TrainOptions.model_fields[name].default
+    default = SentencePieceTrainOptions.model_fields[name].default
     if isinstance(default, bool):
         assert str(default).lower() == (written or "false")
     elif default in ((), None):
@@ -94,7 +94,7 @@ def test_defaults_are_those_of_the_library(name):
 
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_the_trainer_accepts_every_option(name, tmp_path):
-    value = TrainOptions.model_fields[name].default
+    value = SentencePieceTrainOptions.model_fields[name].default
     if value is None:  # a file: of pieces and their scores, or of characters and what they become, in hexadecimal
         value = tmp_path / "rules.tsv"
         value.write_text("slow\t1\n" if name.startswith("seed") else "41\t61\n")
@@ -112,9 +112,9 @@ def test_the_trainer_accepts_every_option(name, tmp_path):
 
 def test_unknown_names_are_refused():
     with pytest.raises(ValidationError, match="splitdigits"):
-        TrainOptions(splitdigits=True)
+        SentencePieceTrainOptions(splitdigits=True)
     with pytest.raises(ValidationError, match="max_sentencepiece_length"):
-        TrainOptions(max_sentencepiece_length=1000)
+        SentencePieceTrainOptions(max_sentencepiece_length=1000)
 
 
 def test_options_reach_the_trainer():
@@ -130,7 +130,7 @@ def test_options_reach_the_trainer():
 
 
 def loaded_by_the_library(lines):
-    """How many lines the trainer says it takes; it says so on the process's own error stream."""
+    """Return the number of lines that the trainer reports on the error stream of the process."""
     code = (
         "import io, json, sys; from sentencepiece import SentencePieceTrainer as trainer\n"
         "trainer.Train(sentence_iterator=iter(json.load(sys.stdin)), model_writer=io.BytesIO(), vocab_size=400,\n"

@@ -23,7 +23,7 @@ from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.vocabulary_size.costs import advice, costs, describe_model, extensions, law
 from tokbench.runner.vocabulary_size.lines import Built, Line, Place, cut, grid, ladder, read_merges
-from tokbench.runner.vocabulary_size.rows import Text, find_knee, pack_curve, rows
+from tokbench.runner.vocabulary_size.rows import TextTotals, find_knee, pack_curve, rows
 from tokbench.runner.workers.pool import WorkerPool
 from tokbench.vocabulary.size.model import VocabularyStudy
 
@@ -149,7 +149,7 @@ class _Study:
         )
 
     @cached_property
-    def texts(self) -> dict[tuple[str, str], Text]:
+    def texts(self) -> dict[tuple[str, str], TextTotals]:
         """By corpus and group, the whole among them; the text is the same for whatever tokenizer."""
         found = {}
         for corpus in self.plan.measured:
@@ -159,15 +159,15 @@ class _Study:
                     found[corpus, group] = text
         return found
 
-    def _text(self, name: str, corpus: str, group: str) -> Text | None:
+    def _text(self, name: str, corpus: str, group: str) -> TextTotals | None:
         sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)
         words = self._state(Role.TOKENS_PER_WORD, UnitSums, name, corpus, group)
         if isinstance(sums, Failure) or isinstance(words, Failure):
             return None
         if words.refusal() is not None:
-            return Text(sums.documents, sums.columns["bytes"], None, "")
+            return TextTotals(sums.documents, sums.columns["bytes"], None, "")
         [unit] = words.units
-        return Text(sums.documents, sums.columns["bytes"], words.sums.columns["words"], UNIT_NAMES[unit][0])
+        return TextTotals(sums.documents, sums.columns["bytes"], words.sums.columns["words"], UNIT_NAMES[unit][0])
 
     def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
         """Return what the tokenizers of a line lose of a corpus, or ``None`` if they lose nothing."""

@@ -20,8 +20,8 @@ from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.size.knee import knee
 
 
-class Text(NamedTuple):
-    """The side of the text, the same for every tokenizer.
+class TextTotals(NamedTuple):
+    """The documents, bytes and words of the text, the same for every tokenizer.
 
     Attributes:
         documents: their number.
@@ -36,7 +36,7 @@ class Text(NamedTuple):
     unit: str
 
 
-def rows(place: Place, line: Line, text: Text, sizes: list[int]) -> list[SizeRow]:
+def rows(place: Place, line: Line, text: TextTotals, sizes: list[int]) -> list[SizeRow]:
     """Return a row for each size; a size of which the text has no tokens is left out."""
     found: list[SizeRow] = []
     for size in sizes:
@@ -50,7 +50,7 @@ def rows(place: Place, line: Line, text: Text, sizes: list[int]) -> list[SizeRow
     return found
 
 
-def _row(place: Place, line: Line, text: Text, size: int) -> SizeRow | None:
+def _row(place: Place, line: Line, text: TextTotals, size: int) -> SizeRow | None:
     k = line.at(size)
     tokens, counts = line.tokens[k], line.counts(k)
     columns = {"tokens": tokens, "bytes": text.n_bytes}
@@ -77,7 +77,7 @@ def _row(place: Place, line: Line, text: Text, size: int) -> SizeRow | None:
     return replace(row, fertility=fertility.value, fertility_low=low, fertility_high=high)
 
 
-def find_knee(place: Place, line: Line, text: Text) -> SizeKnee | None:
+def find_knee(place: Place, line: Line, text: TextTotals) -> SizeKnee | None:
     """Return where bytes per token turn from steep to flat over the logarithm of the size, or ``None``.
 
     The replicates of its interval leave out each group of documents in turn.
@@ -94,7 +94,7 @@ def find_knee(place: Place, line: Line, text: Text) -> SizeKnee | None:
     return None if found is None else SizeKnee(**place._asdict(), **found._asdict())
 
 
-def pack_curve(place: Place, curve: Curve, text: Text, *, entropy: bool) -> PackedCurve:
+def pack_curve(place: Place, curve: Curve, text: TextTotals, *, entropy: bool) -> PackedCurve:
     """Return the curve of every size, with or without the entropy at every size."""
     return PackedCurve(
         **place._asdict(),

@@ -66,7 +66,7 @@ def letter_class(case: int, fold: int = 0) -> int:
     return END + 1 + case * len(FOLDS) + fold
 
 
-class Tables(NamedTuple):
+class ClassTables(NamedTuple):
     """The classes of all characters, in pages of 256 of which equal ones are kept once: about 60 KB.
 
     Attributes:
@@ -84,7 +84,7 @@ class Tables(NamedTuple):
 
 
 @cache
-def class_tables() -> Tables:
+def class_tables() -> ClassTables:
     """Return the tables of the ``regex`` that is installed."""
     codes = np.arange(0x110000, dtype=np.uint32)
     codes[0xD800:0xE000] = ord("?")  # surrogates are not text; something must keep their places
@@ -100,7 +100,7 @@ def class_tables() -> Tables:
             classes[ord(letter)] = letter_class(SMALL if letter in letters else case, fold)
     places: dict[bytes, int] = {}
     pages = [places.setdefault(page.tobytes(), 256 * len(places)) for page in classes.reshape(-1, 256)]
-    return Tables(np.frombuffer(b"".join(places), np.uint8), np.array(pages, np.int32))
+    return ClassTables(np.frombuffer(b"".join(places), np.uint8), np.array(pages, np.int32))
 
 
 MARKED, BEFORE, HERE, SET_MARK = 1, 2, 4, 8
@@ -299,7 +299,7 @@ def _scan_documents(data: Any, offsets: Any, ends: Any, table: Any, classes: Any
         offsets: int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``.
         ends: int64[n + 3], written to.
         table: the automaton; see :func:`transitions`.
-        classes: the classes of all characters; see :class:`Tables`.
+        classes: the classes of all characters; see :class:`ClassTables`.
         pages: where those of each page are.
     """
     found: Any = 0

@@ -49,7 +49,7 @@ CONTEXTS = [
 
 
 def wanted(name, documents):
-    """Where the chunks of all documents end, in bytes, as `regex` cuts them."""
+    """Return the ends of the chunks of all documents, in bytes, as `regex` cuts them."""
     find = regex.compile(PATTERNS[name]).findall
     return np.cumsum([len(chunk.encode()) for document in documents for chunk in find(document)], dtype=np.int64)
 

@@ -99,7 +99,7 @@ def test_a_long_chunk_takes_no_quadratic_time():
 @settings(deadline=None)
 @given(text=TEXT, small=st.integers(0, 30))
 def test_encoding_starts_as_with_fewer_merges(text, small):
-    """What the vocabulary curve rests on: applying the later merges to the ids of fewer gives the ids of all."""
+    """Applying the later merges to the ids of fewer merges gives the ids of all; the vocabulary curve needs it."""
     merges = train([text, text[::-1]], 300, None)
     ids = Encoder(merges[:small])(text)
     for rank in range(small, len(merges)):

@@ -17,6 +17,7 @@ from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 from tokbench.testing.findings import raised
+from tokbench.testing.texts import generated
 from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
 
 _KEPT: Final = "the tokenizer under test"
@@ -45,6 +46,7 @@ class _Load(Job):
     request: bytes
     seconds: float
     avoid: frozenset[str]
+    generated: tuple[str, ...]
 
     def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
@@ -67,7 +69,7 @@ class _Load(Job):
         tokenizer = request.make(spec)
         if not isinstance(tokenizer, Tokenizer):
             raise BackendError(f"it made {type(tokenizer).__name__}, which lacks encode, decode or vocab_size")
-        return TokenizerUnderTest(request, spec, tokenizer, self.seconds, self.avoid)
+        return TokenizerUnderTest(request, spec, tokenizer, self.seconds, self.avoid, self.generated)
 
 
 class CheckProcess:
@@ -90,7 +92,7 @@ class CheckProcess:
         environment, limits = {"PYTHONHASHSEED": str(hash_seed)}, Limits(step=limit, train=limit)
         self._pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True)
         self.close = weakref.finalize(self, self._pool.end)
-        problem = self._ask(_Load(request.name, pickle.dumps(request), limit, avoid))
+        problem = self._ask(_Load(request.name, pickle.dumps(request), limit, avoid, generated(request.examples)))
         if isinstance(problem, WorkerDied):
             raise BackendError(f"backend {request.name!r} does not load: {reason_of(problem)}")
         if problem is not None:

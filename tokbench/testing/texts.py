@@ -75,7 +75,8 @@ def long_texts() -> dict[str, str]:
     """Return texts of a megabyte each, with no place to split them, by their description."""
     import random
 
-    letters = "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz", k=_LONG))  # noqa: S311 - no secret
+    letter_of_byte = bytes(ord("a") + byte % 26 for byte in range(256))
+    letters = random.Random(1).randbytes(_LONG).translate(letter_of_byte).decode()  # noqa: S311 - no secret
     spaces = " " * _LONG
     return {"one letter": "a" * _LONG, "letters": letters, "spaces": spaces, "spaces before a letter": f"{spaces}a"}
 

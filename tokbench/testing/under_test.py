@@ -21,7 +21,7 @@ from tokbench.progress import silent
 from tokbench.registry import Registry, load_registry, missing
 from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
-from tokbench.testing.texts import corpus, generated, training_text
+from tokbench.testing.texts import corpus, training_text
 
 T = TypeVar("T")
 
@@ -126,6 +126,7 @@ class TokenizerUnderTest:
         request: makes another tokenizer like it.
         limit: seconds that a rule may take.
         avoid: calls that killed an earlier process; they are not made again.
+        generated: texts that hypothesis generated, in the parent process, once for all tokenizers.
     """
 
     request: CheckRequest
@@ -133,6 +134,7 @@ class TokenizerUnderTest:
     tokenizer: Tokenizer
     limit: float
     avoid: frozenset[str] = frozenset()
+    generated: tuple[str, ...] = ()
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
         """Call a method of the tokenizer; what it raises goes through.
@@ -230,7 +232,7 @@ class TokenizerUnderTest:
     @property
     def more_texts(self) -> tuple[str, ...]:
         """The texts, and those that hypothesis generates."""
-        return self.texts + generated(self.request.examples)
+        return self.texts + self.generated
 
     @property
     def special_names(self) -> list[str]:

@@ -14,11 +14,11 @@ import tokbench
 from tokbench.contracts.corpus import Document, Gold
 from tokbench.corpus.shards import shards
 from tokbench.corpus.sources.gold import align
-from tokbench.corpus.words import uax29, units
+from tokbench.corpus.words import uax29
 from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.uax29 import uax29_spans
-from tokbench.corpus.words.units import default_unit, usable_unit
+from tokbench.corpus.words.units import default_unit
 
 needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
 FOUND = ["uax29", "whitespace", "character", "grapheme", "syllable", pytest.param("icu", marks=needs_icu)]
@@ -56,15 +56,6 @@ def test_unspaced_scripts_are_counted_by_icu_if_it_is_there(code):
 @pytest.mark.parametrize("code", ["bo", "dz", "bod_Tibt"])
 def test_tibetan_has_no_dictionary_but_marks_its_syllables(code):
     assert default_unit(code, icu=True) == default_unit(code, icu=False) == "syllable"
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_icu_falls_back_to_the_unit_by_default(monkeypatch, there):
-    monkeypatch.setattr(units, "icu_works", lambda: there)
-    assert [usable_unit("icu", group) for group in ("th", "fi", "ko")] == (
-        ["icu"] * 3 if there else ["character", "uax29", "whitespace"]
-    )
-    assert usable_unit("uax29", "th") == "uax29"
 
 
 def test_a_broken_icu_is_as_good_as_none():

@@ -12,10 +12,9 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
-from tokbench.corpus.words.unicode_version import pinned_pictographs
+from tokbench.corpus.words.unicode_tables import bit_table, bits_of, every_second
 
 # What the rules ask about a character, a bit each.
 _LETTER, _DIGIT, _HEBREW = (np.uint16(1 << k) for k in range(3))
@@ -55,47 +54,29 @@ _KINDS: Final = {
 """The bits of each value of the property Word_Break; ``Other`` has none."""
 
 _PATTERNS: Final = (
-    (r"\p{WB=Other}+|" + "|".join(rf"(\p{{WB={name}}}+)" for name in _KINDS), tuple(_KINDS.values())),
-    (r"(\p{Extended_Pictographic}+)", (_PICTOGRAPH,)),
-    (r"\p{C}+|([\p{L}\p{N}\p{M}_]+)", (_WRITTEN,)),
+    (r"\p{WB=Other}+|" + "|".join(rf"(\p{{WB={name}}}+)" for name in _KINDS), tuple(map(int, _KINDS.values()))),
+    (r"\p{C}+|([\p{L}\p{N}\p{M}_]+)", (int(_WRITTEN),)),
 )
 
-_CODE_POINTS: Final = 0x110000
 _CR: Final = 0x0D
 _LF: Final = 0x0A
-_BLANK: Final = 0x20
 _ASCII: Final = 0x80
 _BREAK: Final = re.compile(rb"[ \n]")
-_FEW: Final = 200
-"""If fewer than one byte in this many is beyond ASCII, searching around each of them is faster."""
-_MOST: Final = 4
-"""If more than one byte in this many is beyond ASCII, reading the whole text is faster than cutting it."""
-
-
-def _kinds_of(text: str) -> NDArray[np.uint16]:
-    kinds = np.zeros(len(text), dtype=np.uint16)
-    for pattern, bits in _PATTERNS:
-        for match in regex.finditer(pattern, text):
-            if match.lastindex:
-                kinds[match.start() : match.end()] |= bits[match.lastindex - 1]
-    return kinds
+_FEW: Final = 150
+"""If fewer than one byte in this many is beyond ASCII, applying the rules around each of them alone is faster."""
 
 
 @cache
 def _table() -> NDArray[np.uint16]:
     """Return the bits of every code point."""
-    points = np.arange(_CODE_POINTS, dtype="<u4")
-    table = _kinds_of(points.tobytes().decode("utf-32-le", "surrogatepass"))
-    for each in pinned_pictographs():
-        table[each.start : each.stop] |= _PICTOGRAPH
-    return table
+    return bit_table(_PATTERNS, int(_PICTOGRAPH))
 
 
 @cache
 def _ascii_table() -> NDArray[np.uint16]:
     """Return the bits of every byte of ASCII text; bytes beyond ASCII have none."""
     table = np.zeros(256, dtype=np.uint16)
-    table[:_ASCII] = _kinds_of("".join(map(chr, range(_ASCII))))
+    table[:_ASCII] = bits_of("".join(map(chr, range(_ASCII))), _PATTERNS)
     return table
 
 
@@ -115,7 +96,7 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
         return _plain_spans(np.frombuffer(data, dtype=np.uint8))
     codes = np.frombuffer(data, dtype=np.uint8)
     beyond = np.flatnonzero(codes >= _ASCII)
-    if _MOST * len(beyond) > len(data):
+    if _FEW * len(beyond) > len(data):
         return _foreign_spans(codes)
     plain = _plain_spans(codes)
     first, last = _foreign_stretches(data, beyond)
@@ -146,18 +127,9 @@ def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
 def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the starts and ends of stretches, cut at spaces and line feeds, that have bytes beyond ASCII.
 
-    A stretch begins with the space or line feed before it, so that what follows is parted as in the whole text.
+    A stretch begins with the space or line feed before it, so that it is cut as in the whole text. The text between
+    stretches is not read.
     """
-    if _FEW * len(beyond) < len(data):
-        return _few_stretches(data, beyond)
-    codes = np.frombuffer(data, dtype=np.uint8)
-    breaks = np.flatnonzero((codes == _BLANK) | (codes == _LF))
-    foreign = np.unique(np.searchsorted(breaks, beyond, side="right"))
-    return np.append(0, breaks)[foreign], np.append(breaks, len(codes))[foreign]
-
-
-def _few_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the same where such bytes are far apart, without reading the text between them."""
     found: list[tuple[int, int]] = []
     end = 0
     for at in beyond.tolist():
@@ -188,18 +160,13 @@ def _foreign_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
     return np.column_stack([bytes_at[starts], bytes_at[ends]])
 
 
-def word_breaks(points: NDArray[np.uint32], kinds: NDArray[np.uint16] | None = None) -> NDArray[np.bool_]:
+def word_breaks(points: NDArray[np.uint32], kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:
     """Return bool[n], ``True`` for every code point of a text that begins a segment: rules WB1 to WB999.
 
     Args:
         points: uint32[n], the code points.
-        kinds: uint16[n], the bits of each, where they are known already.
-
-    >>> text = "3.5 km"
-    >>> word_breaks(np.array(list(map(ord, text)), dtype=np.uint32)).tolist()
-    [True, False, False, True, True, False]
+        kinds: uint16[n], the entry of each in the table.
     """
-    kinds = _table()[points] if kinds is None else kinds
     some = np.bitwise_or.reduce(kinds)
     breaks = np.ones(len(kinds), dtype=np.bool_)
     if not some & _ATTACHED:
@@ -235,11 +202,7 @@ def _joined(kinds: NDArray[np.uint16], some: np.uint16) -> NDArray[np.bool_]:
         joined[at] = joined[at + 1] = True
     if some & _HEBREW:  # WB7a
         joined[1:] |= ((kinds[:-1] & _HEBREW) != 0) & ((kinds[1:] & _APOSTROPHE) != 0)
-    if some & _REGIONAL:  # WB15, WB16: the second, fourth, sixth of a row belongs to the one before
-        at = np.flatnonzero((kinds & _REGIONAL) != 0)
-        rows = np.flatnonzero(np.diff(at, prepend=-2) != 1)
-        in_row = np.arange(len(at)) - np.repeat(rows, np.diff(np.append(rows, len(at))))
-        joined[at[in_row % 2 == 1]] = True
+    joined[every_second((kinds & _REGIONAL) != 0)] = True  # WB15, WB16
     return joined
 
 

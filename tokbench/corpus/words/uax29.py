@@ -61,6 +61,9 @@ _PATTERNS: Final = (
 _CR: Final = 0x0D
 _LF: Final = 0x0A
 _ASCII: Final = 0x80
+_LEAD: Final = 0xC0
+_FOLLOWS: Final = 0x80
+"""In UTF-8 the highest two bits of a byte that is not the first of its character."""
 _BREAK: Final = re.compile(rb"[ \n]")
 _FEW: Final = 150
 """If fewer than one byte in this many is beyond ASCII, applying the rules around each of them alone is faster."""
@@ -107,7 +110,8 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
     spans = _foreign_spans(codes[places])
     found = np.concatenate([kept, np.column_stack([places[spans[:, 0]], places[spans[:, 1] - 1] + 1])])
-    return found[np.argsort(found[:, 0], kind="stable")]
+    rising: NDArray[np.int64] = found[np.argsort(found[:, 0], kind="stable")]
+    return rising
 
 
 def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -156,7 +160,7 @@ def _foreign_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
     if len(late):
         at = np.flatnonzero(written)
         starts[late] = at[np.searchsorted(at, starts[late])]
-    bytes_at = np.append(np.flatnonzero((codes & 0xC0) != 0x80), len(codes))
+    bytes_at = np.append(np.flatnonzero((codes & _LEAD) != _FOLLOWS), len(codes))
     return np.column_stack([bytes_at[starts], bytes_at[ends]])
 
 
@@ -208,4 +212,5 @@ def _joined(kinds: NDArray[np.uint16], some: np.uint16) -> NDArray[np.bool_]:
 
 def _fits(before: NDArray[np.uint16], sign: NDArray[np.uint16], after: NDArray[np.uint16]) -> NDArray[np.bool_]:
     """Return ``True`` for signs between two letters or two digits that they join (WB6, WB7, WB7b, WB7c, WB11, WB12)."""
-    return (before & (sign >> _SHIFT) & after & _SIDES) != 0
+    fits: NDArray[np.bool_] = (before & (sign >> _SHIFT) & after & _SIDES) != 0
+    return fits

@@ -1,11 +1,12 @@
 """The tables of Unicode by which texts are cut, and their versions.
 
-``regex`` brings its own tables: they decide about words by UAX #29, grapheme clusters, characters, syllables, scripts and
-the classes of pre-tokenization patterns. ICU brings its own, too. Normalization and general categories are Python's.
+``regex`` brings its own tables: they decide about words by UAX #29, grapheme clusters, characters, syllables, scripts
+and the classes of pre-tokenization patterns. ICU brings its own, too. Normalization and general categories are those
+of Python.
 
-One property is pinned. Unicode 18 took 707 symbols out of ``Extended_Pictographic``, so that a zero width joiner no longer
-binds them. Here they stay in it, beside what later versions add, so that Unicode's own test files hold in every version
-since 15.0 but for two lines of 18.0 about such a symbol.
+One property is pinned. Unicode 18 took 707 symbols out of ``Extended_Pictographic``, so that a zero width joiner no
+longer binds them. Here they stay in it, beside what later versions add. So all lines of Unicode 15.0's test files hold;
+of those of 18.0 two lines about such a symbol do not.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ a9 ae 203c 2049 2122 2139 2194-2199 21a9-21aa 231a-231b 2328 2388 23cf 23e9-23f3
 
 
 def bits_of(text: str, patterns: tuple[tuple[str, tuple[int, ...]], ...]) -> NDArray[np.uint16]:
-    """Return uint16[n], bits for each character of a text.
+    r"""Return uint16[n], bits for each character of a text.
 
     Args:
         text: the characters.
@@ -59,7 +60,7 @@ def bits_of(text: str, patterns: tuple[tuple[str, tuple[int, ...]], ...]) -> NDA
 
 
 def bit_table(patterns: tuple[tuple[str, tuple[int, ...]], ...], pictograph: int) -> NDArray[np.uint16]:
-    """Return uint16[0x110000], the bits of every code point.
+    r"""Return uint16[0x110000], the bits of every code point.
 
     Args:
         patterns: as for :func:`bits_of`.
@@ -89,7 +90,8 @@ def every_second(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
     at = np.flatnonzero(flags)
     rows = np.flatnonzero(np.diff(at, prepend=-2) != 1)
     in_row = np.arange(len(at)) - np.repeat(rows, np.diff(np.append(rows, len(at))))
-    return at[in_row % 2 == 1]
+    seconds: NDArray[np.int64] = at[in_row % 2 == 1]
+    return seconds
 
 
 @cache
@@ -99,8 +101,7 @@ def regex_unicode_version() -> str:
     >>> int(regex_unicode_version().partition(".")[0]) >= 15
     True
     """
-    about = importlib.metadata.metadata("regex")
-    text = str(about.get_payload() or about.get("Description") or "")
+    text = importlib.metadata.distribution("regex").read_text("METADATA") or ""
     found = re.search(r"supports Unicode (\d+(?:\.\d+)*)", text)
     return found[1] if found else "unknown"
 

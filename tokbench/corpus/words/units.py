@@ -70,8 +70,8 @@ def uninstalled(unit: Unit) -> str:
         )
     if unit == "mora" and not morae_work():
         return (
-            "'mora' needs SudachiPy with its dictionary, which cannot be imported; type: pip install 'tokbench[morae]', "
-            "or leave the unit to the language"
+            "'mora' needs SudachiPy with its dictionary, which cannot be imported; "
+            "type: pip install 'tokbench[morae]', or leave the unit to the language"
         )
     return ""
 

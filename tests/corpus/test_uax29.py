@@ -23,7 +23,7 @@ UNICODE = Path("/usr/share/unicode")
 """Where Debian's package unicode-data has its files."""
 
 SCISSORS = "\N{UPPER BLADE SCISSORS}"
-"""A symbol that is a pictograph up to Unicode 17."""
+"""A symbol that is a pictograph in Unicode 15.0, and not in 18.0."""
 
 PICTOGRAPHS = "👩❤🚀©" + SCISSORS
 BREAKS = "\r\n\v\x85\u2028"
@@ -133,6 +133,7 @@ WRITTEN = [
     ("Grapheme", "÷ 0915 × 0301 ÷ 0937 ÷"),
     ("Grapheme", "÷ 0915 × 094D × 200D × 093C × 0937 ÷"),
     ("Grapheme", "÷ 0600 × 0061 × 0903 ÷ 000D × 000A ÷ 0308 ÷ 000A ÷"),
+    ("Grapheme", "÷ 1100 × 1161 × 11A8 × 11A8 ÷ AC00 × 11A8 × 11A8 ÷ 1100 × 1100 × AC01 ÷ 1161 ÷"),
     ("Grapheme", "÷ 1F469 × 1F3FD × 200D × 1F680 ÷ 1F469 ÷"),
 ]
 

@@ -5,8 +5,8 @@ and the classes of pre-tokenization patterns. ICU brings its own, too. Normaliza
 of Python.
 
 One property is pinned. Of the symbols that were ``Extended_Pictographic`` in Unicode 15.0, 707 are not in 18.0, so that
-a zero width joiner no longer binds them. Here they are, beside those of the tables of ``regex``. So all lines of Unicode
-15.0's test files hold, and the lines of 18.0's that part such a symbol from a joiner do not.
+a zero width joiner no longer binds them. Here they are, beside those of the tables of ``regex``. So all lines of
+Unicode 15.0's test files hold, and the lines of 18.0's that part such a symbol from a joiner do not.
 """
 
 from __future__ import annotations

@@ -1,10 +1,15 @@
 """Bad input: all of it is told at once, with its place and what to type, before anything is measured."""
 
+import sys
+
 import pytest
 from click.testing import CliRunner
-from conftest import problems
+from conftest import cell, problems
 
+import tokbench as api
 from tokbench.cli.main import tokbench
+from tokbench.corpus.words.icu import icu_works
+from tokbench.corpus.words.morae import morae_work
 
 
 def test_all_problems_are_told_at_once(tmp_path):
@@ -61,6 +66,48 @@ def test_the_command_exits_with_2_and_writes_nothing(write_config, tmp_path):
     outcome = CliRunner().invoke(tokbench, ["run", str(path), "-o", str(tmp_path / "out")], standalone_mode=True)
     assert outcome.exception is not None
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """Take PyICU and SudachiPy away."""
+    for name in ("icu", "sudachipy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    icu_works.cache_clear()
+    morae_work.cache_clear()
+    yield
+    icu_works.cache_clear()
+    morae_work.cache_clear()
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_word_unit_that_cannot_be_had_is_refused(write_config):
+    metrics = "[{fertility: {unit: icu, units: {ja: mora, th: icu, fi: uax29}}}, {strr: {units: {zh: icu}}}]"
+    path = write_config(corpora="  sample: {source: sample}", metrics=metrics)
+    icu = "'icu' needs PyICU, which cannot be imported; type: pip install 'tokbench[icu]' (on Debian first: apt-get "
+    mora = "'mora' needs SudachiPy with its dictionary, which cannot be imported; type: pip install 'tokbench[morae]'"
+    expected = [
+        f"run.yaml:7:30: unit: {icu}",
+        f"run.yaml:7:47: units.ja: {mora}",
+        f"run.yaml:7:57: units.th: {icu}",
+        f"run.yaml:7:96: units.zh: {icu}",
+    ]
+    lines = problems(path)
+    assert len(lines) == len(expected), "\n".join(lines)
+    for line, start in zip(lines, expected, strict=True):
+        assert line.startswith(start), line
+        assert line.endswith(", or leave the unit to the language")
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_unit_by_default_falls_back_and_says_so(write_config, tmp_path):
+    (tmp_path / "th.txt").write_text("ภาษาไทย", encoding="utf-8")
+    (tmp_path / "fi.txt").write_text("suomen kieli", encoding="utf-8")
+    corpora = '  c: {source: text, path: "*.txt", group: "{stem}"}'
+    results = api.run(write_config(corpora=corpora, metrics="[fertility]"), workers=0)
+    assert cell(results, "bytes", "fertility", "th").unit == "tokens/character"
+    assert cell(results, "bytes", "fertility", "fi").unit == "tokens/word (UAX #29)"
+    assert results.environment.segmentation["words (ICU)"] == "not installed"
 
 
 def test_a_missing_configuration(tmp_path):

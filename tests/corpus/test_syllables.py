@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.words import units
 from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.morae import morae, morae_work
-from tokbench.corpus.words.units import usable_unit
 
 needs_readings = pytest.mark.skipif(
     not morae_work(), reason="SudachiPy is not installed: pip install 'tokbench[morae]'"
@@ -79,13 +77,6 @@ def test_morae_lie_in_their_documents(texts):
 def test_long_text_is_read_in_pieces():
     text = "東京" * 30_000
     assert len(find_words([text], "mora").starts) == pytest.approx(len(text) * 2, rel=0.01)
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_morae_fall_back_to_the_unit_by_default(monkeypatch, there):
-    monkeypatch.setattr(units, "morae_work", lambda: there)
-    monkeypatch.setattr(units, "icu_works", lambda: False)
-    assert usable_unit("mora", "ja") == ("mora" if there else "character")
 
 
 def test_without_the_library_there_are_no_readings():

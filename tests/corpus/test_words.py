@@ -1,10 +1,8 @@
 """Words: units and where they lie."""
 
-import itertools
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import regex
 from hypothesis import given
@@ -14,11 +12,9 @@ import tokbench
 from tokbench.contracts.corpus import Document, Gold
 from tokbench.corpus.shards import shards
 from tokbench.corpus.sources.gold import align
-from tokbench.corpus.words import uax29, units
 from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.icu import icu_works
-from tokbench.corpus.words.uax29 import uax29_spans
-from tokbench.corpus.words.units import default_unit, usable_unit
+from tokbench.corpus.words.units import default_unit
 
 needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
 FOUND = ["uax29", "whitespace", "character", "grapheme", "syllable", pytest.param("icu", marks=needs_icu)]
@@ -56,15 +52,6 @@ def test_unspaced_scripts_are_counted_by_icu_if_it_is_there(code):
 @pytest.mark.parametrize("code", ["bo", "dz", "bod_Tibt"])
 def test_tibetan_has_no_dictionary_but_marks_its_syllables(code):
     assert default_unit(code, icu=True) == default_unit(code, icu=False) == "syllable"
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_icu_falls_back_to_the_unit_by_default(monkeypatch, there):
-    monkeypatch.setattr(units, "icu_works", lambda: there)
-    assert [usable_unit("icu", group) for group in ("th", "fi", "ko")] == (
-        ["icu"] * 3 if there else ["character", "uax29", "whitespace"]
-    )
-    assert usable_unit("uax29", "th") == "uax29"
 
 
 def test_a_broken_icu_is_as_good_as_none():
@@ -152,41 +139,3 @@ def test_words_lie_inside_their_documents(texts, unit):
 @given(one=st.text(max_size=30), other=st.text(max_size=30))
 def test_documents_do_not_touch(one, other, unit):
     assert spell([one, other], unit) == spell([one], unit) + spell([other], unit)
-
-
-UNPLAIN = "aZ1_.':,; \n-\ré\u0301\u200dक한\u2028\u0085あア\"’\u00a0\u3000"
-
-
-def uax29_by_regex(text):
-    """The definition, on the whole text; behind a line feed, as a mark at the beginning of a text is a case of its own."""
-    places = [*itertools.accumulate((len(char.encode()) for char in text), initial=0)]
-    found = regex.finditer(r"(?ws)[\p{L}\p{N}\p{M}_].*?\b", "\n" + text)
-    return [[places[match.start() - 1], places[match.end() - 1]] for match in found]
-
-
-@given(st.one_of(st.text(UNPLAIN, max_size=25), st.text(max_size=15)))
-def test_words_in_bulk_are_those_of_regex(text):
-    assert uax29_spans(text.encode()).tolist() == uax29_by_regex(text)
-
-
-@given(st.text("ab \n\ré", max_size=40).filter(lambda text: not text.isascii()))
-def test_stretches_that_are_few_and_many(text):
-    data = text.encode()
-    beyond = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) >= 0x80)
-    few, many = uax29._few_stretches(data, beyond), uax29._foreign_stretches(data, beyond)
-    assert [each.tolist() for each in few] == [each.tolist() for each in many]
-    wide = text.encode() + b" x" * 500
-    assert uax29_spans(wide).tolist() == uax29_by_regex(wide.decode())
-
-
-def test_every_ascii_character_in_all_places():
-    templates = ("a{}a", "1{}1", "a{}1", "1{}a", "_{}_", "_{}a", "a{}", "{}1", "{}{}", "a{}{}a", "a{}\n")
-    for char in map(chr, range(128)):
-        for text in (template.replace("{}", char) for template in templates):
-            assert uax29_spans(text.encode()).tolist() == uax29_by_regex(text), ascii(text)
-
-
-def test_words_of_real_text_in_bulk(data):
-    for path in sorted((data / "pud").glob("??.txt")):
-        text = path.read_text(encoding="utf-8")
-        assert uax29_spans(text.encode()).tolist() == uax29_by_regex(text), path.name

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.contracts.options import GroupName, Options
@@ -15,7 +15,7 @@ from tokbench.contracts.tokenizer import EncodesWithOffsets, HasTokenBytes, HasU
 from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.find import Spans
 from tokbench.corpus.words.gold import GOLD_UNITS
-from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, usable_unit
+from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, uninstalled
 from tokbench.metrics.encoded_shard import EncodedShard, TokenEnds
 from tokbench.metrics.sums import SummedMetric, Sums
 
@@ -24,17 +24,28 @@ NO_PLACE = "morae are counted; those of a word in kanji have no places in the te
 NOT_ALIGNED = "no document's tokens could be laid onto its bytes"
 
 
+def _installed(unit: Unit) -> Unit:
+    lacking = uninstalled(unit)
+    if lacking:
+        raise ValueError(lacking)
+    return unit
+
+
+WantedUnit = Annotated[Unit, AfterValidator(_installed)]
+"""A unit that somebody asked for. It is refused where its library is not installed, and never replaced by another."""
+
+
 class WordOptions(Options):
     """Options of the families that count words."""
 
-    unit: Unit | None = Field(
+    unit: WantedUnit | None = Field(
         default=None,
         description=(
             "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character, grapheme, syllable or mora; "
             "default: by language"
         ),
     )
-    units: dict[GroupName, Unit] = Field(default_factory=dict, description="the same for single groups, by name")
+    units: dict[GroupName, WantedUnit] = Field(default_factory=dict, description="the same for single groups, by name")
 
 
 class UnitSums(NamedTuple):
@@ -71,7 +82,7 @@ class UnitSums(NamedTuple):
 def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
     """Return the unit of a shard, its words, and the reason why there are none (empty if there are).
 
-    The options name the unit; if they do not, the language of the group decides.
+    The options name the unit; if they do not, the language of the group decides, and what is installed.
 
     Args:
         options: the options of the family.
@@ -79,9 +90,8 @@ def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit,
         placed: ``True`` if the places of the words are needed, so that a unit that can only be counted is refused.
     """
     group = shard.group
-    wanted = options.units.get(group) or options.unit or default_unit(group)
-    lacking = foreign(wanted, group)
-    unit = wanted if lacking else usable_unit(wanted, group)
+    unit = options.units.get(group) or options.unit or default_unit(group)
+    lacking = foreign(unit, group)
     if unit in GOLD_UNITS and shard.gold is None:
         lacking = NO_GOLD
     elif unit == "mora" and placed:

@@ -35,6 +35,8 @@ class Environment:
         timer_resolution_ns: the resolution of the clock that timed, nanoseconds.
         threads: environment variables that limit the threads of native libraries.
         packages: versions of the packages that measure, by name of the distribution.
+        segmentation: for each way to cut or classify text, such as ``words (UAX #29)``, the version of Unicode that it
+            follows and the library that brings its tables.
     """
 
     tokbench: str = ""
@@ -47,6 +49,7 @@ class Environment:
     timer_resolution_ns: int | None = None
     threads: dict[str, str] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
+    segmentation: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

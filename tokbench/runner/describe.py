@@ -16,6 +16,7 @@ from tokbench.config.model import Config
 from tokbench.contracts.metric import MetricFamily
 from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
 from tokbench.corpus.words.icu import icu_version
+from tokbench.corpus.words.unicode_tables import segmentation_versions
 from tokbench.failures import Failure
 from tokbench.registry import PluginStatus, Registry
 from tokbench.results.blocks import (
@@ -59,6 +60,7 @@ def describe_machine() -> Environment:
         timer_resolution_ns=round(time.get_clock_info("perf_counter").resolution * 1e9),
         threads={name: os.environ.get(name, "") for name in ONE_THREAD},
         packages={**{name: _version(name) for name in _PACKAGES}, "ICU": icu_version() or "not installed"},
+        segmentation=segmentation_versions(),
     )
 
 

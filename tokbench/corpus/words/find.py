@@ -10,6 +10,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from tokbench.corpus.words.graphemes import grapheme_spans
 from tokbench.corpus.words.icu import icu_spans
 from tokbench.corpus.words.morae import mora_spans
 from tokbench.corpus.words.positions import byte_positions
@@ -19,7 +20,6 @@ from tokbench.corpus.words.units import Unit
 _PATTERNS: Final[dict[Unit, str]] = {
     "whitespace": r"\S+",
     "character": r"[\p{L}\p{N}]\p{M}*",
-    "grapheme": r"(?!\s)\X",
     "syllable": r"""(?xV1)
     (?=\p{Hangul})\X                # a block, whether it is one code point or several
   | [\p{Han}\p{Yi}]
@@ -31,7 +31,11 @@ _PATTERNS: Final[dict[Unit, str]] = {
 """,
 }
 
-_FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {"icu": icu_spans, "mora": mora_spans}
+_FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
+    "grapheme": grapheme_spans,
+    "icu": icu_spans,
+    "mora": mora_spans,
+}
 
 
 class Spans(NamedTuple):

@@ -31,6 +31,15 @@ def icu_version() -> str:
     return str(icu.ICU_VERSION)
 
 
+def icu_unicode_version() -> str:
+    """Return the version of Unicode that ICU supports; an empty string if PyICU is not installed."""
+    if not icu_works():
+        return ""
+    import icu
+
+    return str(icu.UNICODE_VERSION)
+
+
 def icu_spans(text: str) -> NDArray[np.int64]:
     """Return int64[w, 2], the start and end of each word, in code points.
 

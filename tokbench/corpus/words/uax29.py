@@ -1,103 +1,139 @@
-"""Finds words by the default boundaries of Unicode: ASCII text in bulk, everything else by ``regex``."""
+"""Finds words by the default word boundaries of Unicode, UAX #29.
+
+ASCII text takes a short way of its own. For all other text every rule is computed on arrays, a whole text at a time.
+Source of the rules, whose numbers stand beside them: https://www.unicode.org/reports/tr29/#Word_Boundary_Rules. The
+class of each character is that of ``regex``.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
-from tokbench.corpus.words.positions import byte_positions
+from tokbench.corpus.words.unicode_tables import bit_table, bits_of, every_second
 
-_PATTERN: Final = r"(?ws)[\p{L}\p{N}\p{M}_].*?\b"
-_SPACE: Final = 0x20
-_LINE_FEED: Final = 0x0A
+# What the rules ask about a character, a bit each.
+_LETTER, _DIGIT, _HEBREW = (np.uint16(1 << k) for k in range(3))
+_BETWEEN_LETTERS, _BETWEEN_DIGITS, _BETWEEN_HEBREW = (np.uint16(1 << k) for k in range(3, 6))
+_IN_WORD, _KATAKANA, _SPACE, _APOSTROPHE = (np.uint16(1 << k) for k in range(6, 10))
+_NEWLINE, _ATTACHED, _JOINER, _REGIONAL = (np.uint16(1 << k) for k in range(10, 14))
+_PICTOGRAPH, _WRITTEN = (np.uint16(1 << k) for k in range(14, 16))
+
+_SIDES: Final = _LETTER | _DIGIT | _HEBREW
+_MIDDLES: Final = _BETWEEN_LETTERS | _BETWEEN_DIGITS | _BETWEEN_HEBREW
+_SHIFT: Final = 3
+"""A middle moved by this many bits to the right has the bits of the characters that it may stand between."""
+
+_ALIKE: Final = _IN_WORD | _KATAKANA
+"""Two neighbours that share one of these bits are not parted (WB5, WB8 to WB10, WB13 to WB13b)."""
+
+_KINDS: Final = {
+    "ALetter": _LETTER | _IN_WORD,
+    "Hebrew_Letter": _LETTER | _HEBREW | _IN_WORD,
+    "Numeric": _DIGIT | _IN_WORD,
+    "Katakana": _KATAKANA,
+    "ExtendNumLet": _IN_WORD | _KATAKANA,
+    "MidLetter": _BETWEEN_LETTERS,
+    "MidNum": _BETWEEN_DIGITS,
+    "MidNumLet": _BETWEEN_LETTERS | _BETWEEN_DIGITS,
+    "Single_Quote": _BETWEEN_LETTERS | _BETWEEN_DIGITS | _APOSTROPHE,
+    "Double_Quote": _BETWEEN_HEBREW,
+    "WSegSpace": _SPACE,
+    "CR": _NEWLINE,
+    "LF": _NEWLINE,
+    "Newline": _NEWLINE,
+    "Extend": _ATTACHED,
+    "Format": _ATTACHED,
+    "ZWJ": _ATTACHED | _JOINER,
+    "Regional_Indicator": _REGIONAL,
+}
+"""The bits of each value of the property Word_Break; ``Other`` has none."""
+
+_PATTERNS: Final = (
+    (r"\p{WB=Other}+|" + "|".join(rf"(\p{{WB={name}}}+)" for name in _KINDS), tuple(map(int, _KINDS.values()))),
+    (r"\p{C}+|([\p{L}\p{N}\p{M}_]+)", (int(_WRITTEN),)),
+)
+
+_CR: Final = 0x0D
+_LF: Final = 0x0A
 _ASCII: Final = 0x80
+_LEAD: Final = 0xC0
+_FOLLOWS: Final = 0x80
+"""In UTF-8 the highest two bits of a byte that is not the first of its character."""
 _BREAK: Final = re.compile(rb"[ \n]")
-_FEW: Final = 200
-"""If fewer than one byte in this many is beyond ASCII, searching around each of them is faster."""
-
-
-class _Classes(NamedTuple):
-    """For every ASCII character, bool[256] each: its class, and ``True`` if it may join two letters or two digits."""
-
-    letter: NDArray[np.bool_]
-    digit: NDArray[np.bool_]
-    word: NDArray[np.bool_]
-    between_letters: NDArray[np.bool_]
-    between_digits: NDArray[np.bool_]
-    between: NDArray[np.bool_]
+_FEW: Final = 150
+"""If fewer than one byte in this many is beyond ASCII, applying the rules around each of them alone is faster."""
 
 
 @cache
-def _compiled() -> regex.Pattern[str]:
-    return regex.compile(_PATTERN)
+def _table() -> NDArray[np.uint16]:
+    """Return the bits of every code point."""
+    return bit_table(_PATTERNS, int(_PICTOGRAPH))
 
 
 @cache
-def _classes() -> _Classes:
-    """Return the classes by ``regex``, so that they are of its version of Unicode."""
-
-    def of(what: str, template: str = "{}") -> NDArray[np.bool_]:
-        matches = regex.compile(what).fullmatch
-        found = [chr(byte).isascii() and bool(matches(template.format(chr(byte)))) for byte in range(256)]
-        return np.array(found)
-
-    letter, digit, word = of(r"\p{L}"), of(r"\p{N}"), of(r"[\p{L}\p{N}_]")
-    letters, digits = (of(r"(?ws).\B.\B.", template) & ~word for template in ("a{}a", "1{}1"))
-    return _Classes(letter, digit, word, letters, digits, letters | digits)
+def _ascii_table() -> NDArray[np.uint16]:
+    """Return the bits of every byte of ASCII text; bytes beyond ASCII have none."""
+    table = np.zeros(256, dtype=np.uint16)
+    table[:_ASCII] = bits_of("".join(map(chr, range(_ASCII))), _PATTERNS)
+    return table
 
 
 def uax29_spans(data: bytes) -> NDArray[np.int64]:
     r"""Return int64[w, 2], the start and end of each word of a text in UTF-8, in bytes.
 
-    No word crosses a space or a line end. Words of ASCII text are runs of letters, digits and underscores, with single
-    signs inside that join two letters or two digits (rules WB5 to WB13 of UAX #29). Stretches with other characters are
-    searched by ``regex``.
+    A word is a segment between two boundaries, from its first letter, digit, mark or underscore on. Segments without
+    any are not words. No word crosses a space or a line end.
 
     >>> uax29_spans("It's 3.5 km,\nné?".encode()).tolist()
     [[0, 4], [5, 8], [9, 11], [13, 16]]
+    >>> data = "यू.एन में".encode()
+    >>> [data[start:end].decode() for start, end in uax29_spans(data)]
+    ['यू.एन', 'में']
     """
-    codes = np.frombuffer(data, dtype=np.uint8)
-    plain = _plain_spans(codes)
     if data.isascii():
-        return plain
-    first, last = _foreign_stretches(data, np.flatnonzero(codes >= _ASCII))
+        return _plain_spans(np.frombuffer(data, dtype=np.uint8))
+    codes = np.frombuffer(data, dtype=np.uint8)
+    beyond = np.flatnonzero(codes >= _ASCII)
+    if _FEW * len(beyond) > len(data):
+        return _foreign_spans(codes)
+    plain = _plain_spans(codes)
+    first, last = _foreign_stretches(data, beyond)
     inside = np.searchsorted(first, plain[:, 0], side="right") - 1
     kept = plain[(inside < 0) | (plain[:, 0] >= last[inside])]
-    found = np.concatenate([kept, _foreign_spans(codes, first, last)])
-    return found[np.argsort(found[:, 0], kind="stable")]
+    lengths = last - first
+    before = np.cumsum(lengths) - lengths
+    places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
+    spans = _foreign_spans(codes[places])
+    found = np.concatenate([kept, np.column_stack([places[spans[:, 0]], places[spans[:, 1] - 1] + 1])])
+    rising: NDArray[np.int64] = found[np.argsort(found[:, 0], kind="stable")]
+    return rising
 
 
 def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the words as if all of the text were ASCII."""
-    classes = _classes()
+    """Return the words as if all of the text were ASCII: runs of letters, digits and underscores.
+
+    Single signs inside join two letters or two digits (WB6, WB7, WB11, WB12).
+    """
+    table = _ascii_table()
     word = np.zeros(len(codes) + 2, dtype=np.bool_)  # no word at either end
-    word[1:-1] = classes.word[codes]
-    at = np.flatnonzero(classes.between[codes[1:-1]]) + 1
-    sign, before, after = codes[at], codes[at - 1], codes[at + 1]
-    joins = (classes.between_letters[sign] & classes.letter[before] & classes.letter[after]) | (
-        classes.between_digits[sign] & classes.digit[before] & classes.digit[after]
-    )
+    word[1:-1] = ((table & _IN_WORD) != 0)[codes]
+    at = np.flatnonzero(((table & _MIDDLES) != 0)[codes[1:-1]]) + 1
+    joins = _fits(table[codes[at - 1]], table[codes[at]], table[codes[at + 1]])
     word[at[joins] + 1] = True
     return np.flatnonzero(word[1:] != word[:-1]).reshape(-1, 2)
 
 
 def _foreign_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the starts and ends of stretches, cut at spaces and line feeds, that have bytes beyond ASCII."""
-    if _FEW * len(beyond) < len(data):
-        return _few_stretches(data, beyond)
-    codes = np.frombuffer(data, dtype=np.uint8)
-    breaks = np.flatnonzero((codes == _SPACE) | (codes == _LINE_FEED))
-    foreign = np.unique(np.searchsorted(breaks, beyond, side="right"))
-    return np.append(0, breaks)[foreign], np.append(breaks, len(codes))[foreign]
+    """Return the starts and ends of stretches, cut at spaces and line feeds, that have bytes beyond ASCII.
 
-
-def _few_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the same where such bytes are far apart, without reading the text between them."""
+    A stretch begins with the space or line feed before it, so that it is cut as in the whole text. The text between
+    stretches is not read.
+    """
     found: list[tuple[int, int]] = []
     end = 0
     for at in beyond.tolist():
@@ -112,15 +148,69 @@ def _few_stretches(data: bytes, beyond: NDArray[np.int64]) -> tuple[NDArray[np.i
     return spans[:, 0], spans[:, 1]
 
 
-def _foreign_spans(codes: NDArray[np.uint8], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the words of some stretches, by ``regex``."""
-    lengths = last - first
-    before = np.cumsum(lengths) - lengths
-    places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
-    # A line feed comes first, because regex treats a combining mark at the very beginning of a text differently.
-    text = (b"\n" + codes[places].tobytes()).decode()
-    chars = np.array([match.span() for match in _compiled().finditer(text)], dtype=np.int64).reshape(-1, 2)
-    positions = byte_positions(text)
-    assert positions is not None
-    places = np.append(-1, places)
-    return np.column_stack([places[positions[chars[:, 0]]], places[positions[chars[:, 1]] - 1] + 1])
+def _foreign_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return the words of a text in UTF-8 by the rules for all characters."""
+    points = np.frombuffer(codes.tobytes().decode().encode("utf-32-le"), dtype="<u4")
+    kinds = _table()[points]
+    begins = np.flatnonzero(word_breaks(points, kinds))
+    written = (kinds & _WRITTEN) != 0
+    words = np.flatnonzero(np.logical_or.reduceat(written, begins))
+    starts, ends = begins[words], np.append(begins, len(points))[words + 1]
+    late = np.flatnonzero(~written[starts])  # such as a mark behind a punctuation character
+    if len(late):
+        at = np.flatnonzero(written)
+        starts[late] = at[np.searchsorted(at, starts[late])]
+    bytes_at = np.append(np.flatnonzero((codes & _LEAD) != _FOLLOWS), len(codes))
+    return np.column_stack([bytes_at[starts], bytes_at[ends]])
+
+
+def word_breaks(points: NDArray[np.uint32], kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Return bool[n], ``True`` for every code point of a text that begins a segment: rules WB1 to WB999.
+
+    Args:
+        points: uint32[n], the code points.
+        kinds: uint16[n], the entry of each in the table.
+    """
+    some = np.bitwise_or.reduce(kinds)
+    breaks = np.ones(len(kinds), dtype=np.bool_)
+    if not some & _ATTACHED:
+        breaks[1:] = ~_joined(kinds, some)[1:]
+    else:
+        attached = (kinds & _ATTACHED) != 0
+        attached[:1] = False
+        attached[1:] &= (kinds[:-1] & _NEWLINE) == 0  # WB3a
+        places = np.flatnonzero(~attached)
+        breaks[attached] = False  # WB4
+        breaks[places[_joined(kinds[places], some)]] = False
+    if some & _SPACE:  # WB3d, of neighbours with nothing attached between them
+        breaks[1:] &= (kinds[:-1] & kinds[1:] & _SPACE) == 0
+    if some & _JOINER:  # WB3c
+        breaks[1:] &= ((kinds[:-1] & _JOINER) == 0) | ((kinds[1:] & _PICTOGRAPH) == 0)
+    if some & _NEWLINE:  # WB3
+        breaks[1:] &= (points[:-1] != _CR) | (points[1:] != _LF)
+    return breaks
+
+
+def _joined(kinds: NDArray[np.uint16], some: np.uint16) -> NDArray[np.bool_]:
+    """Return bool[n], ``True`` for characters that no boundary parts from the one before, by WB5 to WB16.
+
+    Args:
+        kinds: the bits of the characters, without those that are attached to others.
+        some: all bits that occur.
+    """
+    joined = np.zeros(len(kinds), dtype=np.bool_)
+    joined[1:] = (kinds[1:] & kinds[:-1] & _ALIKE) != 0
+    if some & _MIDDLES:
+        at = np.flatnonzero((kinds[1:-1] & _MIDDLES) != 0) + 1
+        at = at[_fits(kinds[at - 1], kinds[at], kinds[at + 1])]
+        joined[at] = joined[at + 1] = True
+    if some & _HEBREW:  # WB7a
+        joined[1:] |= ((kinds[:-1] & _HEBREW) != 0) & ((kinds[1:] & _APOSTROPHE) != 0)
+    joined[every_second((kinds & _REGIONAL) != 0)] = True  # WB15, WB16
+    return joined
+
+
+def _fits(before: NDArray[np.uint16], sign: NDArray[np.uint16], after: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Return ``True`` for signs between two letters or two digits that they join (WB6, WB7, WB7b, WB7c, WB11, WB12)."""
+    fits: NDArray[np.bool_] = (before & (sign >> _SHIFT) & after & _SIDES) != 0
+    return fits

@@ -57,14 +57,23 @@ def default_unit(group: str, *, icu: bool | None = None) -> Unit:
     return "whitespace" if language in _KOREAN else "uax29"
 
 
-def usable_unit(unit: Unit, group: str) -> Unit:
-    """Return the unit itself; for ``icu`` and ``mora`` without their libraries, the default unit of the group.
+def uninstalled(unit: Unit) -> str:
+    """Return what a unit needs that is not installed and how to install it, or an empty string if it lacks nothing.
 
-    >>> usable_unit("whitespace", "th")
-    'whitespace'
+    >>> uninstalled("whitespace")
+    ''
     """
-    lacking = (unit == "icu" and not icu_works()) or (unit == "mora" and not morae_work())
-    return default_unit(group) if lacking else unit
+    if unit == "icu" and not icu_works():
+        return (
+            "'icu' needs PyICU, which cannot be imported; type: pip install 'tokbench[icu]' "
+            "(on Debian first: apt-get install libicu-dev pkg-config g++), or leave the unit to the language"
+        )
+    if unit == "mora" and not morae_work():
+        return (
+            "'mora' needs SudachiPy with its dictionary, which cannot be imported; "
+            "type: pip install 'tokbench[morae]', or leave the unit to the language"
+        )
+    return ""
 
 
 def foreign(unit: Unit, group: str) -> str:

@@ -1,0 +1,113 @@
+"""Finds extended grapheme clusters, what a reader takes for one character, by the rules of UAX #29.
+
+The rules are those of Unicode 18, computed on arrays. Source of the rules, whose numbers stand beside them:
+https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules. The class of each character is that of ``regex``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.words.unicode_tables import bit_table, every_second
+
+_CLASSES: Final = (
+    *("Other", "CR", "LF", "Control", "Extend", "ZWJ", "Regional_Indicator", "Prepend", "SpacingMark"),
+    *("L", "V", "T", "LV", "LVT"),
+)
+"""The values of the property Grapheme_Cluster_Break; the place of each is in the lowest four bits of a character."""
+
+_WIDTH: Final = 4
+_EXTEND, _ZWJ, _REGIONAL = (np.uint16(_CLASSES.index(name)) for name in ("Extend", "ZWJ", "Regional_Indicator"))
+_CLASS: Final = np.uint16((1 << _WIDTH) - 1)
+_PICTOGRAPH, _LINKER, _CONSONANT, _BETWEEN, _WHITE = (np.uint16(1 << k) for k in range(_WIDTH, _WIDTH + 5))
+
+_PATTERNS: Final = (
+    (
+        r"\p{GCB=Other}+|" + "|".join(rf"(\p{{GCB={name}}}+)" for name in _CLASSES[1:]),
+        tuple(range(1, len(_CLASSES))),
+    ),
+    (
+        r"\p{InCB=None}+|(\p{InCB=Linker}+)|(\p{InCB=Consonant}+)|(\p{InCB=Extend}+)",
+        (int(_LINKER), int(_CONSONANT), int(_BETWEEN)),
+    ),
+    (r"(\s+)", (int(_WHITE),)),
+)
+
+
+@cache
+def _table() -> NDArray[np.uint16]:
+    """Return the class of every code point and what else the rules ask about it."""
+    return bit_table(_PATTERNS, int(_PICTOGRAPH))
+
+
+@cache
+def _pairs() -> NDArray[np.bool_]:
+    """Return bool[256], ``True`` where no boundary parts two neighbours, at 16 × the first class + the second."""
+    table = np.zeros((1 << _WIDTH, 1 << _WIDTH), dtype=np.bool_)
+
+    def join(before: str, after: str) -> None:
+        first, second = ([_CLASSES.index(name) for name in names.split()] for names in (before, after))
+        table[np.ix_(first, second)] = True
+
+    join("L", "L V LV LVT")  # GB6
+    join("LV V", "V T")  # GB7
+    join("LVT T", "T")  # GB8
+    all_others = " ".join(set(_CLASSES) - {"CR", "LF", "Control"})  # GB4, GB5
+    join(all_others, "Extend ZWJ SpacingMark")  # GB9, GB9a
+    join("Prepend", all_others)  # GB9b
+    join("CR", "LF")  # GB3
+    return table.ravel()
+
+
+def grapheme_spans(text: str) -> NDArray[np.int64]:
+    r"""Return int64[g, 2], the start and end of each grapheme cluster of a text, white space left out, in code points.
+
+    A mark behind white space stands for itself.
+
+    >>> text = "né\u0301 🇫🇮👩\u200d🚀"
+    >>> [text[start:end] for start, end in grapheme_spans(text)]
+    ['n', 'é́', '🇫🇮', '👩\u200d🚀']
+    """
+    points = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    kinds = _table()[points]
+    starts = np.flatnonzero(cluster_breaks(kinds))
+    ends = np.append(starts, len(points))[1:]
+    white = (kinds & _WHITE) != 0
+    starts = starts + white[starts]
+    kept = (starts < ends) & ~white[np.minimum(starts, len(points) - 1)]  # a line feed behind a carriage return is not
+    return np.column_stack([starts[kept], ends[kept]])
+
+
+def cluster_breaks(kinds: NDArray[np.uint16]) -> NDArray[np.bool_]:
+    """Return bool[n], ``True`` for every code point of a text that begins a grapheme cluster: rules GB1 to GB999.
+
+    Args:
+        kinds: uint16[n], the entry of each code point in the table.
+    """
+    some = np.bitwise_or.reduce(kinds)
+    classes = kinds & _CLASS
+    breaks = np.ones(len(kinds), dtype=np.bool_)
+    breaks[1:] = ~_pairs()[(classes[:-1] << _WIDTH) | classes[1:]]
+    if some & _LINKER:  # GB9c: from a linker on, up to the next consonant, nothing but linkers and extenders
+        at = np.flatnonzero((kinds & (_CONSONANT | _LINKER)) != 0)
+        other = np.flatnonzero((kinds & (_BETWEEN | _LINKER)) == 0)
+        consonants = np.flatnonzero((kinds[at] & _CONSONANT) != 0)
+        consonants = consonants[consonants > 0]
+        after_linker = consonants[(kinds[at[consonants - 1]] & _LINKER) != 0]
+        linker, consonant = at[after_linker - 1], at[after_linker]
+        direct = np.searchsorted(other, linker) == np.searchsorted(other, consonant)
+        breaks[consonant[direct]] = False
+    if some & _PICTOGRAPH:  # GB11
+        at = np.flatnonzero((kinds[1:] & _PICTOGRAPH) != 0) + 1
+        at = at[classes[at - 1] == _ZWJ]
+        if len(at):
+            firm = np.flatnonzero(classes != _EXTEND)
+            before = np.searchsorted(firm, at - 1) - 1
+            first = firm[np.maximum(before, 0)]
+            breaks[at[(before >= 0) & ((kinds[first] & _PICTOGRAPH) != 0)]] = False
+    breaks[every_second(classes == _REGIONAL)] = False  # GB12, GB13
+    return breaks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 
-from tokbench.report.cells import BEST_LEGEND
+from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
 from tokbench.report.sections.fairness import FairnessSection, fairness
@@ -58,8 +58,8 @@ class Report:
 
     @cached_property
     def best_legend(self) -> str:
-        """The meaning of bold numbers."""
-        return BEST_LEGEND
+        """The meaning of bold numbers, or the reason why there are none."""
+        return BEST_LEGEND if self.tables.losses_checked else NOT_CHECKED_LEGEND
 
     @cached_property
     def overview(self) -> Overview:

@@ -169,8 +169,8 @@ def _vocabulary_size(report: Report) -> str:
             for row in corpus.table
         ]
         text = f"### {markdown_text(corpus.name)}\n\n{markdown_table(head, rows, range(1, len(head)))}"
-        text += f"\n{markdown_text(corpus.advice.sentence)}\n" if corpus.advice else ""
-        text += "\n† trained on some of this text.\n" if corpus.in_sample else ""
+        text += f"\n{markdown_text(corpus.recommendation)}\n" if corpus.recommendation else ""
+        text += _legends([corpus.in_sample] if corpus.in_sample else [])
         lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
         text += f"\n‡ losing text, and never recommended: {markdown_text(lost)}.\n" if lost else ""
         parts.append(text)

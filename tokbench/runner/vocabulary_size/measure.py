@@ -16,7 +16,7 @@ from tokbench.failures import Failure, attempt
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.token_counts import TokenCounts
 from tokbench.metrics.word_units import UnitSums
-from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.results.vocabulary_size import SizeAdvice, SizeInSample, SizeLine, SizeLoss, VocabularySizes
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
@@ -224,7 +224,7 @@ class _Study:
     def _advice(self, found: VocabularySizes, corpus: str) -> SizeAdvice | None:
         """Return advice on what loses nothing and was not trained on the text, unless all was."""
         lossy = {each.line for each in found.losses if each.corpus == corpus}
-        inside = {each.line for each in found.in_sample if each.corpus == corpus}
+        inside = {each.line for each in found.in_sample if each.corpus == corpus and trained_on(each.share)}
         table = [cost for cost in found.costs if cost.corpus == corpus and cost.line not in lossy]
         outside = [cost for cost in table if cost.line not in inside]
         if not table:

@@ -104,7 +104,7 @@ def test_markdown_is_complete():
     text = markdown.render(build(hostile=False))
     for name in METRICS:
         assert f"| {name} |" in text
-    assert "† evaluated on text it was trained on" in text
+    assert "† 90 % of the evaluated documents were in the training text" in text
     assert "00" * 32 in text  # a hash
     assert "no round was done after 300 s" in text
     assert "| whole corpus | **" in text
@@ -135,8 +135,8 @@ def test_terminal_reads_no_markup():
 
 def test_terminal_tells_what_matters():
     text = printed(build(hostile=False), 100)
-    assert "† evaluated on text it was trained on" in text
-    assert "†" in text.split("† evaluated", maxsplit=1)[0]
+    assert "† 90 % of the evaluated documents were in the training text" in text
+    assert "†" in text.split("† 90 %", maxsplit=1)[0]
     assert "p50k: unavailable: the vocabulary is not on this machine and there is no network" in text
     assert (
         "spm-bpe-4k: 6 texts of pud (white space 4, unknown token 2); de.txt:12 after Weg␣: 鬱 became ⁇ (U+9B31 → U+2047)"

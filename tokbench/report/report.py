@@ -14,7 +14,7 @@ from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs
 from tokbench.report.sections.probes import ProbeSection, probes
-from tokbench.report.sections.problems import ProblemSection, problems
+from tokbench.report.sections.problems import ProblemSection, problems, short_vocabularies
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_table
@@ -147,6 +147,11 @@ class Report:
         found = self.results.environment
         values = {each.name: getattr(found, each.name) for each in fields(found)}
         return {name: value for name, value in values.items() if value not in (None, "", {})}
+
+    @cached_property
+    def short_vocabularies(self) -> list[str]:
+        """A sentence for each trained tokenizer that got fewer tokens than were asked for."""
+        return short_vocabularies(self.results)
 
     @cached_property
     def problems(self) -> ProblemSection:

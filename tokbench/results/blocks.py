@@ -165,7 +165,7 @@ class MetricInfo:
         label: its name in reports; empty for its id with spaces.
         short_label: its name in narrow columns; empty for the label.
         headline: whether it is one of the few by which tokenizers are told apart at first sight.
-        loss_cannot_help: why losing text cannot improve the value; empty if it can, so that such a tokenizer is not best.
+        loss_cannot_help: why losing text cannot improve the value; empty if it can: such a tokenizer is never best.
         role: what it means to the rest of tokbench, as :class:`tokbench.contracts.metric.Role`; empty if nothing.
         timed: whether it was timed, so that its cells rest on rounds and not on documents.
     """

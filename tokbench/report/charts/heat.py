@@ -45,8 +45,8 @@ class HeatMap:
     Attributes:
         metric, label, family: the metric.
         unit: the unit of all cells; empty if it differs from row to row.
-        direction: ``higher``, ``lower`` or ``none``; the better, the stronger the colour. It is ``none``, too, if nobody
-            checked for losses, as then nobody knows which numbers are good.
+        direction: ``higher``, ``lower`` or ``none``; the better, the stronger the colour. It is ``none``, too, if the
+            run did not check for losses, because then no number is known to be good.
         shared: whether all rows share one scale; if not, each unit has its own.
         low, high: the numbers that the weakest and the strongest colour stand for.
         tokenizers: the columns, best first by their value for the whole corpus, or by compression if there is no such
@@ -147,8 +147,8 @@ def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
     values: dict[str, list[float]] = {}
     for row in rows:
         # A tokenizer that loses text could stretch the scale until all others looked alike.
-        cells = [cell for cell in row.cells.values() if not cell.lossy] or list(row.cells.values())
-        known = [cell.value for cell in cells if cell.value is not None]
+        measured = [(cell.lossy, cell.value) for cell in row.cells.values() if cell.value is not None]
+        known = [value for lossy, value in measured if not lossy] or [value for _, value in measured]
         if known:
             values.setdefault(row.unit, []).extend(known)
     return values

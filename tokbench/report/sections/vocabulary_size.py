@@ -163,7 +163,11 @@ class SizesOnCorpus:
         return self._small(charts, groups, f" by group of {self.name}")
 
     def _small(self, charts: Mapping[str, Sequence[SizeTrace]], styles: Mapping[str, int], of: str) -> list[Drawing]:
-        made = (size_chart(title, traces, SMALL, styles, span=self._span, of=of) for title, traces in charts.items())
+        marks = SizeMarks(lines=self.marks)
+        made = (
+            size_chart(title, traces, SMALL, styles, span=self._span, of=of, marks=marks)
+            for title, traces in charts.items()
+        )
         return [chart for chart in made if chart]
 
     def _by_group(self, line: SizeLine, groups: Iterable[str]) -> list[SizeTrace]:

@@ -110,7 +110,8 @@ class _Study:
         self, members: Sequence[PreparedTokenizer]
     ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
         """Return the counts of each corpus and group on which all members have been counted, and what failed."""
-        states, failures = {}, []
+        states: dict[tuple[str, str], list[TokenCounts]] = {}
+        lacking: dict[str, list[str]] = {}
         for place in self.texts:
             counts = [self._state(Role.ID_COUNTS, TokenCounts, each.name, *place) for each in members]
             found = [each for each in counts if not isinstance(each, Failure)]
@@ -118,8 +119,12 @@ class _Study:
                 states[place] = found
             elif place[1] != WHOLE:
                 reasons = dict.fromkeys(each.reason for each in counts if isinstance(each, Failure))
-                failures.append(f"{members[0].planned.entry} on {place[0]}, group {place[1]}: {'; '.join(reasons)}")
-        return states, failures
+                lacking.setdefault(place[0], []).append(f"group {place[1]}: {'; '.join(reasons)}")
+        more = {
+            corpus: f" (and in {len(each) - 1:,} more groups)" * (len(each) > 1) for corpus, each in lacking.items()
+        }
+        entry = members[0].planned.entry
+        return states, [f"{entry} on {corpus}, {each[0]}{more[corpus]}" for corpus, each in lacking.items()]
 
     def _cut(
         self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]

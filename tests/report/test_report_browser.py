@@ -79,6 +79,19 @@ def test_a_choice_shows_its_own_pane(browser):
     assert pane.is_displayed()
 
 
+LOSSY_CELLS = """
+const cells = [...document.querySelectorAll("td")].filter((cell) => cell.querySelector("sup")?.textContent.includes("‡"));
+const shown = (cell) => Number(getComputedStyle(cell).fontWeight) >= 550 || cell.classList.contains("best");
+return [cells.length, cells.filter(shown).length, cells.filter((cell) => /\\bh[0-8]\\b/.test(cell.className)).length];
+"""
+
+
+def test_no_lossy_number_is_bold_or_has_a_colour(browser):
+    lossy, bold, coloured = browser.execute_script(LOSSY_CELLS)
+    assert lossy > 100
+    assert (bold, coloured) == (0, 0)
+
+
 @pytest.mark.slow
 def test_hostile_text_is_shown_not_run(browser):
     assert browser.execute_script("return document.querySelectorAll('td script, th script, td img').length") == 0

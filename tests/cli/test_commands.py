@@ -54,10 +54,13 @@ def run_main(*args, cwd):
 
 
 def test_exit_codes_and_streams(write_config, tmp_path):
+    (tmp_path / "reports" / "test").mkdir(parents=True)
+    (tmp_path / "reports" / "test" / "report.html").write_text("of an earlier run")
     good = run_main("run", str(write_config()), cwd=tmp_path)
     assert good.returncode == 0, good.stderr
     assert good.stderr == "", "no progress bars outside a terminal"
-    assert "written: reports/test/results.json" in good.stdout
+    written = [line for line in good.stdout.splitlines() if line.startswith("written: ")]
+    assert written == ["written: reports/test/results.csv", "written: reports/test/results.json"]
     bad = run_main("run", str(write_config(metrics="[compresion]")), cwd=tmp_path)
     assert bad.returncode == 2
     assert bad.stderr.endswith("run.yaml:7:11: unknown metric 'compresion'; did you mean 'compression'?\n")

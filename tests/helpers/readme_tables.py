@@ -22,9 +22,12 @@ import tokbench.plugin
 from tokbench import hookspecs
 from tokbench.config.model import CorpusEntry, Limits, ReportEntry, TokenizerEntry, TopLevel, TrainEntry
 from tokbench.contracts import tokenizer as protocol
+from tokbench.contracts.metric import Role
 from tokbench.registry import load_registry
+from tokbench.report.cells import LOSSY
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.vocabulary_size import by_size
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.vocabulary.size.model import Model, VocabularyStudy
 
@@ -77,42 +80,47 @@ def without_speed():
         return tokbench.run(path)
 
 
+def marked(tables, corpus, group, name):
+    """Bytes per token of a tokenizer at a place, with its marks."""
+    cell = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus, group).cells[name]
+    return cell.text if cell.value is None else f"{cell.value:.2f}{cell.marks}"
+
+
 def quickstart(results):
     # The library's sources, and what is trained on them, differ from one version of Python to the next.
     corpora = [name for name, info in results.corpora.items() if info.source == "sample"]
-    ratio = {(c.tokenizer, c.corpus, c.group): c for c in results.cells if c.metric == "compression_ratio"}
+    tables = CellTables(results)
     exact = {(c.tokenizer, c.corpus): c for c in results.cells if c.metric == "roundtrip_exact" and c.group == WHOLE}
     languages = ("en", "ru", "hi", "th", "zh")
-
-    def shown(cell):
-        return f"{cell.value:.2f}" if cell.value is not None else cell.status.value
-
+    best_first = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), "languages").ranked()
     rows = [
         (
             name,
-            f"{info.vocab_size:,}",
-            *(shown(ratio[name, corpus, WHOLE]) for corpus in corpora),
-            *(shown(ratio[name, "languages", language]) for language in languages),
+            f"{results.tokenizers[name].vocab_size:,}",
+            *(marked(tables, corpus, WHOLE, name) for corpus in corpora),
+            *(marked(tables, "languages", language, name) for language in languages),
             f"{min(exact[name, corpus].value for corpus in corpora):.0%}",
         )
-        for name, info in results.tokenizers.items()
-        if not info.train
+        for name in best_first
+        if not results.tokenizers[name].train
     ]
-    rows.sort(key=lambda row: -float(row[2]))
     return table(["tokenizer", "vocabulary", *corpora, *languages, "come back"], rows)
 
 
 def equal_size(results):
-    """Bytes per token on the languages at some sizes, the best at 32,000 first."""
+    """Bytes per token on the languages at some sizes, the best at 32,000 first; who loses text comes after the others."""
     sizes = SizeLines(results)
     columns = [4_000, 16_000, 32_000, 64_000, 100_000]
-    found = sorted(by_size(sizes, "languages", columns), key=lambda row: -(row.values[2] or 0))
+    lost = {line.line: LOSSY * bool(sizes.lost(line.line, "languages")) for line in sizes.lines}
+    found = sorted(by_size(sizes, "languages", columns), key=lambda row: (lost[row.line], -(row.values[2] or 0)))
     own = {line.line: line.largest for line in sizes.lines}
 
     def shown(value):
         return "" if value is None else f"{value:.2f}"
 
-    rows = [(row.line, *map(shown, row.values), f"{row.own:.2f} at {own[row.line]:,}") for row in found]
+    rows = [
+        (row.line + lost[row.line], *map(shown, row.values), f"{row.own:.2f} at {own[row.line]:,}") for row in found
+    ]
     return table(["vocabulary", *(f"{size:,}" for size in columns), "own size"], rows)
 
 

@@ -102,7 +102,7 @@ def metric_info(name: str, family: str, unit: str, direction: str, formula: str 
         definition=f"What {name.replace('_', ' ')} says, in a sentence or two.",
         label=LABELS.get(name, ""),
         headline=name in HEADLINE,
-        loss_looks_better=family in {"compression", "fertility"},
+        loss_cannot_help="it measures the losses" if name in {"roundtrip_exact", "cer"} else "",
         role=ROLES.get(name, ""),
         timed=family == "speed",
     )

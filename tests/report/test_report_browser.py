@@ -40,15 +40,15 @@ def test_the_browser_has_nothing_to_complain_about(browser):
 
 
 def column(browser, index):
-    """Return the value that the column is sorted by; ``None`` where there is no value."""
+    """Return the value by which each cell of a column is sorted, or ``None``, and whether it has a mark of losses."""
     cells = browser.find_elements("css selector", f"table.sortable tbody tr > :nth-child({index + 1})")
     first = browser.find_element("css selector", "table.sortable tbody")
     rows = len(first.find_elements("css selector", "tr"))
-    return [cell.get_attribute("data-v") for cell in cells[:rows]]
+    return [(cell.get_attribute("data-v"), cell.get_attribute("data-aside") is not None) for cell in cells[:rows]]
 
 
 @pytest.mark.slow
-def test_a_click_on_a_header_sorts_and_missing_values_stay_last(browser):
+def test_a_click_on_a_header_sorts_and_lossy_and_missing_values_stay_last(browser):
     header = next(
         each
         for each in browser.find_elements("css selector", "table.sortable th[data-sort=number]")
@@ -58,11 +58,16 @@ def test_a_click_on_a_header_sorts_and_missing_values_stay_last(browser):
     for _ in range(2):
         header.find_element("css selector", "button").click()
         order = header.get_attribute("aria-sort")
-        values = column(browser, index)
-        numbers = [float(value) for value in values if value is not None]
-        assert len(numbers) > 10
-        assert numbers == sorted(numbers, reverse=order == "descending")
-        assert values[len(numbers) :] == [None] * (len(values) - len(numbers))
+        cells = column(browser, index)
+        fair = [float(value) for value, aside in cells if value is not None and not aside]
+        lossy = [float(value) for value, aside in cells if value is not None and aside]
+        assert len(fair) > 10
+        assert len(lossy) == 3
+        assert [float(value) for value, _ in cells if value is not None] == [
+            *sorted(fair, reverse=order == "descending"),
+            *sorted(lossy, reverse=order == "descending"),
+        ]
+        assert [value for value, _ in cells[len(fair) + len(lossy) :]] == [None] * (len(cells) - len(fair + lossy))
 
 
 def test_a_choice_shows_its_own_pane(browser):
@@ -72,6 +77,19 @@ def test_a_choice_shows_its_own_pane(browser):
     assert not pane.is_displayed()
     button.click()
     assert pane.is_displayed()
+
+
+LOSSY_CELLS = """
+const cells = [...document.querySelectorAll("td")].filter((cell) => cell.querySelector("sup")?.textContent.includes("‡"));
+const shown = (cell) => Number(getComputedStyle(cell).fontWeight) >= 550 || cell.classList.contains("best");
+return [cells.length, cells.filter(shown).length, cells.filter((cell) => /\\bh[0-8]\\b/.test(cell.className)).length];
+"""
+
+
+def test_no_lossy_number_is_bold_or_has_a_colour(browser):
+    lossy, bold, coloured = browser.execute_script(LOSSY_CELLS)
+    assert lossy > 100
+    assert (bold, coloured) == (0, 0)
 
 
 @pytest.mark.slow

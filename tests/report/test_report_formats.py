@@ -13,10 +13,12 @@ import pytest
 from report_data import ESCAPE, FORMULA, HOSTILE, METRICS, SCRIPT, build, everything_failed
 from rich.console import Console
 
-from tokbench.report.formats import csv, markdown
+from tokbench.report.formats import csv, html, markdown
 from tokbench.report.formats.plugin import register_reporters
+from tokbench.report.report import Report
 from tokbench.report.terminal import summary
-from tokbench.results.cells import COLUMNS, Cell
+from tokbench.results.blocks import CorpusInfo, TokenizerInfo, TrainingInfo
+from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.model import Results
 
 NUMBERS = ["value", "ci_low", "ci_high", "in_sample"]
@@ -104,7 +106,7 @@ def test_markdown_is_complete():
     text = markdown.render(build(hostile=False))
     for name in METRICS:
         assert f"| {name} |" in text
-    assert "† evaluated on text it was trained on" in text
+    assert "† 90 % of the evaluated documents were in the training text" in text
     assert "00" * 32 in text  # a hash
     assert "no round was done after 300 s" in text
     assert "| whole corpus | **" in text
@@ -135,8 +137,8 @@ def test_terminal_reads_no_markup():
 
 def test_terminal_tells_what_matters():
     text = printed(build(hostile=False), 100)
-    assert "† evaluated on text it was trained on" in text
-    assert "†" in text.split("† evaluated", maxsplit=1)[0]
+    assert "† 90 % of the evaluated documents were in the training text" in text
+    assert "†" in text.split("† 90 %", maxsplit=1)[0]
     assert "p50k: unavailable: the vocabulary is not on this machine and there is no network" in text
     assert (
         "spm-bpe-4k: 6 texts of pud (white space 4, unknown token 2); de.txt:12 after Weg␣: 鬱 became ⁇ (U+9B31 → U+2047)"
@@ -145,6 +147,73 @@ def test_terminal_tells_what_matters():
     assert "934 cells do not apply" in text
     assert "No room here, see the reports:" in text
     assert "written: reports/x/report.html" in text
+
+
+def many_groups() -> Results:
+    """A run of 200 groups in which one tokenizer fails everywhere, and one cannot have a number anywhere."""
+    groups = {f"g{number}": 5 for number in range(200)}
+    results = Results(name="r", corpora={"c": CorpusInfo(groups=groups)}, metrics=build(hostile=False).metrics)
+    results.tokenizers = {name: TokenizerInfo(vocab_size=9) for name in ("fails", "loses", "good")}
+    for number, group in enumerate(["*", *groups]):
+        place = {"corpus": "c", "group": group, "metric": "tokens"}
+        first = "g0" if group == "*" else group
+        raised = f"encode: ValueError: boom (corpus c, group {first}, document {first}.txt:{number})"
+        lost = f"loses does not give {number % 4 + 1} of 5 documents back: fewer tokens are no merit"
+        results.cells += [
+            Cell("fails", **place, status=Status.FAILED, reason=raised),
+            Cell("loses", **place, status=Status.NOT_APPLICABLE, reason=lost),
+            Cell("good", **place, value=7.0),
+        ]
+    return results
+
+
+def test_a_problem_of_200_groups_is_told_once_with_its_count():
+    results = many_groups()
+    text, page, shown = markdown.render(results), html.render(results), " ".join(printed(results, 120).split())
+    failed = (
+        "201 cells in 200 groups: failed: encode: ValueError: boom (corpus c, group g0, document g0.txt:0) "
+        "(the first of 201 that differ only in group, document or number) (tokens; fails"
+    )
+    assert failed in shown
+    assert text.count("boom") == shown.count("boom") == 1
+    assert f"- {failed}; c)\n" in text
+    assert "201 cells in 200 groups: not applicable: loses does not give 1 of 5 documents back" in text
+    assert text.count("documents back") == 1
+    section = page.partition('<section id="problems">')[2].partition("</section>")[0]
+    assert section.count("<tr><th") == 1 + 2, "a row for each of the two, below the head"
+    assert '<td class="n">201</td><td class="n">200</td>' in section
+
+
+def test_reasons_that_differ_in_more_than_the_place_stay_apart():
+    results = many_groups()
+    for reason in ("worker process ended by SIGSEGV (group g1)", "worker process ended by SIGKILL (group g2)"):
+        results.cells.append(Cell("good", "c", "g1", "cer", status=Status.FAILED, reason=reason))
+    assert [each.cells for each in Report(results).problems.cells] == [201, 1, 1, 201]
+
+
+def test_the_head_does_not_say_that_all_ran_over_failed_cells():
+    results = many_groups()
+    report = Report(results)
+    assert report.subtitle == "3 tokenizers on 1 corpus, 201 cells failed"
+    assert (report.key_numbers[0].text, report.key_numbers[0].remark) == ("3", "1 with failed cells")
+    for text in (markdown.render(results), html.render(results), printed(results, 120)):
+        assert "all ran" not in text
+        assert "Everything ran" not in text
+        assert "201 cells failed" in text
+    results.cells = [cell for cell in results.cells if cell.status == Status.OK]
+    assert Report(results).key_numbers[0].remark == "all ran"
+
+
+def test_a_vocabulary_smaller_than_asked_for_is_told():
+    results = build(hostile=False)
+    train = TrainingInfo(corpora=["code"], vocab_size=5000)
+    results.tokenizers["naive-1k"] = TokenizerInfo(backend="naive_bpe", vocab_size=265, train=train)
+    for text in (markdown.render(results), html.render(results), printed(results, 120)):
+        assert "naive-1k: asked for 5,000, the text gave 265" in text
+        assert "Smaller than asked for" in text
+    results.tokenizers["naive-1k"] = TokenizerInfo(backend="naive_bpe", vocab_size=5000, train=train)
+    for text in (markdown.render(results), printed(results, 120)):
+        assert "Smaller than asked for" not in text
 
 
 def test_a_run_in_which_everything_failed():

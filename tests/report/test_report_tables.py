@@ -34,8 +34,15 @@ KNOWN = {
 
 
 def run(*cells: Cell, direction="higher", family="compression", metric="m") -> CellTables:
+    """A run in which everything comes back, unless a cell says otherwise."""
     metrics = KNOWN | {metric: metric_info(metric, family, "u", direction)}
-    return CellTables(Results(name="r", metrics=metrics, cells=list(cells)))
+    exact = {("roundtrip_exact", c.corpus, c.group, c.tokenizer): _round_trip(c, 1.0) for c in cells}
+    told = {(c.metric, c.corpus, c.group, c.tokenizer): c for c in cells}
+    return CellTables(Results(name="r", metrics=metrics, cells=list((exact | told).values())))
+
+
+def _round_trip(cell: Cell, share: float | None, **other) -> Cell:
+    return Cell(cell.tokenizer, cell.corpus, cell.group, "roundtrip_exact", share, "share of documents", **other)
 
 
 def best(tables: CellTables) -> set[str]:
@@ -106,7 +113,8 @@ def test_the_title_of_a_share_is_in_percent_throughout():
     cell = Cell("a", "c", WHOLE, "m", 0.5, "share of words", 0.4, 0.6, 7, in_sample=0.25)
     title = run(cell).series("m", "c").cells["a"].title
     assert title == (
-        "50 % of words; 95 % interval 40 % to 60 % of words; 7 documents; 25 % of the documents were trained on"
+        "50 % of words; 95 % interval 40 % to 60 % of words; 7 documents; "
+        "25 % of the documents were in the training text"
     )
 
 
@@ -125,12 +133,15 @@ def test_a_metric_of_a_plugin_is_everywhere():
 def test_heat_map():
     found = heat_map(TABLES, "pud", "compression_ratio")
     assert found is not None
-    whole = [cell.value for cell, _ in found.rows[0].cells]
-    assert whole == sorted(whole, reverse=True)
+    cells = [cell for cell, _ in found.rows[0].cells]
+    assert [cell.lossy for cell in cells] == [False] * 19 + [True] * 3
+    for some in (cells[:19], cells[19:]):
+        assert [cell.value for cell in some] == sorted((cell.value for cell in some), reverse=True)
     assert len(found.rows) == 29
     assert [name for name, _ in found.absent] == ["p50k", "acme-32k", "spm-broken"]
     levels = {level for row in found.rows for _, level in row.cells}
-    assert levels == set(range(LEVELS))
+    assert levels == {*range(LEVELS), None}
+    assert all(level is None for row in found.rows for cell, level in row.cells if cell.lossy)
 
 
 def test_a_heat_map_of_several_units_names_them():

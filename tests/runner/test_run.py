@@ -157,6 +157,7 @@ def test_a_report_that_cannot_be_made_or_written_is_told(write_config, corpus, t
     [trouble] = results.problems
     assert trouble.startswith("report.md: IsADirectoryError")
     assert results.failed
+    assert sorted(path.name for path in results.written) == ["report.html", "results.csv", "results.json"]
     assert {"results.csv", "report.html"} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 

@@ -12,6 +12,7 @@ from conftest import problems
 import tokbench
 from tokbench.report.formats import html, markdown
 from tokbench.report.formats.csv import CURVE_COLUMNS, curve_csv
+from tokbench.report.report import Report
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, Status, TokenizerState
 from tokbench.results.model import Results
@@ -296,10 +297,48 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
     assert advice.take[0] == "b"
     assert advice.sentence.endswith("It was trained on some of this text: expect less on other text.")
     assert "<sup>†</sup>" in html.render(alone).partition('id="vocabulary-size"')[2]
-    assert "† trained on some of this text" in markdown.render(alone)
+    assert "† 100 % of the evaluated documents were in the training text" in markdown.render(alone)
     both = tokbench.run(write_config(tokenizers=f"{tokenizers}\n  u: {{backend: utf8_bytes}}", extra=extra))
     assert both.vocabulary_size.in_sample == [SizeInSample(line="b", corpus="sample", share=1.0)]
     assert both.vocabulary_size.advice["sample"].take == ("u", 256)
+
+
+def test_a_failure_in_many_groups_is_one_note_with_a_count(write_config, tmp_path, faulty):
+    for name, text in (("good", "aa"), *((f"bad{k}", "abc") for k in range(5))):
+        (tmp_path / f"{name}.txt").write_text(f"{text}\n", encoding="utf-8")
+    corpora = "  c: {source: text, path: '*.txt', document: line}"
+    tokenizers = "  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpora, tokenizers, extra="study: {vocabulary: {sizes: [100]}}\n"), workers=0)
+    [note] = results.notes
+    assert note.startswith("the study of vocabulary sizes: bad on c, group bad0: ")
+    assert note.endswith(" (and in 4 more groups)")
+
+
+@pytest.mark.parametrize(("share", "mark"), [(0.0004, ""), (0.0099, ""), (0.01, "†")])
+def test_a_line_counts_as_trained_on_the_text_from_one_document_in_a_hundred(ran, share, mark):
+    results, _ = ran
+    seen = [SizeInSample(line="english", corpus="talk", share=share)]
+    sizes = dataclasses.replace(results.vocabulary_size, in_sample=seen)
+    [corpus] = Report(dataclasses.replace(results, vocabulary_size=sizes)).vocabulary_size.corpora
+    assert corpus.marks["english"] == mark
+    assert bool(corpus.in_sample) == bool(mark)
+
+
+@pytest.mark.parametrize(("seen", "taken"), [(1, "b"), (4, "u")])
+def test_one_document_of_200_in_the_training_text_costs_no_recommendation(write_config, tmp_path, seen, taken):
+    lines = [f"line {k} of some text\n" for k in range(200)]
+    (tmp_path / "measured.txt").write_text("".join(lines), encoding="utf-8")
+    other = [f"line {k} of other text\n" for k in range(200)]
+    (tmp_path / "training.txt").write_text("".join([*lines[:seen], *other]), encoding="utf-8")
+    corpora = (
+        "  c: {source: text, path: measured.txt, document: line}\n"
+        "  t: {source: text, path: training.txt, document: line, evaluate: false}"
+    )
+    tokenizers = "  b: {backend: naive_bpe, train: {corpus: t, vocab_size: 270}}\n  u: {backend: utf8_bytes}"
+    extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
+    study = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).vocabulary_size
+    assert study.in_sample == [SizeInSample(line="b", corpus="c", share=seen / 200)]
+    assert study.advice["c"].take[0] == taken
 
 
 def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):

@@ -33,7 +33,7 @@ def run(config: Path, output: Path | None, workers: int) -> None:
 
     folder = output or Path("reports", read_config(config).name or "run")
     results = execute(config, folder, workers)
-    summary(results, Console(), sorted(path for path in folder.iterdir() if path.is_file()))
+    summary(results, Console(), sorted(results.written))
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)
     for problem in results.problems:

@@ -108,7 +108,8 @@ class Metric:
         label: the name in reports; empty for the id with spaces.
         short_label: the name in narrow columns; empty for the label.
         headline: ``True`` for the few metrics that a summary of tokenizers begins with.
-        loss_looks_better: ``True`` if losing text improves the value; tokenizers that lose text then cannot be best.
+        loss_cannot_help: the reason why losing text cannot improve the value. Empty if there is no such reason, which
+            is the safe assumption: a tokenizer that loses text is then marked, and never best.
         role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
     """
 
@@ -122,7 +123,7 @@ class Metric:
     label: str = ""
     short_label: str = ""
     headline: bool = False
-    loss_looks_better: bool = False
+    loss_cannot_help: str = ""
     role: Role | None = None
 
 

@@ -5,25 +5,55 @@ A cell without a value shows a word and has a reason. It is never blank and neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import Final
 
 from tokbench.report.number_format import Style, exact, unit_label
-from tokbench.results.cells import Cell, Status
+from tokbench.results.cells import Cell, Status, trained_on
 
-IN_SAMPLE, LOSSY = "†", "‡"
-LEGENDS: Mapping[str, str] = {
-    IN_SAMPLE: "† evaluated on text it was trained on",
-    LOSSY: "‡ loses text here, so that fewer tokens are no merit",
+IN_SAMPLE, LOSSY, UNCHECKED = "†", "‡", "?"
+
+LEGENDS: Final[Mapping[str, str]] = {
+    LOSSY: "‡ does not give every text back here: a good number is no merit then, is never best, and is sorted last",
+    UNCHECKED: "? not known to give every text back here, so that it is never best",
 }
-"""The meaning of each mark beside a number."""
+"""The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
 
-BEST_LEGEND = (
+BEST_LEGEND: Final = (
     "bold: the best of a column, unless most are equal; cells with a mark do not compete, "
     "and speeds whose intervals overlap are equal"
 )
+NOT_CHECKED_LEGEND: Final = (
+    "nothing is bold where a loss could look better: this run has no round trip, so nobody knows what comes back; "
+    "add roundtrip to its metrics"
+)
 
 _WORDS = {Status.NOT_APPLICABLE: "n/a"}
+
+
+class ComesBack(Enum):
+    """Say whether the text behind a number comes back from its tokens.
+
+    Attributes:
+        YES: every text comes back exactly, or losing text cannot improve the number.
+        NO: some text does not come back, so that the number does not compete.
+        UNKNOWN: it was not measured at this place, although the run has a round trip.
+        NOT_ASKED: the run has no round trip at all; one legend says so for all cells.
+    """
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+    NOT_ASKED = "not asked"
+
+
+_MARKS: Final = {ComesBack.NO: LOSSY, ComesBack.UNKNOWN: UNCHECKED}
+_REMARKS: Final = {
+    ComesBack.NO: "does not give every text back",
+    ComesBack.UNKNOWN: "not known to give every text back",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +65,10 @@ class DisplayCell:
         value: the number that the cell is sorted by; ``None`` sorts last.
         interval: ``low–high`` in the same digits, or an empty string.
         title: the tooltip: number, unit, interval and what the number rests on; or the reason.
-        best: whether it is the best of its column.
-        in_sample: the share of the text that the tokenizer was trained on; ``None`` if that is unknown or 0.
-        lossy: whether the tokenizer lost text here, which makes this number look better.
-        unknown: whether so many tokens are unknown that the number cannot be compared with others.
+        best: ``True`` if it is the best of its column.
+        in_sample: the share of the documents that the tokenizer was trained on; ``None`` if it is too small to matter.
+        comes_back: the answer to the question whether the tokenizer loses text here.
+        unknown: ``True`` if so many tokens are unknown that the number cannot be drawn beside others.
     """
 
     text: str
@@ -47,13 +77,18 @@ class DisplayCell:
     title: str = ""
     best: bool = False
     in_sample: float | None = None
-    lossy: bool = False
+    comes_back: ComesBack = ComesBack.YES
     unknown: bool = False
 
     @property
     def marks(self) -> str:
-        """The marks beside the number; :data:`LEGENDS` explains them."""
-        return (IN_SAMPLE if self.in_sample else "") + (LOSSY if self.lossy else "")
+        """The marks beside the number; :func:`legends` explains them."""
+        return (IN_SAMPLE if self.in_sample else "") + _MARKS.get(self.comes_back, "")
+
+    @property
+    def lossy(self) -> bool:
+        """``True`` if it has a mark of losses: text is lost here, or may be lost."""
+        return self.comes_back in _MARKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +129,54 @@ class Series:
         return bool(values) and (self.direction != "none" or len(values) == 1 or len(set(values)) > 1)
 
     def ranked(self) -> list[str]:
-        """Return the tokenizers, best (or largest) first; many unknown tokens come later, no value last."""
+        """Return the tokenizers, best (or largest) first.
+
+        Those that are not known to give every text back come later, in the order of the run; then those that lose
+        text; then those with many unknown tokens; those without a value last.
+        """
         sign = 1.0 if self.direction == "lower" else -1.0
 
-        def key(name: str) -> tuple[bool, bool, float]:
+        def key(name: str) -> tuple[int, float]:
             cell = self.cells[name]
-            return cell.value is None, cell.unknown, sign * (cell.value or 0.0)
+            if cell.value is None:
+                return 4, 0.0
+            if cell.comes_back in {ComesBack.UNKNOWN, ComesBack.NOT_ASKED}:
+                return 1, 0.0
+            return 3 if cell.unknown else 2 if cell.lossy else 0, sign * cell.value
 
         return sorted(self.cells, key=key)
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """Return the legends of the marks that these cells have."""
-    marks = set("".join(cell.marks for cell in cells))
-    return [legend for mark, legend in LEGENDS.items() if mark in marks]
+    """Return the legends of the marks that these cells have.
+
+    >>> legends([DisplayCell(text="3.1", value=3.1, comes_back=ComesBack.UNKNOWN)])
+    ['? not known to give every text back here, so that it is never best']
+    """
+    some = list(cells)
+    marks = set("".join(cell.marks for cell in some))
+    trained = in_sample_legend([cell.in_sample for cell in some if cell.in_sample])
+    return [*([trained] if trained else []), *(legend for mark, legend in LEGENDS.items() if mark in marks)]
 
 
-def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bool, unknown: bool) -> DisplayCell:
+def in_sample_legend(shares: Sequence[float]) -> str:
+    """Return the meaning of †, with the shares of the documents that were trained on; empty without a share.
+
+    >>> in_sample_legend([0.34])
+    '† 34 % of the evaluated documents were in the training text'
+    >>> in_sample_legend([1.0, 0.34, 0.5])
+    '† 34 to 100 % of the evaluated documents were in the training text, see the single cells'
+    """
+    if not shares:
+        return ""
+    low, high = (Style("share", 0).show(share) for share in (min(shares), max(shares)))
+    some, more = (low, "") if low == high else (f"{low} to {high}", ", see the single cells")
+    return f"{IN_SAMPLE} {some} % of the evaluated documents were in the training text{more}"
+
+
+def display_cell(
+    cell: Cell, style: Style, *, best: bool, timed: bool, comes_back: ComesBack, unknown: bool
+) -> DisplayCell:
     """Return the cell in the style of its column; the ``n`` of a timed metric counts rounds, not documents."""
     if cell.status != Status.OK or cell.value is None:
         return DisplayCell(text=_WORDS.get(cell.status, cell.status.value), title=cell.reason or "no reason given")
@@ -125,16 +191,17 @@ def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bo
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.in_sample:
-        title.append(f"{exact(cell.in_sample, 'share')} of the documents were trained on")
-    if lossy:
-        title.append("too many unknown tokens to compare" if unknown else "does not give every text back")
+        few = "" if trained_on(cell.in_sample) else ", too few to matter"
+        title.append(f"{exact(cell.in_sample, 'share')} of the documents were in the training text{few}")
+    if comes_back in _REMARKS:
+        title.append("too many unknown tokens to compare" if unknown else _REMARKS[comes_back])
     return DisplayCell(
         text=style.show(cell.value),
         value=cell.value,
         interval=interval,
         title="; ".join(title),
         best=best,
-        in_sample=cell.in_sample or None,
-        lossy=lossy,
+        in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
+        comes_back=comes_back,
         unknown=unknown,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 
-from tokbench.report.cells import BEST_LEGEND
+from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
 from tokbench.report.sections.fairness import FairnessSection, fairness
@@ -14,7 +14,7 @@ from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs
 from tokbench.report.sections.probes import ProbeSection, probes
-from tokbench.report.sections.problems import ProblemSection, problems
+from tokbench.report.sections.problems import ProblemSection, problems, short_vocabularies
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_table
@@ -58,8 +58,8 @@ class Report:
 
     @cached_property
     def best_legend(self) -> str:
-        """The meaning of bold numbers."""
-        return BEST_LEGEND
+        """The meaning of bold numbers, or the reason why there are none."""
+        return BEST_LEGEND if self.tables.losses_checked else NOT_CHECKED_LEGEND
 
     @cached_property
     def overview(self) -> Overview:
@@ -147,6 +147,11 @@ class Report:
         found = self.results.environment
         values = {each.name: getattr(found, each.name) for each in fields(found)}
         return {name: value for name, value in values.items() if value not in (None, "", {})}
+
+    @cached_property
+    def short_vocabularies(self) -> list[str]:
+        """A sentence for each trained tokenizer that got fewer tokens than were asked for."""
+        return short_vocabularies(self.results)
 
     @cached_property
     def problems(self) -> ProblemSection:

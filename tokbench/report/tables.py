@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Final
 
 from tokbench.contracts.metric import Role
-from tokbench.report.cells import DisplayCell, Series, display_cell
+from tokbench.corpus.languages import slices
+from tokbench.report.cells import ComesBack, DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
-from tokbench.results.cells import WHOLE, Cell, TokenizerState
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, TokenizerState, trained_on
 from tokbench.results.model import Results
 
 HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.ENCODING_SPEED)
@@ -116,10 +117,10 @@ class CellTables:
         return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
 
     def _display_cell(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
-        metric = self.metric(cell.metric)
-        lossy = metric.loss_looks_better and self._loses(cell)
-        unknown = lossy and self._unknown(cell) >= MANY_UNKNOWN
-        return display_cell(cell, style, best=best, timed=metric.timed, lossy=lossy, unknown=unknown)
+        comes_back = self.comes_back(cell)
+        unknown = comes_back == ComesBack.NO and self._unknown(cell.tokenizer, cell.corpus, cell.group) >= MANY_UNKNOWN
+        timed = self.metric(cell.metric).timed
+        return display_cell(cell, style, best=best, timed=timed, comes_back=comes_back, unknown=unknown)
 
     def _missing(self, name: str) -> DisplayCell:
         tokenizer = self.tokenizer(name)
@@ -127,22 +128,78 @@ class CellTables:
             return DisplayCell(text="not run", title="the run has no such cell")
         return DisplayCell(text=tokenizer.state.value, title=plain(tokenizer.reason or "no reason given"))
 
-    def _unknown(self, cell: Cell) -> float:
-        """Return the share of unknown tokens at the place of the cell; 0 if it is not known."""
-        rate = self.cell(self.with_role(Role.UNKNOWN), cell.corpus, cell.group, cell.tokenizer)
+    def _unknown(self, tokenizer: str, corpus: str, group: str) -> float:
+        """Return the share of unknown tokens at a place; 0 if it is not known."""
+        rate = self.cell(self.with_role(Role.UNKNOWN), corpus, group, tokenizer)
         return (rate and rate.value) or 0.0
 
-    def _loses(self, cell: Cell) -> bool:
-        """Tell whether the tokenizer is known to lose text at the place of the cell."""
-        share = self.cell(self.with_role(Role.ROUND_TRIP), cell.corpus, cell.group, cell.tokenizer)
-        return self._unknown(cell) > 0 or bool(share and share.value is not None and share.value < 1)
+    @property
+    def losses_checked(self) -> bool:
+        """``True`` if the run has a round trip, so that it is known which tokenizers lose text."""
+        return bool(self.with_role(Role.ROUND_TRIP))
+
+    def comes_back(self, cell: Cell) -> ComesBack:
+        """Return whether the text behind a cell comes back; ``YES`` if losing text cannot improve its metric.
+
+        A probe brings its own texts, and has been asked for them. A premium compares two languages, so that it rests
+        on the text of both.
+        """
+        metric = self.metric(cell.metric)
+        if metric.loss_cannot_help:
+            return ComesBack.YES
+        if cell.corpus == OWN_TEXTS:
+            return self._probed.get((cell.metric, cell.tokenizer), ComesBack.UNKNOWN)
+        groups = [cell.group]
+        reference = self.corpus(cell.corpus).reference
+        if reference and metric.family == self.metric(self.with_role(Role.PREMIUM)).family:
+            groups.append(reference)
+        found = {self._round_trip(cell.tokenizer, cell.corpus, group) for group in groups}
+        worst = (ComesBack.NO, ComesBack.UNKNOWN, ComesBack.NOT_ASKED)
+        return next((each for each in worst if each in found), ComesBack.YES)
+
+    @cached_property
+    def _probed(self) -> dict[tuple[str, str], ComesBack]:
+        """By metric and tokenizer, whether the texts of the probe come back."""
+        words = {None: ComesBack.UNKNOWN, True: ComesBack.NO, False: ComesBack.YES}
+        return {
+            (metric, name): words[None if answer.lost is None else bool(answer.lost)]
+            for probe in self.results.probes
+            for name, answer in probe.answers.items()
+            for metric in probe.metrics
+        }
+
+    def _round_trip(self, tokenizer: str, corpus: str, group: str) -> ComesBack:
+        """Return whether the documents of a group come back; those of a slice, if those of its groups do."""
+        found = self._exact(tokenizer, corpus, group)
+        if found is None and self._exact(tokenizer, corpus, WHOLE):
+            return ComesBack.YES
+        if found is None:
+            parts = [self._exact(tokenizer, corpus, each) for each in self._slices.get((corpus, group), ())]
+            found = False if False in parts else True if parts and None not in parts else None
+        if found is None:
+            return ComesBack.UNKNOWN if self.losses_checked else ComesBack.NOT_ASKED
+        return ComesBack.YES if found else ComesBack.NO
+
+    def _exact(self, tokenizer: str, corpus: str, group: str) -> bool | None:
+        """Return ``True`` if every document of a group is known to come back, ``None`` if that is not known."""
+        if self._unknown(tokenizer, corpus, group) > 0:
+            return False
+        share = self.cell(self.with_role(Role.ROUND_TRIP), corpus, group, tokenizer)
+        return None if share is None or share.value is None else share.value == 1
+
+    @cached_property
+    def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """The groups of each slice, by corpus and the name that its cells have as their group."""
+        return {
+            (corpus, f"{each.facet}: {each.value or 'unknown'}"): each.groups
+            for corpus in self.corpora
+            for each in slices(self.corpus(corpus).groups)
+        }
 
     def _best(self, cells: list[Cell]) -> set[str]:
         """Return the tokenizers whose cells are best among those that can be compared."""
         metric = self.metric(cells[0].metric)
-        pool = [cell for cell in cells if not cell.in_sample]
-        if metric.loss_looks_better:
-            pool = [cell for cell in pool if not self._loses(cell)]
+        pool = [c for c in cells if not trained_on(c.in_sample) and self.comes_back(c) == ComesBack.YES]
         if metric.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top = (max if metric.direction == "higher" else min)(pool, key=lambda cell: cell.value or 0.0)

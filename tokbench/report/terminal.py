@@ -50,12 +50,14 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in view.columns if c not in columns)
     if left_out:
         console.print(_text(f"No room here, see the reports: {', '.join(left_out)}", "dim"))
-    for legend in legends(column.cells[row.name] for column in columns for row in view.rows):
+    unchecked = [] if report.tables.losses_checked else [report.best_legend]
+    for legend in [*unchecked, *legends(column.cells[row.name] for column in columns for row in view.rows)]:
         console.print(_text(legend, "dim"))
     aside = sum(each.cells for each in report.problems.cells if not each.applies)
     if aside:
         console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
     _section(console, "Did not run, or not all of it", _problems(report), "yellow")
+    _section(console, "Smaller than asked for", report.short_vocabularies, "yellow")
     _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
     _section(console, "Did not come back", _losses(report.losses.examples), "yellow")
     _section(console, "Notes", results.notes, "")
@@ -142,9 +144,8 @@ def _problems(report: Report) -> list[str]:
     lines = [": ".join(tokenizer) for tokenizer in report.problems.tokenizers]
     for each in report.problems.cells:
         if each.applies:
-            cells = f"{each.cells:,} cell{'s' if each.cells > 1 else ''}"
             where = f"{_some(each.metrics)}; {_some(each.tokenizers)}"
-            lines.append(f"{cells}: {each.status}: {each.reason} ({where})")
+            lines.append(f"{each.count}: {each.status}: {each.sentence} ({where})")
     return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in report.problems.plugins]
 
 

@@ -168,7 +168,7 @@ class MetricInfo:
         label: its name in reports; empty for its id with spaces.
         short_label: its name in narrow columns; empty for the label.
         headline: whether it is one of the few by which tokenizers are told apart at first sight.
-        loss_looks_better: whether a tokenizer that loses text looks better in it than it is.
+        loss_cannot_help: why losing text cannot improve the value; empty if it can: such a tokenizer is never best.
         role: what it means to the rest of tokbench, as :class:`tokbench.contracts.metric.Role`; empty if nothing.
         timed: whether it was timed, so that its cells rest on rounds and not on documents.
     """
@@ -181,7 +181,7 @@ class MetricInfo:
     label: str = ""
     short_label: str = ""
     headline: bool = False
-    loss_looks_better: bool = False
+    loss_cannot_help: str = ""
     role: str = ""
     timed: bool = False
 
@@ -286,11 +286,13 @@ class ProbeText:
         label: the name of the text in a table.
         text: the text.
         tokens: ``(id, text)`` of each token.
+        comes_back: ``True`` if decoding gives the text back; ``None`` if that was not checked.
     """
 
     label: str
     text: str
     tokens: list[tuple[int, str]] = field(default_factory=list)
+    comes_back: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,11 +303,13 @@ class ProbeAnswerInfo:
         tokens: for each text of the probe ``(id, text)`` of its tokens.
         own: further texts, which are this tokenizer's own.
         reason: why there is no answer; empty if there is one.
+        lost: the labels of the texts of the probe that decoding does not give back; ``None`` if that was not checked.
     """
 
     tokens: list[list[tuple[int, str]]] = field(default_factory=list)
     own: list[ProbeText] = field(default_factory=list)
     reason: str = ""
+    lost: list[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

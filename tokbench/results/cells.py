@@ -44,7 +44,8 @@ class Cell:
         n: the number of documents (for speed: rounds) that the value rests on.
         status: ``ok``, or why there is no value.
         reason: the same in words; empty if the status is ``ok``.
-        in_sample: the share of the documents that this tokenizer was trained on; ``None`` if that is unknown.
+        in_sample: the share of the documents that this tokenizer was trained on, exactly; ``None`` if that is unknown.
+            Reports mark it from :data:`TRAINED_ON_FROM` on.
     """
 
     tokenizer: str
@@ -63,3 +64,22 @@ class Cell:
 
 COLUMNS: Final = tuple(Cell.__dataclass_fields__)
 """The columns of ``results.csv``, in order."""
+
+TRAINED_ON_FROM: Final = 0.01
+"""From this share of the evaluated documents on, a tokenizer counts as trained on them.
+
+A sentence or two that also stand in the training text, such as a common phrase, do not move a number that rests on
+hundreds of documents. One document in a hundred can move a ratio of sums by about as much as its interval is wide.
+"""
+
+
+def trained_on(share: float | None) -> bool:
+    """Tell whether a tokenizer counts as trained on the text, from the share of the documents that it has seen.
+
+    Args:
+        share: the share of the evaluated documents, 0 to 1; ``None`` if it is not known.
+
+    >>> trained_on(None), trained_on(1 / 2500), trained_on(0.01), trained_on(0.34)
+    (False, False, True, True)
+    """
+    return share is not None and share >= TRAINED_ON_FROM

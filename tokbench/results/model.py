@@ -38,6 +38,8 @@ SCHEMA: Final = "tokbench-results/2"
 class Results:
     """The whole of ``results.json``; each block is documented by its class.
 
+    After a run, ``written`` has the files that this run wrote into its folder; they do not stand in the file itself.
+
     Attributes:
         name: the run's name.
         created: when it began, ISO 8601, UTC.
@@ -77,6 +79,10 @@ class Results:
     seconds: float = 0.0
     interrupted: bool = False
     problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Begin with no file written."""
+        self.written: list[Path] = []
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -190,7 +190,7 @@ def describe_metrics(families: Iterable[MetricFamily]) -> dict[str, MetricInfo]:
             label=metric.label,
             short_label=metric.short_label,
             headline=metric.headline,
-            loss_looks_better=metric.loss_looks_better,
+            loss_cannot_help=metric.loss_cannot_help,
             role=metric.role or "",
             timed=family.timed is not None,
         )

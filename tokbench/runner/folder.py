@@ -61,7 +61,10 @@ def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> Pr
 
 
 def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
-    """Write ``results.json``, then every report; return the problems with those that cannot be made or written."""
+    """Write ``results.json``, then every report; return the problems with those that cannot be made or written.
+
+    ``results.written`` gets the files that were written, and no other file of the folder.
+    """
     files = [("results.json", results.to_json)]
     files += [(each.filename, partial(each.render, results)) for each in reporters]
     problems = []
@@ -69,6 +72,8 @@ def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec])
         outcome = attempt(partial(_write, folder / name, text), name)
         if isinstance(outcome, Failure):
             problems.append(outcome.reason)
+        else:
+            results.written.append(folder / name)
     return problems
 
 

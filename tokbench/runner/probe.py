@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tokbench.contracts.metric import Answer, Probe, Segmented
 from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import HasUnknown, Tokenizer
 from tokbench.failures import Failure, attempt, doing, tracebacks
+from tokbench.metrics.encoded_shard import DECODING
 from tokbench.results.blocks import ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.finish import make_cell
@@ -17,22 +20,49 @@ from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
 
+class CheckedAnswer(NamedTuple):
+    """An answer, and the labels of the texts that the tokenizer does not give back, its own in a list apart."""
+
+    answer: Answer
+    lost: list[str]
+    own_lost: list[str]
+
+
 @dataclass(frozen=True)
 class Ask(Job):
-    """Ask a tokenizer a probe of a family, by its number from 0; the answer is an :class:`Answer` or the failure."""
+    """Ask a tokenizer a probe of a family, by its number from 0; it answers a :class:`CheckedAnswer` or a failure."""
 
     family: str
     options: Options
     number: int
     name: str
 
-    def run(self, context: WorkerContext) -> Iterator[Answer | Failure]:
+    def run(self, context: WorkerContext) -> Iterator[CheckedAnswer | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         make = context.registry.metrics.get(self.family).probes
         assert make is not None
         each = make(self.options)[self.number]
         with doing("asking", tokenizer=self.name, place=f"probe {each.name}"):
-            yield attempt(lambda: each.ask(context.tokenizer(self.name)), f"probe {each.name}")
+            yield attempt(lambda: _checked(each, context.tokenizer(self.name)), f"probe {each.name}")
+
+
+def _checked(asked: Probe, tokenizer: Tokenizer) -> CheckedAnswer:
+    """Ask a tokenizer, and decode what it answers: a tokenizer that loses text could need the fewest tokens."""
+    answer = asked.ask(tokenizer)
+    with doing(DECODING):
+        return CheckedAnswer(answer, _lost(tokenizer, answer.segmented), _lost(tokenizer, answer.own))
+
+
+def _lost(tokenizer: Tokenizer, texts: Sequence[Segmented]) -> list[str]:
+    """Return the labels of the texts that do not come back, or have an unknown token; decoding may raise."""
+    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+    lost = []
+    for each in texts:
+        ids = [int(token) for token, _ in each.tokens]
+        back = attempt(lambda ids=ids: str(tokenizer.decode(ids)))  # type: ignore[misc]
+        if back != each.text or unk_id in ids:
+            lost.append(each.label)
+    return lost
 
 
 _Key = tuple[str, int, str]
@@ -72,7 +102,7 @@ def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str,
         found = {one.name: answers.get((family, number, one.name), Failure(one.reason)) for one in prepared}
         for one in prepared:
             answer = found[one.name]
-            values = answer if isinstance(answer, Failure) else answer.values
+            values = answer if isinstance(answer, Failure) else answer.answer.values
             cells += [make_cell(one, OWN_TEXTS, WHOLE, metric, values) for metric in each.values]
         probes.append(_described(each, found))
     failures = [answer for answer in answers.values() if isinstance(answer, Failure)]
@@ -81,9 +111,9 @@ def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str,
 
 def _ask(
     planned: list[_PlannedProbe], names: list[str], ended: dict[str, Failure], pool: WorkerPool
-) -> dict[_Key, Answer | Failure]:
+) -> dict[_Key, CheckedAnswer | Failure]:
     """Return the answers; a tokenizer that ends a process is asked nothing more."""
-    answers: dict[_Key, Answer | Failure] = {}
+    answers: dict[_Key, CheckedAnswer | Failure] = {}
     waiting = iter([Ask(*each[:3], name) for name in names for each in planned])
 
     def next_job() -> Ask | None:
@@ -103,9 +133,9 @@ def _ask(
     return answers
 
 
-def _described(asked: Probe, answers: Mapping[str, Answer | Failure]) -> ProbeInfo:
+def _described(asked: Probe, answers: Mapping[str, CheckedAnswer | Failure]) -> ProbeInfo:
     """Return what a report shows of a probe; its texts are those of any answer."""
-    first = next((each for each in answers.values() if isinstance(each, Answer)), None)
+    first = next((each.answer for each in answers.values() if isinstance(each, CheckedAnswer)), None)
     return ProbeInfo(
         probe=asked.name,
         title=asked.title,
@@ -116,13 +146,18 @@ def _described(asked: Probe, answers: Mapping[str, Answer | Failure]) -> ProbeIn
     )
 
 
-def _answer(answer: Answer | Failure) -> ProbeAnswerInfo:
-    if isinstance(answer, Failure):
-        return ProbeAnswerInfo(reason=answer.reason)
+def _answer(found: CheckedAnswer | Failure) -> ProbeAnswerInfo:
+    if isinstance(found, Failure):
+        return ProbeAnswerInfo(reason=found.reason)
     return ProbeAnswerInfo(
-        tokens=[_tokens(each) for each in answer.segmented],
-        own=[ProbeText(label=each.label, text=each.text, tokens=_tokens(each)) for each in answer.own],
+        tokens=[_tokens(each) for each in found.answer.segmented],
+        own=[_own(each, comes_back=each.label not in found.own_lost) for each in found.answer.own],
+        lost=found.lost,
     )
+
+
+def _own(text: Segmented, *, comes_back: bool) -> ProbeText:
+    return ProbeText(label=text.label, text=text.text, tokens=_tokens(text), comes_back=comes_back)
 
 
 def _tokens(segmented: Segmented) -> list[tuple[int, str]]:

@@ -43,7 +43,6 @@ SPEC: Final = MetricFamily(
             unit="share of words",
             direction="lower",
             label="continued words",
-            loss_looks_better=True,
             formula="words with a token boundary inside / words",
             definition=(
                 "Share of words that are cut, found in running text by byte positions, never by encoding a word "

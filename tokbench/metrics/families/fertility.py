@@ -56,7 +56,6 @@ SPEC: Final = MetricFamily(
             unit="tokens/word",
             direction="lower",
             headline=True,
-            loss_looks_better=True,
             role=Role.TOKENS_PER_WORD,
             formula="Σ tokens / Σ words",
             definition=(
@@ -71,7 +70,7 @@ SPEC: Final = MetricFamily(
             id="words",
             unit="words",
             direction="none",
-            loss_looks_better=True,
+            loss_cannot_help="it is counted on the text alone",
             formula="Σ words",
             definition="Words of the text, in the unit of the fertility.",
         ),

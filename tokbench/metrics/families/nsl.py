@@ -60,6 +60,7 @@ SPEC: Final = MetricFamily(
             unit="times the reference",
             direction="lower",
             label="sequence length",
+            loss_cannot_help="a tokenizer that loses text has no value",
             formula="Σ tokens / Σ tokens of the reference tokenizer for the same documents",
             definition=(
                 "Normalized sequence length: below 1, the tokenizer needs fewer tokens than the one that the option "

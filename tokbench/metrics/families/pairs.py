@@ -115,6 +115,7 @@ SPEC: Final = MetricFamily(
             unit="rank",
             direction="lower",
             role=Role.RANK,
+            loss_cannot_help="a tokenizer that loses text has no value",
             formula="1 + tokenizers that need significantly fewer tokens",
             definition=(
                 "Rank by number of tokens; 1 if no tokenizer needs significantly fewer. Every two tokenizers "

@@ -45,7 +45,8 @@ class HeatMap:
     Attributes:
         metric, label, family: the metric.
         unit: the unit of all cells; empty if it differs from row to row.
-        direction: ``higher``, ``lower`` or ``none``; the better, the stronger the colour.
+        direction: ``higher``, ``lower`` or ``none``; the better, the stronger the colour. It is ``none``, too, if the
+            run did not check for losses, because then no number is known to be good.
         shared: whether all rows share one scale; if not, each unit has its own.
         low, high: the numbers that the weakest and the strongest colour stand for.
         tokenizers: the columns, best first by their value for the whole corpus, or by compression if there is no such
@@ -116,7 +117,8 @@ def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
         return None
     # All units of one metric have the same style, such as shares of words and shares of characters.
     style = style_for([value for some in values.values() for value in some], next(iter(values)), _DIGITS)
-    direction = tables.metric(metric).direction
+    info = tables.metric(metric)
+    direction = info.direction if tables.losses_checked or info.loss_cannot_help else "none"
     scales = {unit: _Scale.over(some, reverse=direction == "lower") for unit, some in values.items()}
     whole = tables.series(metric, corpus, WHOLE, digits=_DIGITS)
     rows = [whole] if whole.measured else []
@@ -144,9 +146,9 @@ def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
     """Return the values by unit, as each unit needs a scale of its own."""
     values: dict[str, list[float]] = {}
     for row in rows:
-        # Cells with many unknown tokens would stretch the scale until all others looked alike.
-        cells = [cell for cell in row.cells.values() if not cell.unknown] or list(row.cells.values())
-        known = [cell.value for cell in cells if cell.value is not None]
+        # A tokenizer that loses text could stretch the scale until all others looked alike.
+        measured = [(cell.lossy, cell.value) for cell in row.cells.values() if cell.value is not None]
+        known = [value for lossy, value in measured if not lossy] or [value for _, value in measured]
         if known:
             values.setdefault(row.unit, []).extend(known)
     return values
@@ -173,4 +175,5 @@ def _row(tables: CellTables, row: Series, order: Sequence[str], scales: Mapping[
 
 
 def _level(cell: DisplayCell, scale: _Scale | None) -> int | None:
-    return None if cell.value is None or cell.unknown or scale is None else scale.level(cell.value)
+    """Return the colour of a cell; what carries a mark of losses has none, whatever its number is."""
+    return None if cell.value is None or cell.lossy or scale is None else scale.level(cell.value)

@@ -36,7 +36,7 @@ class Scatter:
         corpus: its name.
         drawing: the chart.
         backends: the key: name of each backend, and its mark.
-        legends: the meaning of the marks beside the names.
+        legends: the meaning of the marks beside the names; the points of those that lose text are hollow.
         left_out: tokenizers with many unknown tokens, whose compression cannot be compared.
     """
 
@@ -69,7 +69,8 @@ def scatter(tables: CellTables, corpus: str) -> Scatter | None:
     drawing.grid(_FRAME, x_axis.ticks(), y_axis.ticks(), titles=axes)
     for name, backend, spot, cells, label in zip(names, backends, spots, pairs, labels, strict=True):
         tooltip = f"{name} ({backend}): {y_cells[name].title}; {x_cells[name].title}"
-        with drawing.group(f"p{styles[backend] % COLOURS}", tooltip):
+        lossy = " lossy" if y_cells[name].lossy else ""
+        with drawing.group(f"p{styles[backend] % COLOURS}{lossy}", tooltip):
             _intervals(drawing, spot, cells, x_axis, y_axis)
             drawing.label(label)  # its leader begins below the mark
             _mark(drawing, styles[backend], spot)

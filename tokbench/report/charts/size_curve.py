@@ -70,11 +70,13 @@ class SizeMarks(NamedTuple):
         knees: by line, the size at which it turns from steep to flat.
         front: line and size of the candidates that no other beats in everything; each gets a ring.
         take: line and size of the recommendation, which gets a star.
+        lines: by line, the marks behind its name, such as that of losses.
     """
 
     knees: Mapping[str, int] = {}
     front: Sequence[tuple[str, int]] = ()
     take: tuple[str, int] | None = None
+    lines: Mapping[str, str] = {}
 
 
 class _Plane(NamedTuple):
@@ -121,7 +123,8 @@ def size_chart(
     x_axis = Axis(span[0] / 1.05, span[1] * 1.05, left, right, log=True)
     y_axis = Axis(low - margin, high + margin, bottom, top)
     plane = _Plane(x_axis, y_axis, {trace.line: trace for trace in traces})
-    ends = [(*_points(plane, trace)[-1], trace.line) for trace in traces]
+    names = {trace.line: trace.line + marks.lines.get(trace.line, "") for trace in traces}
+    ends = [(*_points(plane, trace)[-1], names[trace.line]) for trace in traces]
     room = Box(left, top, float(chart.width), bottom)
     labels: Sequence[Label | None] = place(ends, room) if chart.labelled else [None] * len(ends)
     drawing = Drawing(chart.width, chart.height, f"{title}{of}; the numbers are in the tables")
@@ -130,7 +133,7 @@ def size_chart(
     heading = "" if chart.labelled else title
     drawing.grid(frame, x_ticks, y_ticks, titles=titles, heading=heading, below=14, beside=5)
     for trace, label in zip(traces, labels, strict=True):
-        with drawing.group(_css(styles[trace.line], trace.kind), _tooltip(trace)):
+        with drawing.group(_css(styles[trace.line], trace.kind), _tooltip(names[trace.line], trace)):
             _draw_line(drawing, plane, trace, large=chart.labelled, knee=marks.knees.get(trace.line))
             drawing.label(label)
     for spot in filter(None, (plane.spot(line, size) for line, size in marks.front)):
@@ -151,8 +154,8 @@ def _css(style: int, kind: str = "curve") -> str:
     return f"line p{style % COLOURS} d{style // COLOURS}" + ("" if kind == "curve" else " steps")
 
 
-def _tooltip(trace: SizeTrace) -> str:
-    return f"{trace.line}: {trace.ratio[-1]:.3f} bytes per token at {int(trace.sizes[-1]):,}"
+def _tooltip(name: str, trace: SizeTrace) -> str:
+    return f"{name}: {trace.ratio[-1]:.3f} bytes per token at {int(trace.sizes[-1]):,}"
 
 
 def _draw_line(drawing: Drawing, plane: _Plane, trace: SizeTrace, *, large: bool, knee: int | None) -> None:

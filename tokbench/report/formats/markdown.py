@@ -98,6 +98,8 @@ def _overview(report: Report) -> str:
     ]
     best = report.best_legend[0].upper() + report.best_legend[1:]
     legend = " ".join(f"{line}." for line in [best, *view.legends])
+    small = "; ".join(_row(*report.short_vocabularies))
+    legend += f"\n\nSmaller than asked for: {small}." if small else ""
     return f"## Whole corpora\n\n{markdown_table(head, rows, range(2, len(head)))}\n{legend}\n"
 
 
@@ -169,8 +171,8 @@ def _vocabulary_size(report: Report) -> str:
             for row in corpus.table
         ]
         text = f"### {markdown_text(corpus.name)}\n\n{markdown_table(head, rows, range(1, len(head)))}"
-        text += f"\n{markdown_text(corpus.advice.sentence)}\n" if corpus.advice else ""
-        text += "\n† trained on some of this text.\n" if corpus.in_sample else ""
+        text += f"\n{markdown_text(corpus.recommendation)}\n" if corpus.recommendation else ""
+        text += _legends([corpus.in_sample] if corpus.in_sample else [])
         lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
         text += f"\n‡ losing text, and never recommended: {markdown_text(lost)}.\n" if lost else ""
         parts.append(text)
@@ -207,20 +209,28 @@ def _probes(report: Report) -> str:
         parts += [": ".join(_row(label, visible(text, spaces=True))) + "\n" for label, text in probe.listings]
         blank = [""] * (len(probe.info.texts) - 1)
         rows = [
-            [*_row(row.tokenizer), *([_tokens(text.tokens) for text in row.texts] or [*_row(row.reason), *blank])]
+            [
+                *_row(row.tokenizer),
+                *([_tokens(text.tokens, text.mark) for text in row.texts] or [*_row(row.reason), *blank]),
+            ]
             for row in probe.rows
         ]
         parts.append(markdown_table(["tokenizer", *_row(*(label for label, _ in probe.info.texts))], rows))
-        own = [[*_row(row.tokenizer, text.label), _tokens(text.tokens)] for row in probe.own for text in row.texts]
+        own = [
+            [*_row(row.tokenizer, text.label), _tokens(text.tokens, text.mark)]
+            for row in probe.own
+            for text in row.texts
+        ]
         if own:
             parts.append(markdown_table(["tokenizer", "its own text", "tokens"], own))
+        parts += [f"{legend}.\n" for legend in probe.legends]
     return "\n".join(parts) if report.probes else ""
 
 
-def _tokens(tokens: Sequence[tuple[int, str]]) -> str:
+def _tokens(tokens: Sequence[tuple[int, str]], mark: str) -> str:
     left = len(tokens) - _MOST_TOKENS
     shown = markdown_text(" ¦ ".join(text for _, text in tokens[:_MOST_TOKENS]))
-    return f"{len(tokens):,}: {shown}" + (f" and {left:,} more" if left > 0 else "")
+    return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")
 
 
 def _losses(report: Report) -> str:
@@ -259,8 +269,7 @@ def _problems(report: Report) -> str:
     lines = [": ".join(_row(*tokenizer)) for tokenizer in section.tokenizers]
     for each in section.cells:
         where = "; ".join(map(_some, (each.metrics, each.tokenizers, each.corpora)))
-        cells = f"{each.cells:,} cell{'s' if each.cells > 1 else ''}"
-        lines.append(f"{cells}: {each.status}: {markdown_text(each.reason)} ({where})")
+        lines.append(f"{each.count}: {each.status}: {markdown_text(each.sentence)} ({where})")
     lines += [f"plugin {': '.join(_row(plugin.name, plugin.reason))}" for plugin in section.plugins]
     listed = "\n".join(f"- {line}" for line in lines) or "Everything ran."
     return f"## What did not run, and why\n\n{listed}\n"

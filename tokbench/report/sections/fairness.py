@@ -72,7 +72,8 @@ def fairness(tables: CellTables, corpus: str) -> FairnessSection | None:
     order = [name for name in ranked if any(series.cells[name].value is not None for series in languages)]
     premiums = {name: [series.cells[name].value for series in languages] for name in order}
     complete = {name: known for name, all_ in premiums.items() if len(known := _known(all_)) == len(all_)}
-    gini = {name: columns[Role.INEQUALITY].cells[name].text for name in complete}
+    inequality = columns[Role.INEQUALITY].cells
+    gini = {name: inequality[name].text + inequality[name].marks for name in complete}
     tooltips = {name: f"{name}, Gini {gini[name]}" for name in complete}
     return FairnessSection(
         corpus=corpus,
@@ -98,5 +99,5 @@ def _known(values: Sequence[float | None]) -> list[float]:
 def _dearest(name: str, languages: Sequence[Series]) -> str:
     first = [(series, cell) for series, cell in by_premium(name, languages)[:_DEAREST] if cell.value is not None]
     missing = sum(series.cells[name].value is None for series in languages)
-    dearest = ", ".join(f"{series.group} {cell.text}" for series, cell in first)
+    dearest = ", ".join(f"{series.group} {cell.text}{cell.marks}" for series, cell in first)
     return dearest + (f"; none for {missing} of {len(languages)}, whose text is lost" if missing else "")

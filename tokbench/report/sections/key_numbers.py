@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from tokbench.contracts.metric import Role
 from tokbench.report.number_format import byte_size, duration
-from tokbench.report.sections.problems import missing_tokenizers
+from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import Status
+from tokbench.results.model import Results
 
 
 class KeyNumber(NamedTuple):
@@ -29,6 +30,8 @@ def subtitle(tables: CellTables) -> str:
         parts.append(f"begun {results.created.replace('T', ' ').replace('+00:00', ' UTC')}")
     if results.seconds:
         parts.append(f"took {duration(results.seconds)}")
+    if bad := _failed(results):
+        parts.append(f"{_count(bad, 'cell')} failed")
     if results.interrupted:
         parts.append("interrupted before it was through")
     return ", ".join(parts)
@@ -42,16 +45,28 @@ def key_numbers(tables: CellTables) -> list[KeyNumber]:
     # The text that was measured; text kept for training does not count.
     amount = sum(corpus.evaluated_bytes or corpus.bytes or 0 for corpus in corpora)
     statuses = [cell.status for cell in results.cells]
-    bad = sum(status in {Status.FAILED, Status.TIMEOUT} for status in statuses)
+    bad = _failed(results)
     total, missing = len(results.tokenizers), len(missing_tokenizers(results))
     documents = f"{_count(sum(groups), 'document')} in {_count(len(groups), 'group')}"
     return [
-        KeyNumber("tokenizers", str(total - missing), f"{missing} did not run" if missing else "all ran"),
+        KeyNumber("tokenizers", str(total - missing), _how_they_ran(tables, missing)),
         KeyNumber("text", byte_size(amount), documents),
         KeyNumber("cells", f"{statuses.count(Status.OK):,}", f"of {len(statuses):,}; {bad:,} failed"),
         *_lossless(tables),
         *_best_ratios(tables),
     ]
+
+
+def _failed(results: Results) -> int:
+    return sum(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in results.cells)
+
+
+def _how_they_ran(tables: CellTables, missing: int) -> str:
+    """Return how many tokenizers did not run, or not all of it; "all ran" only if no cell failed."""
+    failing = len(failing_tokenizers(tables.results))
+    parts = [f"{missing} did not run"] if missing else []
+    parts += [f"{failing} with failed cells"] if failing else []
+    return ", ".join(parts) or "all ran"
 
 
 def _lossless(tables: CellTables) -> list[KeyNumber]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tokbench.report.cells import LEGENDS, LOSSY, UNCHECKED
 from tokbench.report.escaping import visible
 from tokbench.results.blocks import ProbeInfo
 from tokbench.results.model import Results
@@ -17,10 +18,12 @@ class TokenizedText(NamedTuple):
     Attributes:
         label: the name of the text.
         tokens: id and text, made visible, of each token.
+        mark: the mark of a text that does not come back; empty if it does.
     """
 
     label: str
     tokens: Sequence[tuple[int, str]]
+    mark: str = ""
 
     def first(self, most: int) -> tuple[Sequence[tuple[int, str]], int]:
         """Return the first tokens, and the number of those that are left out."""
@@ -55,6 +58,12 @@ class ProbeSection:
         return [(label, text) for label, text in self.info.texts if text.count("\n") > 1]
 
     @property
+    def legends(self) -> list[str]:
+        """The meaning of the marks beside the numbers of tokens."""
+        marks = {text.mark for row in [*self.rows, *self.own] for text in row.texts}
+        return [legend for mark, legend in LEGENDS.items() if mark in marks]
+
+    @property
     def headings(self) -> list[tuple[str, str]]:
         """The labels, each with its text if that has one line and says more than the label."""
         same = str.maketrans({"␣": " ", "⏎": "\n"})
@@ -71,12 +80,17 @@ def _probe(entry: ProbeInfo) -> ProbeSection:
     labels = [label for label, _ in entry.texts]
     rows, own = [], []
     for name, answer in entry.answers.items():
-        texts = [_text(label, tokens) for label, tokens in zip(labels, answer.tokens, strict=False)]
+        lost = answer.lost
+        texts = [
+            _text(label, tokens, comes_back=None if lost is None else label not in lost)
+            for label, tokens in zip(labels, answer.tokens, strict=False)
+        ]
         rows.append(ProbeRow(name, texts, answer.reason))
         if answer.own:
-            own.append(ProbeRow(name, [_text(each.label, each.tokens) for each in answer.own], ""))
+            own.append(ProbeRow(name, [_text(t.label, t.tokens, comes_back=t.comes_back) for t in answer.own], ""))
     return ProbeSection(entry, rows, own)
 
 
-def _text(label: str, tokens: Sequence[tuple[int, str]]) -> TokenizedText:
-    return TokenizedText(label, [(number, visible(text, spaces=True)) for number, text in tokens])
+def _text(label: str, tokens: Sequence[tuple[int, str]], *, comes_back: bool | None) -> TokenizedText:
+    mark = {True: "", False: LOSSY, None: UNCHECKED}[comes_back]
+    return TokenizedText(label, [(number, visible(text, spaces=True)) for number, text in tokens], mark)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tokbench.results.blocks import PluginInfo
-from tokbench.results.cells import Cell, Status, TokenizerState
+from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 
 
@@ -14,10 +15,14 @@ from tokbench.results.model import Results
 class MissingCells:
     """Cells that have no value for one and the same reason.
 
+    Reasons are the same if they differ only in the group, the document, or a number of documents.
+
     Attributes:
-        status, reason: the word and the reason.
+        status, reason: the word, and the reason of the first cell.
         tokenizers, corpora, metrics: the places, in the order of the cells.
         cells: the number of cells.
+        groups: the number of groups, over all corpora, without whole corpora.
+        alike: the number of reasons that were told as one.
     """
 
     status: str
@@ -26,6 +31,20 @@ class MissingCells:
     corpora: Sequence[str]
     metrics: Sequence[str]
     cells: int
+    groups: int
+    alike: int
+
+    @property
+    def count(self) -> str:
+        """The number of cells, and of groups if there are several, in words."""
+        cells = f"{self.cells:,} cell{'s' if self.cells > 1 else ''}"
+        return f"{cells} in {self.groups:,} groups" if self.groups > 1 else cells
+
+    @property
+    def sentence(self) -> str:
+        """The reason, and how many others are like it."""
+        more = f" (the first of {self.alike:,} that differ only in group, document or number)" if self.alike > 1 else ""
+        return self.reason + more
 
     @property
     def applies(self) -> bool:
@@ -67,22 +86,68 @@ def missing_tokenizers(results: Results) -> list[tuple[str, str, str]]:
 def _missing_cells(results: Results) -> list[MissingCells]:
     """Return the cells that are not ok, without those of tokenizers that were not ready, which have a line each."""
     gone = {name for name, _, _ in missing_tokenizers(results)}
+    pattern = _pattern(group for corpus in results.corpora.values() for group in corpus.groups)
     found: dict[tuple[Status, str], list[Cell]] = {}
     for cell in results.cells:
         if cell.status != Status.OK and cell.tokenizer not in gone:
-            found.setdefault((cell.status, cell.reason), []).append(cell)
+            found.setdefault((cell.status, pattern(cell.reason)), []).append(cell)
     order = [Status.FAILED, Status.TIMEOUT, Status.UNAVAILABLE, Status.NOT_APPLICABLE]
     return [
         MissingCells(
             status=_word(status),
-            reason=reason or "no reason given",
+            reason=cells[0].reason or "no reason given",
             tokenizers=_distinct(cell.tokenizer for cell in cells),
             corpora=_distinct(cell.corpus for cell in cells),
             metrics=_distinct(cell.metric for cell in cells),
             cells=len(cells),
+            groups=len({(cell.corpus, cell.group) for cell in cells if cell.group != WHOLE}),
+            alike=len({cell.reason for cell in cells}),
         )
-        for (status, reason), cells in sorted(found.items(), key=lambda item: order.index(item[0][0]))
+        for (status, _), cells in sorted(found.items(), key=lambda item: order.index(item[0][0]))
     ]
+
+
+_DOCUMENT = re.compile(r", document [^)]*")
+_OF = re.compile(r"\d[\d,]* of \d[\d,]*")
+
+
+def _pattern(groups: Iterable[str]) -> Callable[[str], str]:
+    """Return a function that takes groups, documents and numbers of documents out of a reason.
+
+    >>> pattern = _pattern(["de", "fr"])
+    >>> pattern("boom (corpus c, group de, document de.txt:3)"), pattern("no premium for de, fr: only 3 of 9 documents")
+    ('boom (corpus c, group …)', 'no premium for …: only n of n documents')
+    """
+    names = "|".join(map(re.escape, sorted({group for group in groups if group}, key=len, reverse=True)))
+    one = rf"(?<!\w)(?:{names})(?!\w)"
+    places = re.compile(rf"{one}(?:, {one})*") if names else None
+
+    def without(reason: str) -> str:
+        reason = _OF.sub("n of n", _DOCUMENT.sub("", reason))
+        return places.sub("…", reason) if places else reason
+
+    return without
+
+
+def short_vocabularies(results: Results) -> list[str]:
+    """Return a sentence for each trained tokenizer that is smaller than was asked for.
+
+    >>> from tokbench.results.blocks import TokenizerInfo, TrainingInfo
+    >>> train = TrainingInfo(corpora=["c"], vocab_size=5000)
+    >>> short_vocabularies(Results(name="r", tokenizers={"mine": TokenizerInfo(vocab_size=265, train=train)}))
+    ['mine: asked for 5,000, the text gave 265']
+    """
+    return [
+        f"{name}: asked for {info.train.vocab_size:,}, the text gave {info.vocab_size:,}"
+        for name, info in results.tokenizers.items()
+        if info.train and info.vocab_size is not None and info.vocab_size < info.train.vocab_size
+    ]
+
+
+def failing_tokenizers(results: Results) -> list[str]:
+    """Return the tokenizers that got ready, but have cells that failed or ran out of time."""
+    bad = {cell.tokenizer for cell in results.cells if cell.status in {Status.FAILED, Status.TIMEOUT}}
+    return [name for name, info in results.tokenizers.items() if name in bad and info.state == TokenizerState.READY]
 
 
 def _word(status: Status) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tokbench.report.charts.size_curve import SizeTrace
 from tokbench.report.tables import MANY_UNKNOWN
-from tokbench.results.cells import WHOLE
+from tokbench.results.cells import WHOLE, trained_on
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import SizeKnee, SizeLine, SizeRow, VocabularySizes
 
@@ -35,7 +35,7 @@ class SizeLines:
         self._curves = {(each.line, each.corpus, each.group): each for each in self.found.curves}
         self._knees = {(each.line, each.corpus, each.group): each for each in self.found.knees}
         self._losses = {(each.line, each.corpus): each for each in self.found.losses}
-        self._in_sample = {(each.line, each.corpus) for each in self.found.in_sample}
+        self._in_sample = {(each.line, each.corpus): each.share for each in self.found.in_sample}
         self._traces: dict[tuple[str, str, str], SizeTrace | None] = {}
         self.corpora = list(dict.fromkeys(key[1] for key in self._rows))
 
@@ -83,9 +83,10 @@ class SizeLines:
             return f"it is not known how many of the texts come back{unknown}"
         return f"{lost.exact:.1%} of the texts come back{unknown}"
 
-    def in_sample(self, line: str, corpus: str) -> bool:
-        """Tell whether a line was trained on some of the text that it is measured on."""
-        return (line, corpus) in self._in_sample
+    def in_sample(self, line: str, corpus: str) -> float | None:
+        """Return the share of a corpus that a line was trained on; ``None`` if it is too small to matter."""
+        share = self._in_sample.get((line, corpus))
+        return share if trained_on(share) else None
 
     def drawn(self, corpus: str) -> list[SizeLine]:
         """Return the lines that charts show: those without so many unknown tokens that no other compares with them."""

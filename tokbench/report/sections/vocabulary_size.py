@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from tokbench.report.cells import IN_SAMPLE, LOSSY
+from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
 from tokbench.report.charts.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart, size_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.sections.size_lines import SizeLines
@@ -79,13 +79,14 @@ class SizesOnCorpus:
     def marks(self) -> dict[str, str]:
         """By line: † if it was trained on the text, ‡ if it loses some of it."""
         names = [line.line for line in self.found.lines]
-        trained = {name: IN_SAMPLE * self.found.in_sample(name, self.name) for name in names}
+        trained = {name: IN_SAMPLE * bool(self.found.in_sample(name, self.name)) for name in names}
         return {name: trained[name] + LOSSY * (name in self.lost) for name in names}
 
     @cached_property
-    def in_sample(self) -> bool:
-        """Tell whether any line was trained on the text."""
-        return any(IN_SAMPLE in marks for marks in self.marks.values())
+    def in_sample(self) -> str:
+        """The meaning of †, with the shares of the text that lines were trained on; empty if none was."""
+        shares = (self.found.in_sample(line.line, self.name) for line in self.found.lines)
+        return in_sample_legend([share for share in shares if share])
 
     @cached_property
     def lost(self) -> dict[str, str]:
@@ -100,8 +101,15 @@ class SizesOnCorpus:
 
     @cached_property
     def advice(self) -> SizeAdvice | None:
-        """The recommended size; ``None`` without a model."""
+        """The recommended size; ``None`` without a model, and where every line loses text."""
         return self.found.found.advice.get(self.name)
+
+    @cached_property
+    def recommendation(self) -> str:
+        """The recommended size and its reasons, or the reason why there is none; empty without a model."""
+        if self.advice:
+            return self.advice.sentence
+        return "Nothing is recommended: no vocabulary gives every text back." if self.costs else ""
 
     @cached_property
     def equal_sizes(self) -> list[EqualSizeTable]:
@@ -134,6 +142,7 @@ class SizesOnCorpus:
             {line: knee.size for line, knee in knees.items() if knee},
             self.advice.front if self.advice else (),
             self.advice.take if self.advice else None,
+            self.marks,
         )
         title = f"Bytes per token at every size, on {self.name}"
         traces = list(self.found.traces(self.name, WHOLE))
@@ -150,11 +159,15 @@ class SizesOnCorpus:
         """A small chart for each line with all groups; none if there is only one group."""
         groups = {group: k for k, group in enumerate(self.found.groups(self.name))}
         lines = self.found.drawn(self.name)[:_MOST_LINES] if len(groups) > 1 else []
-        charts = {line.line: self._by_group(line, groups) for line in lines}
+        charts = {line.line + self.marks[line.line]: self._by_group(line, groups) for line in lines}
         return self._small(charts, groups, f" by group of {self.name}")
 
     def _small(self, charts: Mapping[str, Sequence[SizeTrace]], styles: Mapping[str, int], of: str) -> list[Drawing]:
-        made = (size_chart(title, traces, SMALL, styles, span=self._span, of=of) for title, traces in charts.items())
+        marks = SizeMarks(lines=self.marks)
+        made = (
+            size_chart(title, traces, SMALL, styles, span=self._span, of=of, marks=marks)
+            for title, traces in charts.items()
+        )
         return [chart for chart in made if chart]
 
     def _by_group(self, line: SizeLine, groups: Iterable[str]) -> list[SizeTrace]:

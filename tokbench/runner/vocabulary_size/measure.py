@@ -16,7 +16,7 @@ from tokbench.failures import Failure, attempt
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.token_counts import TokenCounts
 from tokbench.metrics.word_units import UnitSums
-from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.results.vocabulary_size import SizeAdvice, SizeInSample, SizeLine, SizeLoss, VocabularySizes
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan
@@ -110,7 +110,8 @@ class _Study:
         self, members: Sequence[PreparedTokenizer]
     ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
         """Return the counts of each corpus and group on which all members have been counted, and what failed."""
-        states, failures = {}, []
+        states: dict[tuple[str, str], list[TokenCounts]] = {}
+        lacking: dict[str, list[str]] = {}
         for place in self.texts:
             counts = [self._state(Role.ID_COUNTS, TokenCounts, each.name, *place) for each in members]
             found = [each for each in counts if not isinstance(each, Failure)]
@@ -118,8 +119,12 @@ class _Study:
                 states[place] = found
             elif place[1] != WHOLE:
                 reasons = dict.fromkeys(each.reason for each in counts if isinstance(each, Failure))
-                failures.append(f"{members[0].planned.entry} on {place[0]}, group {place[1]}: {'; '.join(reasons)}")
-        return states, failures
+                lacking.setdefault(place[0], []).append(f"group {place[1]}: {'; '.join(reasons)}")
+        more = {
+            corpus: f" (and in {len(each) - 1:,} more groups)" * (len(each) > 1) for corpus, each in lacking.items()
+        }
+        entry = members[0].planned.entry
+        return states, [f"{entry} on {corpus}, {each[0]}{more[corpus]}" for corpus, each in lacking.items()]
 
     def _cut(
         self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]
@@ -224,7 +229,7 @@ class _Study:
     def _advice(self, found: VocabularySizes, corpus: str) -> SizeAdvice | None:
         """Return advice on what loses nothing and was not trained on the text, unless all was."""
         lossy = {each.line for each in found.losses if each.corpus == corpus}
-        inside = {each.line for each in found.in_sample if each.corpus == corpus}
+        inside = {each.line for each in found.in_sample if each.corpus == corpus and trained_on(each.share)}
         table = [cost for cost in found.costs if cost.corpus == corpus and cost.line not in lossy]
         outside = [cost for cost in table if cost.line not in inside]
         if not table:

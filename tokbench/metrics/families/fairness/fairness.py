@@ -62,6 +62,7 @@ VALUES: Final = (
         unit="documents",
         direction="lower",
         label="left out of premiums",
+        loss_cannot_help="it counts the losses",
         formula="documents that do not come back in the language or in the reference",
         definition="Documents that the premium leaves out, so that lost text does not look like cheap text.",
     ),

@@ -77,6 +77,7 @@ VALUES: Final = (
         label="round trip",
         headline=True,
         role=Role.ROUND_TRIP,
+        loss_cannot_help="it measures the losses: lost text lowers it",
         formula="documents with decode(encode(x)) = x / documents",
         definition="Share of documents that come back exactly; every document is tested.",
     ),
@@ -85,6 +86,7 @@ VALUES: Final = (
         unit="edits/char",
         direction="lower",
         label="CER",
+        loss_cannot_help="it measures the losses: lost text raises it",
         formula="Σ edit distance(x, decode(encode(x))) / Σ code points of x",
         definition=(
             "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
@@ -118,6 +120,7 @@ VALUES: Final = (
             id=name,
             unit="documents",
             direction="none",
+            loss_cannot_help="it counts the losses",
             formula=f"documents lost because {why}",
             definition=f"{_ORDER if name == _FIRST else f'Every loss has one cause, see {_FIRST}.'} {more}".strip(),
         )

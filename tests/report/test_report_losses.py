@@ -1,0 +1,354 @@
+"""A tokenizer that loses text is marked, never best and never first: in every metric, table, chart, probe and study."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from report_data import build
+from rich.console import Console
+
+import tokbench
+from tokbench.contracts.metric import Role
+from tokbench.registry import load_registry
+from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
+from tokbench.report.charts.heat import heat_map
+from tokbench.report.charts.scatter import scatter
+from tokbench.report.formats import html, markdown
+from tokbench.report.report import Report
+from tokbench.report.tables import CellTables
+from tokbench.report.terminal import summary
+from tokbench.results.blocks import CorpusInfo, ProbeAnswerInfo, ProbeInfo, TokenizerInfo
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
+from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import SizeCost, SizeLine, SizeLoss, SizeRow, VocabularySizes
+from tokbench.runner.describe import describe_metrics
+
+FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
+METRICS = describe_metrics(FAMILIES)
+NAMED_SAFE = {
+    *("bytes", "chars", "words"),  # counted on the text alone
+    *("nsl", "rank"),  # without a value where text is lost
+    *("roundtrip_exact", "cer", "left_out"),  # the losses themselves
+    *(name for name in METRICS if name.startswith("loss_")),
+}
+ROUND_TRIP = next(name for name, metric in METRICS.items() if metric.role == Role.ROUND_TRIP)
+PROBED = {metric.id for family in FAMILIES if family.probes for metric in family.values}
+UNKNOWN = next(name for name, metric in METRICS.items() if metric.role == Role.UNKNOWN)
+"""Not judged below: who has an unknown token loses text by definition, so that all who do not are equal at 0."""
+JUDGED = sorted(name for name, metric in METRICS.items() if metric.direction != "none" and name != UNKNOWN)
+FAIR = ("a", "b", "d", "e")
+LOSSY = "lossy"
+
+
+def every_metric() -> Results:
+    """A run with every metric there is; the tokenizer that loses text has the best value in each."""
+    results = Results(name="r", metrics=METRICS, corpora={"c": CorpusInfo(groups={"g": 9, "h": 9})})
+    results.tokenizers = {name: TokenizerInfo(vocab_size=9) for name in (LOSSY, *FAIR)}
+    for metric, info in METRICS.items():
+        sign = -1 if info.direction == "lower" else 1
+        values = {LOSSY: 50 + 9 * sign} | {name: 50 + k * sign for k, name in enumerate(FAIR)}
+        if metric == ROUND_TRIP:
+            values = {LOSSY: 0.98, **dict.fromkeys(FAIR, 1.0)}
+        if metric == UNKNOWN:
+            values = dict.fromkeys(values, 0.0)
+        groups = [WHOLE] if metric in PROBED or info.timed else [WHOLE, "g", "h"]
+        corpus = OWN_TEXTS if metric in PROBED else "c"
+        units = {"unit": info.unit, "ci_low": None, "n": 9}
+        results.cells += [Cell(n, corpus, g, metric, float(v), **units) for n, v in values.items() for g in groups]
+    answers = {name: ProbeAnswerInfo(tokens=[[(1, "x")]], lost=["hat"] * (name == LOSSY)) for name in values}
+    results.probes = [ProbeInfo(probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")])]
+    results.probes = [replace(results.probes[0], answers=answers)]
+    return results
+
+
+RESULTS = every_metric()
+TABLES = CellTables(RESULTS)
+
+
+def test_metrics_in_which_loss_cannot_help_are_named_one_by_one():
+    assert {name for name, metric in METRICS.items() if metric.loss_cannot_help} == NAMED_SAFE
+    assert tokbench.plugin.Metric(id="x", unit="", direction="none", formula="", definition="").loss_cannot_help == ""
+
+
+@pytest.mark.parametrize("metric", JUDGED)
+def test_the_best_value_wins_nothing_if_text_is_lost(metric):
+    corpus = OWN_TEXTS if metric in PROBED else "c"
+    for group in {cell.group for cell in RESULTS.cells if cell.metric == metric}:
+        series = TABLES.series(metric, corpus, group)
+        cell = series.cells[LOSSY]
+        if metric in NAMED_SAFE:
+            assert cell.best == (metric != ROUND_TRIP)
+            continue
+        assert (cell.best, cell.marks, series.ranked()[-1]) == (False, "‡", LOSSY)
+        assert series.cells[series.ranked()[0]].best
+        assert "give every text back" in cell.title
+    found = heat_map(TABLES, corpus, metric)
+    if found and metric not in NAMED_SAFE:
+        assert found.tokenizers[-1] == LOSSY
+        assert {level for row in found.rows for _, level in row.cells[-1:]} == {None}
+
+
+def bold_in_html(page: str, name: str) -> list[str]:
+    rows = re.findall(
+        rf'<tr><th scope="row"[^>]*>{name}</th>.*?</tr>|<tr>\s*<th[^>]*data-v="{name}".*?</tr>', page, re.DOTALL
+    )
+    assert rows
+    return [cell for row in rows for cell in re.findall(r'<td class="n best"[^>]*>.*?</td>', row, re.DOTALL)]
+
+
+def test_no_page_and_no_table_shows_a_lossy_tokenizer_as_best():
+    safe = sorted(set(JUDGED) & NAMED_SAFE - {ROUND_TRIP})
+    page, text = html.render(RESULTS), markdown.render(RESULTS)
+    # Each metric stands in one table of its corpus; headline metrics are not among the safe ones.
+    assert len(bold_in_html(page, LOSSY)) == len(safe)
+    assert len(bold_in_html(page, FAIR[-1])) > 100
+    assert [line for line in text.splitlines() if line.startswith("| lossy |") and "**" in line] == []
+    assert "‡" in next(line for line in text.splitlines() if line.startswith("| lossy |"))
+    assert "sorted last" in page
+    assert "sorted last" in text
+    assert "Losing text cannot improve it: it is counted on the text alone." in page
+    # A row of the overview can be sorted behind the others only if its cells say so.
+    row = re.search(r'<th scope="row" data-v="lossy".*?</tr>', page, re.DOTALL)
+    assert row is not None
+    assert "data-aside" in row[0]
+
+
+def printed(results: Results) -> str:
+    file = io.StringIO()
+    summary(results, Console(file=file, width=150))
+    return file.getvalue()
+
+
+def test_the_terminal_marks_losses_and_puts_them_last():
+    text = printed(RESULTS)
+    rows = [line for line in text.splitlines() if line.split(" ")[0] in {LOSSY, *FAIR}]
+    assert [row.split(" ")[0] for row in rows] == ["e", "d", "b", "a", "lossy"]
+    assert "‡" in rows[-1]
+    assert "‡ does not give every text back here" in text
+
+
+def unchecked() -> Results:
+    metrics = {name: metric for name, metric in METRICS.items() if metric.family != METRICS[ROUND_TRIP].family}
+    cells = [cell for cell in RESULTS.cells if cell.metric in metrics]
+    return replace(RESULTS, metrics=metrics, cells=cells)
+
+
+def test_a_run_without_a_round_trip_declares_no_best():
+    results = unchecked()
+    tables = CellTables(results)
+    for metric in sorted(set(JUDGED) & set(results.metrics)):
+        series = tables.series(metric, OWN_TEXTS if metric in PROBED else "c")
+        best = [name for name, cell in series.cells.items() if cell.best]
+        if metric in NAMED_SAFE:
+            assert best == [LOSSY]
+        elif metric in PROBED:  # which ask for losses themselves
+            assert best == [FAIR[-1]]
+        else:
+            assert best == []
+            assert series.ranked() == [LOSSY, *FAIR], "the order of the run, as nothing is known"
+            assert {cell.marks for cell in series.cells.values()} == {""}
+    compression = heat_map(tables, "c", tables.with_role(Role.TEXT_PER_TOKEN))
+    assert compression is not None
+    assert compression.direction == "none"
+    for text in (printed(results), markdown.render(results), html.render(results)):
+        assert NOT_CHECKED_LEGEND[1:] in " ".join(text.split())
+    assert "<dt>best" not in html.render(results)
+
+
+def test_where_the_round_trip_has_no_number_nothing_is_best():
+    gone = [cell for cell in RESULTS.cells if (cell.metric, cell.tokenizer, cell.group) != (ROUND_TRIP, "e", "g")]
+    gone = [cell for cell in gone if (cell.metric, cell.tokenizer, cell.group) != (ROUND_TRIP, "e", WHOLE)]
+    tables = CellTables(replace(RESULTS, cells=gone))
+    cells = tables.series("compression_ratio", "c", "g").cells
+    assert (cells["e"].marks, cells["e"].best, cells["d"].best) == ("?", False, True)
+    assert tables.series("compression_ratio", "c", "g").ranked() == ["d", "b", "a", "e", LOSSY]
+    assert tables.series("compression_ratio", "c", "h").cells["e"].best
+
+
+def language_cell(group: str, metric: str, value: float, tokenizer: str = "t") -> Cell:
+    return Cell(tokenizer, "c", group, metric, value)
+
+
+@pytest.mark.parametrize(
+    ("shares", "latin", "cyrillic"),
+    [
+        ({"en": 1.0, "de": 1.0, "ru": 0.5}, ComesBack.YES, ComesBack.NO),
+        ({"en": 1.0, "de": 0.9, "ru": 1.0}, ComesBack.NO, ComesBack.YES),
+        ({"en": 1.0}, ComesBack.UNKNOWN, ComesBack.UNKNOWN),
+    ],
+)
+def test_a_slice_comes_back_if_all_of_its_groups_do(shares, latin, cyrillic):
+    cells = [language_cell(group, ROUND_TRIP, share) for group, share in shares.items()]
+    corpora = {"c": CorpusInfo(groups=dict.fromkeys(("en", "de", "ru"), 1))}
+    tables = CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
+    assert tables.comes_back(language_cell("script: Latin", "chars_split", 0.1)) == latin
+    assert tables.comes_back(language_cell("script: Cyrillic", "chars_split", 0.1)) == cyrillic
+
+
+def test_a_premium_rests_on_the_reference_too():
+    cells = [language_cell("de", ROUND_TRIP, 1.0), language_cell("en", ROUND_TRIP, 0.9)]
+    corpora = {"c": CorpusInfo(groups={"en": 1, "de": 1}, reference="en")}
+    tables = CellTables(Results(name="r", metrics=METRICS, corpora=corpora, cells=cells))
+    assert tables.comes_back(language_cell("de", "premium", 1.2)) == ComesBack.NO
+    assert tables.comes_back(language_cell("de", "compression_ratio", 4.0)) == ComesBack.YES
+
+
+def test_an_unknown_token_is_a_loss_even_where_the_text_comes_back():
+    cells = [language_cell("de", ROUND_TRIP, 1.0), language_cell("de", "unk_rate", 0.01)]
+    tables = CellTables(Results(name="r", metrics=METRICS, cells=cells))
+    assert tables.comes_back(language_cell("de", "compression_ratio", 4.0)) == ComesBack.NO
+
+
+def test_the_scatter_marks_a_lossy_point():
+    chart = scatter(Report(build(hostile=False)).tables, "pud")
+    assert chart is not None
+    drawing = chart.drawing.__html__()
+    groups = re.findall(r'<g class="(p\d[^"]*)"><title>(\S+) ', drawing)
+    assert {name for css, name in groups if "lossy" in css} == {"spm-bpe-4k", "spm-bpe-16k", "spm-unigram-16k"}
+    assert "spm-bpe-4k‡" in drawing
+    assert any("sorted last" in legend for legend in chart.legends)
+
+
+def sizes(lost: dict[str, float | None]) -> Results:
+    place = {"corpus": "c", "group": WHOLE, "vocab_size": 500}
+    rows = [
+        SizeRow(line=name, **place, tokens=10, compression_ratio=ratio, ci_low=None, ci_high=None, entropy=1, used=5)
+        for name, ratio in (("good", 2.0), ("fine", 2.5), ("lossy", 4.0))
+    ]
+    cost = {"parameters": 1, "share": 1, "memory_bytes": 1, "flops_per_byte": 1, "output_share": 1}
+    rest = {"cache_per_byte": 1, "context_bytes": 1, "logits_per_token": 1}
+    found = VocabularySizes(
+        sizes=[500],
+        lines=[
+            SizeLine(line=name, kind="point", tokenizers=[name], trained=False, smallest=500, largest=500)
+            for name in ("good", "fine", "lossy")
+        ],
+        rows=rows,
+        losses=[SizeLoss(line=name, corpus="c", exact=share, unknown=0.0) for name, share in lost.items()],
+        costs=[
+            SizeCost(line=row.line, **place, compression_ratio=row.compression_ratio, **cost, **rest) for row in rows
+        ],
+    )
+    return Results(name="r", vocabulary_size=found)
+
+
+@pytest.mark.parametrize("share", [0.5, None])
+def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
+    results = sizes({"lossy": share})
+    section = Report(results).vocabulary_size
+    assert section is not None
+    [corpus] = section.corpora
+    assert corpus.marks == {"good": "", "fine": "", "lossy": "‡"}
+    [table] = corpus.equal_sizes
+    assert table.lines[table.best[WHOLE]] == "fine"
+    assert corpus.chart is not None
+    assert "lossy‡" in corpus.chart.__html__()
+    assert "fine‡" not in corpus.chart.__html__()
+    page = html.render(results)
+    assert page.count("<tr data-aside><th") == 2, "in the table of sizes, and in that of costs"
+    assert "lossy‡" in markdown.render(results)
+    assert "never recommended" in markdown.render(results)
+
+
+def test_where_every_vocabulary_loses_text_none_is_recommended():
+    results = sizes(dict.fromkeys(("good", "fine", "lossy"), 0.9))
+    for text in (html.render(results), markdown.render(results)):
+        assert "Nothing is recommended: no vocabulary gives every text back." in text
+
+
+RUN = """\
+schema: tokbench/1
+name: losses
+corpora:
+  languages: {source: text, path: "text/*.txt", document: line, parallel: true, reference: en}
+  code: {source: text, path: "code/*.py", group: python}
+tokenizers:
+  words: {backend: whitespace_words, train: {corpus: languages, vocab_size: 8}}
+  letters: {backend: codepoints, train: {corpus: languages, vocab_size: 12}}
+  bytes: {backend: utf8_bytes}
+  units: {backend: utf16_units}
+  naive: {backend: naive_bpe, train: {corpus: code, vocab_size: 300}}
+metrics:
+  - compression
+  - fertility
+  - continued_words
+  - strr
+  - utf8
+  - morphology
+  - roundtrip
+  - vocabulary
+  - usage
+  - fairness
+  - nsl: {reference: bytes}
+  - pairs
+  - code
+  - numbers
+  - probes
+  - speed: {rounds: 3}
+report: {formats: [html, md, csv]}
+"""
+TEXTS = {
+    "text/en.txt": "The cat sat on the mat in 1999 .\nA dog and a cat ate 12 fish .\nIt rains on  the sea\u3000today .\n",
+    "text/de.txt": "Die Katze saß 1999 auf der Matte .\nEin Hund und eine Katze aßen 12 Fische .\nEs regnet  am Meer .\n",
+    "code/one.py": "def add(first, second):\n    if first >= 10:\n        return first + second\n    return -1\n" * 9,
+    "code/two.py": "class Point:\n    def __init__(self, x):\n        self.x_value = x ** 2\n" * 9,
+}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory) -> Results:
+    """A run of every family, with tokenizers that lose most of the text."""
+    folder: Path = tmp_path_factory.mktemp("losses")
+    for name, text in TEXTS.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "run.yaml").write_text(RUN, encoding="utf-8")
+    return tokbench.run(folder / "run.yaml", workers=0)
+
+
+def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
+    tables = CellTables(ran)
+    would_have_won: dict[str, set[str]] = {}
+    for metric, corpus, group in sorted({(c.metric, c.corpus, c.group) for c in ran.cells}):
+        info, series = tables.metric(metric), tables.series(metric, corpus, group)
+        values = {name: cell.value for name, cell in series.cells.items() if cell.value is not None}
+        if info.direction == "none" or info.loss_cannot_help or len(values) < 2:
+            continue
+        lossy = {name for name in values if series.cells[name].lossy}
+        assert lossy == {"words", "letters"} & set(values), (metric, corpus, group)
+        assert not [name for name in lossy if series.cells[name].best]
+        assert not lossy & set(series.ranked()[: len(values) - len(lossy)]), "what comes back stands first"
+        top = (max if info.direction == "higher" else min)(values.values())
+        if {name for name in values if values[name] == top} <= lossy:
+            would_have_won.setdefault(info.family, set()).add(metric)
+    # In these families a tokenizer that loses text has the best raw value somewhere, so that this test can fail.
+    assert {"compression", "fertility", "vocabulary", "code", "probes"} <= set(would_have_won), would_have_won
+    page = html.render(ran)
+    for name in ("words", "letters"):
+        assert not [cell for cell in bold_in_html(page, name) if "‡" in cell]
+
+
+def test_probes_say_which_texts_do_not_come_back(ran):
+    case = next(probe for probe in ran.probes if probe.probe == "case")
+    assert case.answers["bytes"].lost == []
+    assert case.answers["words"].lost == [label for label, _ in case.texts]
+    text, page = markdown.render(ran), html.render(ran)
+    assert re.search(r"\| words \| 1‡: ", text)
+    assert "<b>1<sup>‡</sup></b>" in page
+
+
+@pytest.mark.parametrize(("share", "mark"), [(1 / 2500, ""), (0.0099, ""), (0.01, "†"), (0.34, "†")])
+def test_a_coincidence_is_not_training(share, mark):
+    assert trained_on(share) == bool(mark)
+    cells = [replace(c, in_sample=share) if c.tokenizer == "e" else c for c in RESULTS.cells]
+    tables = CellTables(replace(RESULTS, cells=cells))
+    cell = tables.series("compression_ratio", "c").cells["e"]
+    assert (cell.marks, cell.best) == (mark, not mark)
+    assert f"{100 * share:.6g} % of the documents were in the training text" in cell.title
+    report = Report(replace(RESULTS, cells=cells))
+    shown = [legend for legend in report.overview.legends if legend.startswith("†")]
+    assert shown == ([f"† {100 * share:.0f} % of the evaluated documents were in the training text"] if mark else [])

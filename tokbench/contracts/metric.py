@@ -279,7 +279,7 @@ class TimedText(NamedTuple):
 
     Attributes:
         corpus: the name of the corpus.
-        evaluated: ``True`` if the text metrics are measured on it, too; ``False`` if an option names it.
+        evaluated: ``True`` if the corpus is evaluated; ``False`` if only the key ``corpora`` of the family names it.
         n_bytes: the size in UTF-8 bytes.
         documents: the texts of all groups; they can be iterated once.
     """
@@ -296,7 +296,7 @@ class TimedMetric(Protocol):
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
     ) -> TimedOutcome:
-        """Measure every tokenizer on every corpus.
+        """Measure every tokenizer on every corpus. It is called anew for corpora that have other tokenizers.
 
         A tokenizer that raises gets failed cells; the others are measured all the same.
         """

@@ -18,6 +18,9 @@ LEGENDS: Mapping[str, str] = {
 }
 """The meaning of each mark beside a number."""
 
+UNBOUND = "–"
+_UNBOUND_LEGEND = f"{UNBOUND} not measured there: the configuration names other corpora"
+
 BEST_LEGEND = (
     "bold: the best of a column, unless most are equal; cells with a mark do not compete, "
     "and speeds whose intervals overlap are equal"
@@ -39,6 +42,7 @@ class DisplayCell:
         in_sample: the share of the text that the tokenizer was trained on; ``None`` if that is unknown or 0.
         lossy: whether the tokenizer lost text here, which makes this number look better.
         unknown: whether so many tokens are unknown that the number cannot be compared with others.
+        unbound: whether there is no number because the configuration names other corpora for the tokenizer.
     """
 
     text: str
@@ -49,6 +53,7 @@ class DisplayCell:
     in_sample: float | None = None
     lossy: bool = False
     unknown: bool = False
+    unbound: bool = False
 
     @property
     def marks(self) -> str:
@@ -105,9 +110,11 @@ class Series:
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """Return the legends of the marks that these cells have."""
-    marks = set("".join(cell.marks for cell in cells))
-    return [legend for mark, legend in LEGENDS.items() if mark in marks]
+    """Return the legends of the marks that these cells have, and of a dash instead of a number."""
+    known = list(cells)
+    marks = set("".join(cell.marks for cell in known))
+    found = [legend for mark, legend in LEGENDS.items() if mark in marks]
+    return found + ([_UNBOUND_LEGEND] if any(cell.unbound for cell in known) else [])
 
 
 def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bool, unknown: bool) -> DisplayCell:

@@ -158,7 +158,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
             "[{compression: {corpora: 3}}]",
             [
                 "run.yaml:8:37: corpora: the list is empty; name at least one",
-                "run.yaml:9:35: corpora: must be text, but is 3; write it in quotes: "3"",
+                'run.yaml:9:35: corpora: must be text, but is 3; write it in quotes: "3"',
             ],
         ),
         (

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import GivenOptions, Options
 from tokbench.errors import Problem
 from tokbench.vocabulary.size.model import VocabularyStudy
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
+
+def _safe_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", name):
+        message = "a name has 1 to 64 letters (A-Z, a-z), digits and . _ + - and begins with a letter or digit"
+        raise ValueError(f"{message}; {name[:80]!r} does not")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_safe_name)]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""
 
 

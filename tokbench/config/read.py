@@ -22,6 +22,7 @@ from tokbench.config.model import (
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
+from tokbench.files import not_text
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -41,7 +42,8 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
-        raise InputError([Problem(str(path), f"not UTF-8 at byte {error.start}")]) from error
+        kind = not_text(error.object) or f"not UTF-8 at byte {error.start}"
+        raise InputError([Problem(str(path), f"{kind}; a configuration is a YAML file in UTF-8")]) from error
 
 
 def parse_config(text: str, path: Path) -> Config:

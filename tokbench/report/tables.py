@@ -124,7 +124,8 @@ class CellTables:
     def _missing(self, name: str, corpus: str) -> DisplayCell:
         tokenizer = self.tokenizer(name)
         if tokenizer.corpora and corpus not in tokenizer.corpora:
-            return DisplayCell(text=UNBOUND, title=f"measured on {plain(', '.join(tokenizer.corpora))} only", unbound=True)
+            title = f"measured on {plain(', '.join(tokenizer.corpora))} only"
+            return DisplayCell(text=UNBOUND, title=title, unbound=True)
         if tokenizer.state == TokenizerState.READY:
             return DisplayCell(text="not run", title="the run has no such cell")
         return DisplayCell(text=tokenizer.state.value, title=plain(tokenizer.reason or "no reason given"))

@@ -177,9 +177,7 @@ def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
     return sha.hexdigest()
 
 
-def describe_metrics(
-    families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]]
-) -> dict[str, MetricInfo]:
+def describe_metrics(families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]]) -> dict[str, MetricInfo]:
     """Return the definition of every metric, by id; ``bound`` names the corpora of families that have not all."""
     return {
         metric.id: MetricInfo(

@@ -147,11 +147,12 @@ class _Finisher:
         return [corpus for corpus in self._plan.measured if prepared.name in self._plan.names_on(corpus)]
 
     def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
-        """Return the metric of equal ids, unless the tokenizer, or every tokenizer, lacks its reference on a corpus."""
+        """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there."""
         names = self._plan.names_on(corpus)
-        declared = {each.name: each.same_as for each in self._plan.tokenizers if each.same_as and each.name in names}
-        lacks = declared.get(prepared.name, names[0]) not in names
-        return self._plan.metric(Role.SAME_IDS) if not lacks and any(map(names.__contains__, declared.values())) else None
+        others = {each.name: each.same_as for each in self._plan.tokenizers if each.same_as and each.name in names}
+        compared = any(other in names for other in others.values())
+        lacking = prepared.name in others and others[prepared.name] not in names
+        return self._plan.metric(Role.SAME_IDS) if compared and not lacking else None
 
     def _cells(
         self,

@@ -84,7 +84,9 @@ def _measure(
     for corpus in plan.corpora_of(spec):
         on = plan.names_on(corpus)
         by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
-    found = [_measure_on(plan, corpora, timed, spec, options, missing, pool) for timed, corpora in by_names.items() if timed]
+    found = [
+        _measure_on(plan, corpora, timed, spec, options, missing, pool) for timed, corpora in by_names.items() if timed
+    ]
     return TimedOutcome(
         [cell for each in found for cell in each.cells],
         [note for each in found for note in each.notes],

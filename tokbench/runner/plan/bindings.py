@@ -120,8 +120,9 @@ def _places(plan: Plan, family: MetricFamily) -> list[str]:
 
 def _study(plan: Plan) -> Iterator[Misfit]:
     if plan.config.study.vocabulary and plan.measured and not any(map(plan.names_on, plan.studied)):
-        families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)) if family.name in plan.bound)
-        message = f"the study rests on {_listed(list(families))}, and there is no corpus on which all are measured"
+        families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)))
+        bound = [name for name in families if name in plan.bound]
+        message = f"the study rests on {_listed(bound)}, and there is no corpus on which all are measured"
         yield Misfit(("study", "vocabulary"), f"{message}; give them a corpus in common")
 
 

@@ -9,8 +9,11 @@ from tokbench.config.grid import Variant, expand
 from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry
 from tokbench.config.validate import validate
 from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.corpus import SOURCE_MEMBERS
+from tokbench.contracts.members import missing_members
 from tokbench.contracts.metric import MetricFamily, Role
 from tokbench.contracts.options import GivenOptions, Options, names_in
+from tokbench.contracts.tokenizer import HasNotes
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt
@@ -62,6 +65,11 @@ class _Planner:
         source = self._try(path, lambda: spec.open(options))
         if source is None:
             return
+        if lacking := missing_members(source, "a corpus source", SOURCE_MEMBERS):
+            self._problem((*path, "source"), f"corpus source {spec.name!r} is incomplete: {lacking}")
+            return
+        if isinstance(source, HasNotes):
+            self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel)
         survey = self._try(path, corpus.survey)
         if survey is not None:
@@ -173,6 +181,9 @@ class _Planner:
             own = {"corpora": entry.corpora} if entry.corpora and "corpora" in spec.options.model_fields else {}
             options = self._options(spec.options, entry.options | own, entry.path, tuple(MetricKeys.model_fields))
             if options is not None:
+                lacking = self._try(entry.path, lambda spec=spec, options=options: spec.lacks(options))  # type: ignore[misc]
+                if lacking:
+                    self._problem(entry.path, f"metric {spec.name!r} is incomplete: {lacking}")
                 self._check_names(options, entry.path)
                 self._plan.metrics.append((spec, options))
                 if entry.corpora:

@@ -14,7 +14,6 @@ from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import Problem
 
-
 STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
 """The roles of the families that a study of vocabulary sizes rests on."""
 

@@ -165,18 +165,24 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
             "  a: {backend: utf8_bytes, corpora: [library]}",
             "[{compression: {corpora: [library]}}]",
             [
-                "run.yaml:8:38: nothing is measured on corpus 'library', which has 'evaluate: false'; remove that, "
-                "or name another corpus",
-                "run.yaml:9:36: nothing is measured on corpus 'library', which has 'evaluate: false'; remove that, "
-                "or name another corpus",
+                (
+                    "run.yaml:8:38: nothing is measured on corpus 'library', which has 'evaluate: false'; remove that, "
+                    "or name another corpus"
+                ),
+                (
+                    "run.yaml:9:36: nothing is measured on corpus 'library', which has 'evaluate: false'; remove that, "
+                    "or name another corpus"
+                ),
             ],
         ),
         (
             "  a: {backend: utf8_bytes, corpora: [prose]}",
             "[{compression: {corpora: [code]}}]",
             [
-                "run.yaml:8:37: no metric is measured on 'prose', so the run would not measure 'a'; known with "
-                "metrics: 'code'",
+                (
+                    "run.yaml:8:37: no metric is measured on 'prose', so the run would not measure 'a'; known with "
+                    "metrics: 'code'"
+                ),
                 "run.yaml:9:36: no tokenizer is measured on corpus 'code'; remove it here, or add it to a tokenizer",
             ],
         ),
@@ -191,8 +197,10 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
             "  a: {backend: utf8_bytes, corpora: [prose]}\n  b: {backend: utf8_bytes}",
             "[compression, {nsl: {reference: a}}]",
             [
-                "run.yaml:10:42: tokenizer 'a' is not measured on 'code'; add it to its 'corpora', or bind 'nsl' to "
-                "the others"
+                (
+                    "run.yaml:10:42: tokenizer 'a' is not measured on 'code'; add it to its 'corpora', or bind 'nsl' to "
+                    "the others"
+                )
             ],
         ),
         (
@@ -221,8 +229,10 @@ def test_a_study_without_a_corpus_is_refused(write_config):
         extra="study: {vocabulary: {}}",
     )
     assert problems(path) == [
-        "run.yaml:11:21: the study rests on 'compression', 'fertility', and there is no corpus on which all are "
-        "measured; give them a corpus in common"
+        (
+            "run.yaml:11:21: the study rests on 'compression', 'fertility', and there is no corpus on which all are "
+            "measured; give them a corpus in common"
+        )
     ]
 
 

@@ -57,7 +57,7 @@ def wrong_value(kind: str, context: Mapping[str, Any], given: Any) -> str:
     >>> wrong_value("int_type", {}, "big")
     'must be a whole number, but is "big"'
     >>> wrong_value("literal_error", {"expected": "'line' or 'file'"}, "lime")
-    "must be 'line' or 'file', but is \"lime\"; did you mean 'line'?"
+    'must be \'line\' or \'file\', but is "lime"; did you mean \'line\'?'
     >>> wrong_value("some_new_kind", {}, None)
     'has a value that is not allowed here, but is empty'
     """

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from pydantic_core._pydantic_core import list_all_errors
 
 from tokbench.config import model
@@ -20,7 +20,11 @@ TEMPLATES = [
     error[key] for error in ERRORS for key in ("message_template_python", "message_template_json") if key in error
 ]
 PIECES = {piece.strip().lower() for text in TEMPLATES for piece in re.split(r"\{\w+\}", text)}
-FORBIDDEN = {piece for piece in PIECES if len(piece) > 8} | {"pydantic", "value error", "assertion failed"}
+FORBIDDEN = {piece for piece in PIECES if len(piece) > 8 and " " in piece} | {
+    "pydantic",
+    "value error",
+    "assertion failed",
+}
 """What pydantic writes, without the values that it inserts."""
 
 OWN = {"value_error", "assertion_error", "missing", "extra_forbidden"}
@@ -122,7 +126,7 @@ class Example(Options):
     share: float = 0.5
     how: str = "x"
     names: tuple[str, ...] = ()
-    by_name: dict[str, int] = {}
+    by_name: dict[str, int] = Field(default_factory=dict)
     flag: bool = False
 
 

@@ -33,8 +33,10 @@ report: {formats: [pdf]}
     )
     lines = problems(path)
     expected = [
-        "run.yaml:2:7: name: a name has 1 to 64 letters (A-Z, a-z), digits and . _ + - and begins with a letter or digit; "
-        "'quick start' does not",
+        (
+            "run.yaml:2:7: name: a name has 1 to 64 letters (A-Z, a-z), digits and . _ + - and begins with a letter or digit; "
+            "'quick start' does not"
+        ),
         "run.yaml:4:15: unknown corpus source 'sampel'; did you mean 'sample'?",
         "run.yaml:5:42: unknown key 'documnet'; did you mean 'document'?",
         "run.yaml:6:6: no file matches",
@@ -48,7 +50,7 @@ report: {formats: [pdf]}
         'run.yaml:13:58: train.vocab_size: must be a whole number, but is "big"',
         "run.yaml:14:6: backend 'utf8_bytes' cannot be trained; remove 'train'",
         "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
-        "run.yaml:15:41: unknown corpus 'zz'; known: a, b, c, d",
+        "run.yaml:15:42: unknown corpus 'zz'; known: a, b, c, d",
         "run.yaml:15:74: units.th: must be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'syllable', 'mora', 'gold' or 'gold_nonpunct', but is",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
         "run.yaml:17:20: unknown report format 'pdf'; known: csv, curve, html, md, pairs",
@@ -233,7 +235,7 @@ def test_a_configuration_that_is_not_text(tmp_path, data, message):
 def test_templates_of_groups_insert_names_and_do_nothing_else(write_config, tmp_path, template, message):
     (tmp_path / "x.txt").write_text("text", encoding="utf-8")
     [line] = problems(write_config(corpora=f'  e: {{source: text, path: x.txt, group: "{template}"}}'))
-    assert line == f"run.yaml:4:42: group: {template!r} {message}"
+    assert line == f"run.yaml:4:41: group: {template!r} {message}"
 
 
 @pytest.mark.parametrize(

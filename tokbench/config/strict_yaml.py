@@ -94,7 +94,7 @@ def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:
     if mark is None or text[max(0, mark.index - 1) : mark.index + 1] != "${":
         return ""
     begin = max(text.rfind(end, 0, mark.index) for end in " ,[\n") + 1
-    written = re.match(r"[^\s,{}\]]*(\$\{\w*\}[^\s,{}\]]*)+", text[begin:])
+    written = re.match(r"([^\s,{}$\]]|\$\{\w*\}|\$)+", text[begin:])
     value = written[0] if written else "${NAME}"
     return f'not YAML: inside {{...}} and [...] a value with ${{...}} needs quotes; write "{value}"'
 

@@ -286,3 +286,62 @@ def test_a_link_in_the_place_of_an_artefact_is_replaced(write_config, tmp_path):
     assert results.tokenizers["t"].artefact == "artefacts/t.bpe.json"
     assert not (out / "artefacts" / "t.bpe.json").is_symlink()
     assert kept.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"metrics": "[no_merge]"},
+            (
+                "7:11: metric 'no_merge' is incomplete: NoMerge is not a text metric yet: add 'def merge(self, one: Any, "
+                "other: Any, /) -> Any' to the class"
+            ),
+        ),
+        (
+            {"metrics": "[no_return]"},
+            (
+                "7:11: metric 'no_return' is incomplete: None was returned instead of a text metric; is a return missing "
+                "at the end?"
+            ),
+        ),
+        (
+            {"metrics": "[no_title]"},
+            (
+                "7:11: metric 'no_title' is incomplete: NoTitle is not a probe yet: add 'title: str', 'def ask(self, "
+                "tokenizer: Tokenizer, /) -> Answer' to the class"
+            ),
+        ),
+        (
+            {"metrics": "[no_measure]"},
+            (
+                "7:11: metric 'no_measure' is incomplete: Characters is not a timed metric yet: add 'def measure(self, "
+                "tokenizers, texts, progress, /) -> TimedOutcome' to the class"
+            ),
+        ),
+        (
+            {"corpora": "  c: {source: no_licence}"},
+            (
+                "4:15: corpus source 'no_licence' is incomplete: NoLicence is not a corpus source yet: add 'licence: str' "
+                "to the class"
+            ),
+        ),
+        (
+            {"corpora": "  c: {source: a_class}"},
+            (
+                "4:15: corpus source 'a_class' is incomplete: the class NoLicence was returned instead of a corpus source; "
+                "make an object of it: NoLicence(...)"
+            ),
+        ),
+        (
+            {"tokenizers": "  t: {backend: no_object}"},
+            (
+                "6:3: tokenizer 't' (backend no_object): the class Characters was returned instead of a tokenizer; make an "
+                "object of it: Characters(...)"
+            ),
+        ),
+    ],
+)
+def test_what_a_class_lacks_is_said_with_the_line_to_write(write_config, install, parts, message):
+    install("incomplete_plugins")
+    assert problems(write_config(**parts)) == [f"run.yaml:{message}"]

@@ -150,7 +150,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
             "[compression, {fertility: {corpora: [cod]}}]",
             [
                 "run.yaml:8:38: unknown corpus 'prse'; did you mean 'prose'?",
-                "run.yaml:9:57: unknown corpus 'cod'; did you mean 'code'?",
+                "run.yaml:9:47: unknown corpus 'cod'; did you mean 'code'?",
             ],
         ),
         (
@@ -253,3 +253,9 @@ def test_check_says_what_is_bound(write_config):
         "metrics: compression, fertility (on prose only), utf8 (on code only), fairness (on prose only)\n"
         in outcome.output
     )
+
+
+def test_a_plugin_with_an_option_of_that_name_is_told_too(write_config, install):
+    install("incomplete_plugins")
+    results = run(write_config(corpora=CORPORA, metrics="[{chosen: {corpora: [prose]}}]"))
+    assert {(cell.corpus, cell.value) for cell in results.cells} == {("prose", 1.0)}

@@ -163,7 +163,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
         plugins=[describe_plugin(plugin) for plugin in registry.plugins],
         corpora={name: describe_corpus(plan, name) for name in plan.corpora},
         tokenizers={each.name: describe_tokenizer(each, registry) for each in prepared},
-        metrics=describe_metrics(family for family, _ in plan.metrics),
+        metrics=describe_metrics((family for family, _ in plan.metrics), plan.bound),
         cells=finished.cells + further.probed.cells + further.timed.cells,
         losses=finished.losses,
         differences=evaluation.same_ids.differences,
@@ -171,6 +171,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
         probes=further.probed.probes,
         pairs=finished.pairs,
         notes=[
+            *plan.notes,
             *(f"the study of vocabulary sizes: {failure}" for failure in failures),
             *further.timed.notes,
             *(["the run was stopped before it was through"] if further.interrupted else []),

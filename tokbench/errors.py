@@ -68,6 +68,15 @@ class ResultsError(TokbenchError):
     """A results file cannot be read."""
 
 
+def close_name(name: str, known: Iterable[str]) -> str:
+    """Return the known name that looks most like a name, or an empty string if none looks like it.
+
+    >>> close_name("tiktokn", ["tiktoken", "sentencepiece"]), close_name("xyz", ["tiktoken"])
+    ('tiktoken', '')
+    """
+    return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)), "")
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of an error message about an unknown name: the nearest known name, or all of them.
 
@@ -77,9 +86,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     'known: sentencepiece, tiktoken'
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    close = close_name(name, names)
     if close:
-        return f"did you mean {close[0]!r}?"
+        return f"did you mean {close!r}?"
     return "known: " + ", ".join(names) if names else "none are known"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import Final
 
 from tokbench.errors import BackendError
 
@@ -32,6 +33,38 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+_SIGNATURES: Final = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"%PDF": "a PDF file",
+    b"PK\x03\x04": "a ZIP file",
+    b"\x1f\x8b": "packed with gzip",
+    b"\x28\xb5\x2f\xfd": "packed with Zstandard",
+    b"BZh": "packed with bzip2",
+    b"\xfd7zXZ": "packed with xz",
+    b"PAR1": "a Parquet file",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+"""The first bytes of files that are often taken for text."""
+
+
+def not_text(data: bytes) -> str:
+    r"""Return what bytes are that cannot be read as UTF-8, if they are not text in another encoding of bytes.
+
+    Args:
+        data: the first bytes of a file, a few thousand at least.
+
+    >>> not_text(b"\x89PNG rest"), not_text(bytes(9)), not_text("déjà vu".encode("latin-1"))
+    ('a binary file (a PNG image)', 'a binary file (byte 1 is zero)', '')
+    """
+    for signature, name in _SIGNATURES.items():
+        if data.startswith(signature):
+            return f"a binary file ({name})" if "text" not in name else name
+    zero = data.find(0)
+    return f"a binary file (byte {zero + 1:,} is zero)" if zero >= 0 else ""
 
 
 def read_file(path: Path) -> bytes:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         one_line as one_line,
     )
     from tokbench.failures import Failure as Failure, attempt as attempt, doing as doing
-    from tokbench.files import read_file as read_file, write_atomically as write_atomically
+    from tokbench.files import not_text as not_text, read_file as read_file, write_atomically as write_atomically
     from tokbench.hookspecs import hookimpl as hookimpl
     from tokbench.metrics.encoded_shard import (
         EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer, TokenEnds as TokenEnds,
@@ -153,7 +153,7 @@ _NAMES: Final = {
         "valid_unicode"
     ),
     # files
-    "files": "read_file write_atomically",
+    "files": "not_text read_file write_atomically",
     # errors and failures
     "errors": "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line",
     "failures": "Failure attempt doing",

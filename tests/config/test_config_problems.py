@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 from conftest import cell, problems
 
-import tokbench as api
-from tokbench.cli.main import tokbench
+import tokbench
+from tokbench.cli.main import tokbench as command
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.morae import morae_work
 
@@ -37,22 +37,25 @@ report: {formats: [pdf]}
     )
     lines = problems(path)
     expected = [
-        "run.yaml:2:7: name: string should match pattern",
+        (
+            "run.yaml:2:7: name: a name has 1 to 64 letters (A-Z, a-z), digits and . _ + - and begins with a letter or digit; "
+            "'quick start' does not"
+        ),
         "run.yaml:4:15: unknown corpus source 'sampel'; did you mean 'sample'?",
         "run.yaml:5:42: unknown key 'documnet'; did you mean 'document'?",
         "run.yaml:6:6: no file matches",
-        "run.yaml:7:6: the key 'source' is missing",
-        "run.yaml:7:29: holdout: input should be less than 1, but is 1.5",
+        "run.yaml:7:7: unknown key 'sauce'; did you mean 'source'?",
+        "run.yaml:7:29: holdout: must be less than 1, but is 1.5",
         "run.yaml:9:16: unknown backend 'tiktokn'; did you mean 'tiktoken'?",
         "run.yaml:10:43: unknown corpus 'x'; known: a, b, c, d",
         "run.yaml:10:58: vocab_size 10 is too small: naive_bpe needs at least 256",
-        'run.yaml:11:38: optional: input should be a valid boolean, but is "no"; write true or false',
+        'run.yaml:11:38: optional: must be true or false, but is "no"',
         "run.yaml:12:3: key 'g' is given twice (first at line 11)",
-        'run.yaml:13:58: train.vocab_size.0: input should be a valid integer, but is "big"',
+        'run.yaml:13:58: train.vocab_size: must be a whole number, but is "big"',
         "run.yaml:14:6: backend 'utf8_bytes' cannot be trained; remove 'train'",
         "run.yaml:15:11: unknown metric 'compresion'; did you mean 'compression'?",
-        "run.yaml:15:41: unknown corpus 'zz'; known: a, b, c, d",
-        "run.yaml:15:74: units.th: input should be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'syllable', 'mora', 'gold' or 'gold_nonpunct', but is",
+        "run.yaml:15:42: unknown corpus 'zz'; known: a, b, c, d",
+        "run.yaml:15:74: units.th: must be 'uax29', 'icu', 'whitespace', 'character', 'grapheme', 'syllable', 'mora', 'gold' or 'gold_nonpunct', but is",
         "run.yaml:16:1: unknown key 'metrcs'; did you mean 'metrics'?",
         "run.yaml:17:20: unknown report format 'pdf'; known: csv, curve, html, md, pairs",
     ]
@@ -63,7 +66,7 @@ report: {formats: [pdf]}
 
 def test_the_command_exits_with_2_and_writes_nothing(write_config, tmp_path):
     path = write_config(metrics="[nonsense]")
-    outcome = CliRunner().invoke(tokbench, ["run", str(path), "-o", str(tmp_path / "out")], standalone_mode=True)
+    outcome = CliRunner().invoke(command, ["run", str(path), "-o", str(tmp_path / "out")], standalone_mode=True)
     assert outcome.exception is not None
     assert not (tmp_path / "out").exists()
 
@@ -104,7 +107,7 @@ def test_a_unit_by_default_falls_back_and_says_so(write_config, tmp_path):
     (tmp_path / "th.txt").write_text("ภาษาไทย", encoding="utf-8")
     (tmp_path / "fi.txt").write_text("suomen kieli", encoding="utf-8")
     corpora = '  c: {source: text, path: "*.txt", group: "{stem}"}'
-    results = api.run(write_config(corpora=corpora, metrics="[fertility]"), workers=0)
+    results = tokbench.run(write_config(corpora=corpora, metrics="[fertility]"), workers=0)
     assert cell(results, "bytes", "fertility", "th").unit == "tokens/character"
     assert cell(results, "bytes", "fertility", "fi").unit == "tokens/word (UAX #29)"
     assert results.environment.segmentation["words (ICU)"] == "not installed"
@@ -185,8 +188,206 @@ def test_two_tokenizers_of_one_name(write_config):
 
 
 def test_a_folder_that_cannot_be_written(write_config, tmp_path):
-    import tokbench as package
-
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    with pytest.raises(package.InputError, match="cannot be written to"):
-        package.run(write_config(), tmp_path / "file" / "out")
+    with pytest.raises(tokbench.InputError, match="cannot be written to"):
+        tokbench.run(write_config(), tmp_path / "file" / "out")
+
+
+@pytest.mark.parametrize(
+    ("corpora", "tokenizers", "expected"),
+    [
+        ("  a: {sorce: sample}", "  b: {backend: utf8_bytes}", ["4:7: unknown key 'sorce'; did you mean 'source'?"]),
+        (
+            "  a: {source: text, pth: x, document: line}",
+            "  b: {bakend: utf8_bytes}",
+            [
+                "4:21: unknown key 'pth'; did you mean 'path'?",
+                "6:7: unknown key 'bakend'; did you mean 'backend'?",
+            ],
+        ),
+        (
+            "  a: {source: sample}",
+            "  b: {backend: naive_bpe, train: {corpora: [a], vocab_size: 300}}",
+            ["6:35: unknown key 'corpora'; did you mean 'corpus'?"],
+        ),
+        (
+            "  a: {source: sample}",
+            "  b: {backend: naive_bpe, train: {vocab_size: 300}}",
+            ["6:34: the key 'corpus' is missing"],
+        ),
+    ],
+)
+def test_a_misspelt_key_is_named_and_not_the_one_that_is_missing(write_config, corpora, tokenizers, expected):
+    assert problems(write_config(corpora=corpora, tokenizers=tokenizers)) == [f"run.yaml:{line}" for line in expected]
+
+
+def test_misspelt_keys_of_the_top_level(tmp_path):
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        "schema: tokbench/1\nname: x\ncorpra: {s: {source: sample}}\ntokenisers: {b: {backend: utf8_bytes}}\n"
+        "metrics: [compression]\n",
+        encoding="utf-8",
+    )
+    assert problems(path) == [
+        "run.yaml:3:1: unknown key 'corpra'; did you mean 'corpora'?",
+        "run.yaml:4:1: unknown key 'tokenisers'; did you mean 'tokenizers'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(40), "is a binary file (a PNG image), and not text in UTF-8; let 'path' name"),
+        (b"text at first\n" + bytes(9) + b"\xff\xfe", "is a binary file (byte 15 is zero), and not text in UTF-8"),
+        (
+            "ünïcode".encode("utf-16"),
+            "is UTF-16 text, and not text in UTF-8; convert it with: iconv -f UTF-16 -t UTF-8",
+        ),
+    ],
+)
+@pytest.mark.parametrize("document", ["file", "line", "paragraph"])
+def test_a_binary_file_is_called_one(write_config, tmp_path, data, message, document):
+    (tmp_path / "x.txt").write_bytes(data)
+    [line] = problems(write_config(corpora=f"  e: {{source: text, path: x.txt, document: {document}}}"))
+    assert f"x.txt: {message}" in line
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"%PDF-1.7\n\xff", "run.yaml: a binary file (a PDF file); a configuration is a YAML file in UTF-8"),
+        ("name: x".encode("utf-16"), "run.yaml: UTF-16 text; a configuration is a YAML file in UTF-8"),
+        ("name: é".encode("latin-1"), "run.yaml: not UTF-8 at byte 6; a configuration is a YAML file in UTF-8"),
+    ],
+)
+def test_a_configuration_that_is_not_text(tmp_path, data, message):
+    (tmp_path / "run.yaml").write_bytes(data)
+    assert problems(tmp_path / "run.yaml") == [message]
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{stem.__class__}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {stem.__class__}"),
+        ("{stem[0]}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {stem[0]}"),
+        ("{lang}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {lang}"),
+        ("{stem:>2000000000}", "must insert fields as they are: remove what follows : or ! inside {stem}"),
+        ("{stem!r}", "must insert fields as they are: remove what follows : or ! inside {stem}"),
+        ("{stem:{name}}", "must insert fields as they are: remove what follows : or ! inside {stem}"),
+        ("{stem", "has a brace without its partner; write {{ or }} for a brace itself"),
+        ("{}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {}"),
+    ],
+)
+def test_templates_of_groups_insert_names_and_do_nothing_else(write_config, tmp_path, template, message):
+    (tmp_path / "x.txt").write_text("text", encoding="utf-8")
+    [line] = problems(write_config(corpora=f'  e: {{source: text, path: x.txt, group: "{template}"}}'))
+    assert line == f"run.yaml:4:41: group: {template!r} {message}"
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{lang.__class__}", "may hold {field} and {field[key]} only, and not {lang.__class__}"),
+        ("{lang[0].real}", "may hold {field} and {field[key]} only, and not {lang[0].real}"),
+        ("{lang:>2000000000}", "must insert fields as they are: remove what follows : or ! inside {lang}"),
+    ],
+)
+@pytest.mark.parametrize("source", ["jsonl", "parquet", "datasets"])
+def test_templates_of_rows_insert_fields_and_do_nothing_else(write_config, tmp_path, template, message, source):
+    (tmp_path / "r.jsonl").write_text('{"text": "x", "lang": "en"}', encoding="utf-8")
+    [line] = problems(write_config(corpora=f'  e: {{source: {source}, path: r.jsonl, group: "{template}"}}'))
+    assert line.endswith(f"group: {template!r} {message}")
+
+
+def test_a_template_may_look_into_a_field(write_config, tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"text": "x", "meta": {"lang": "en"}}', encoding="utf-8")
+    results = tokbench.run(
+        write_config(corpora='  e: {source: jsonl, path: r.jsonl, group: "{meta[lang]}"}'), workers=0
+    )
+    assert list(results.corpora["e"].groups) == ["en"]
+
+
+def test_a_link_of_artefacts_out_of_the_folder_is_refused(write_config, tmp_path):
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    out.mkdir()
+    elsewhere.mkdir()
+    (out / "artefacts").symlink_to(elsewhere)
+    with pytest.raises(tokbench.InputError) as caught:
+        tokbench.run(write_config(), out, workers=0)
+    assert str(caught.value) == (
+        f"{out}/artefacts: a symbolic link that leads out of the run's folder, to {elsewhere}; remove it, or choose "
+        "another folder with -o"
+    )
+    assert list(elsewhere.iterdir()) == []
+    assert not (out / "results.json").exists()
+
+
+def test_a_link_in_the_place_of_an_artefact_is_replaced(write_config, tmp_path):
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    (out / "artefacts").mkdir(parents=True)
+    kept.write_text("mine", encoding="utf-8")
+    (out / "artefacts" / "t.bpe.json").symlink_to(kept)
+    tokenizers = "  t: {backend: naive_bpe, train: {corpus: sample, vocab_size: 260}}"
+    results = tokbench.run(write_config(tokenizers=tokenizers), out, workers=0)
+    assert results.tokenizers["t"].artefact == "artefacts/t.bpe.json"
+    assert not (out / "artefacts" / "t.bpe.json").is_symlink()
+    assert kept.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"metrics": "[no_merge]"},
+            (
+                "7:11: metric 'no_merge' is incomplete: NoMerge is not a text metric yet: add 'def merge(self, one: Any, "
+                "other: Any, /) -> Any' to the class"
+            ),
+        ),
+        (
+            {"metrics": "[no_return]"},
+            (
+                "7:11: metric 'no_return' is incomplete: None was returned instead of a text metric; is a return missing "
+                "at the end?"
+            ),
+        ),
+        (
+            {"metrics": "[no_title]"},
+            (
+                "7:11: metric 'no_title' is incomplete: NoTitle is not a probe yet: add 'title: str', 'def ask(self, "
+                "tokenizer: Tokenizer, /) -> Answer' to the class"
+            ),
+        ),
+        (
+            {"metrics": "[no_measure]"},
+            (
+                "7:11: metric 'no_measure' is incomplete: Characters is not a timed metric yet: add 'def measure(self, "
+                "tokenizers, texts, progress, /) -> TimedOutcome' to the class"
+            ),
+        ),
+        (
+            {"corpora": "  c: {source: no_licence}"},
+            (
+                "4:15: corpus source 'no_licence' is incomplete: NoLicence is not a corpus source yet: add 'licence: str' "
+                "to the class"
+            ),
+        ),
+        (
+            {"corpora": "  c: {source: a_class}"},
+            (
+                "4:15: corpus source 'a_class' is incomplete: the class NoLicence was returned instead of a corpus source; "
+                "make an object of it: NoLicence(...)"
+            ),
+        ),
+        (
+            {"tokenizers": "  t: {backend: no_object}"},
+            (
+                "6:3: tokenizer 't' (backend no_object): the class Characters was returned instead of a tokenizer; make an "
+                "object of it: Characters(...)"
+            ),
+        ),
+    ],
+)
+def test_what_a_class_lacks_is_said_with_the_line_to_write(write_config, install, parts, message):
+    install("incomplete_plugins")
+    assert problems(write_config(**parts)) == [f"run.yaml:{message}"]

@@ -44,6 +44,16 @@ def test_a_date_stays_a_string():
         ("a: 1\n---\nb: 2", "f:2:1: a second document begins here"),
         ("", "f:1:1: the file is empty"),
         ("? [a, b]\n: 1", "f:1:3: a key must be a plain word"),
+        (
+            "a: " + "9" * 5000,
+            "f:1:4: a number of 5,000 characters; 300 are the most; if it is text, write it in quotes",
+        ),
+        ("a: [-" + "9" * 301 + "]", "f:1:5: a number of 302 characters"),
+        ("a: 0x" + "f" * 5000, "f:1:4: a number of 5,002 characters"),
+        ("a: 0." + "0" * 5000, "f:1:4: a number of 5,002 characters"),
+        ("a: 1e999", "f:1:4: the number 1e999 is too large; if it is text, write it in quotes"),
+        ('a: "\\ud800"', "f:1:4: holds half of a surrogate pair, which is not Unicode text"),
+        ('"\\ud800": 1', "f:1:1: holds half of a surrogate pair, which is not Unicode text"),
     ],
 )
 def test_refused_with_its_place(text, message):
@@ -65,6 +75,15 @@ def test_an_alias_bomb_is_refused_before_it_grows():
         ("[" * 200, "not YAML: nested deeper than 100 levels"),
         ("a: '" + "x" * MAX_BYTES + "'", "larger than 1,048,576 bytes"),
         ("a: \x00", "not YAML"),
+        (
+            "{a: ${X}/y, b: 1}",
+            'f:1:6: not YAML: inside {...} and [...] a value with ${...} needs quotes; write "${X}/y"',
+        ),
+        (
+            "a: [x, y/${X}/z-${Z}]",
+            'f:1:11: not YAML: inside {...} and [...] a value with ${...} needs quotes; write "y/${X}/z-${Z}"',
+        ),
+        ("a: {b: $", "f:1:9: not YAML: expected ',' or '}'"),
     ],
 )
 def test_not_yaml_is_told_with_its_place(text, message):
@@ -92,3 +111,12 @@ def test_what_pyyaml_writes_is_read_back(data):
     located = read_yaml(yaml.safe_dump(data), "f")
     assert located.data == data
     assert not located.problems
+
+
+def test_long_numbers_in_quotes_are_text_and_long_ones_are_numbers():
+    assert read_yaml(f"a: '{'9' * 5000}'", "f").data == {"a": "9" * 5000}
+    assert read_yaml(f"a: {'9' * 300}", "f").data == {"a": 10**300 - 1}
+
+
+def test_an_environment_variable_needs_no_quotes_in_block_style():
+    assert read_yaml("a: ${X}/y", "f").data == {"a": "${X}/y"}

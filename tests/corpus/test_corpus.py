@@ -1,17 +1,21 @@
 """Corpora: documents, parts, shards, and the sample that ships."""
 
+import glob
 import random
 import unicodedata
+from pathlib import Path
 
 import numpy as np
+import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tokbench
 from tokbench.contracts.corpus import Document
 from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.shards import shards
-from tokbench.corpus.sources.files import read_documents
+from tokbench.corpus.sources.files import find_files, read_documents
 from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
 from tokbench.corpus.sources.sample import SampleOptions, SampleSource
@@ -156,3 +160,107 @@ def test_buckets_do_not_depend_on_shards():
     parts = list(shards("c", documents, by_key=False, size=50))
     assert whole.buckets.tolist() == [bucket for part in parts for bucket in part.buckets.tolist()]
     assert len(set(whole.buckets.tolist())) == 32
+
+
+def read(path, **options):
+    source = TextSource(TextOptions(path=path, **options))
+    return source.notes, [(document.group, document.origin) for document in source.documents()]
+
+
+def test_links_in_a_circle_are_followed_once(tmp_path):
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "x.txt").write_text("text", encoding="utf-8")
+    for name in ("again", "once-more"):  # two circles: a search that follows both forty times would never end
+        (inner / name).symlink_to(tmp_path / "a")
+    notes, documents = read(tmp_path / "**" / "*.txt")
+    assert documents == [("x", "x.txt:1")]
+    assert notes == (
+        (
+            f"2 symbolic links lead to what {str(tmp_path / '**' / '*.txt')!r} matches anyway, such as "
+            f"{str(inner / 'again')!r} to {str(tmp_path / 'a')!r}; each file is read once"
+        ),
+    )
+    assert read(tmp_path / "a" / "**")[1] == documents
+
+
+def test_a_file_with_two_names_is_read_by_its_own(tmp_path):
+    (tmp_path / "z.txt").write_text("text", encoding="utf-8")
+    (tmp_path / "latest.txt").symlink_to("z.txt")
+    notes, documents = read(tmp_path / "*.txt")
+    assert documents == [("z", "z.txt:1")]
+    assert len(notes) == 1
+    assert read(tmp_path / "latest.txt") == ((), [("latest", "latest.txt:1")])
+
+
+def test_a_search_without_links_finds_what_glob_finds(tmp_path):
+    for name in ("a.txt", "d/b.txt", "d/e/c.txt", "d/.hidden/h.txt", ".h.txt", "d/e/f/g.txt", "d[1]/x.txt", "d/n.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("text", encoding="utf-8")
+    for pattern in ("**/*.txt", "*.txt", "**", "d/**/f/*", "**/e/**/*.txt", "d/**/**/*.txt", "?/*", "**/[de]/*.txt"):
+        expected = map(Path, glob.glob(str(tmp_path / pattern), recursive=True))  # noqa: PTH207 - it is the reference
+        found = find_files(tmp_path / pattern)
+        assert found.paths == sorted({path for path in expected if path.is_file()}), pattern
+        assert found.notes == ()
+
+
+def test_notes_of_links_stand_in_the_results(write_config, tmp_path):
+    (tmp_path / "z.txt").write_text("text", encoding="utf-8")
+    (tmp_path / "a.txt").symlink_to("z.txt")
+    results = tokbench.run(write_config(corpora='  c: {source: text, path: "?.txt"}'), workers=0)
+    [note] = results.notes
+    assert note.startswith("corpus c: 1 symbolic link leads to what ")
+
+
+PARALLEL = {
+    "one file a language": ({"de.txt": "drei", "en.txt": "three", "fr.md": "trois"}, "{stem}"),
+    "names in folders": ({"de/1.txt": "ein", "de/2.txt": "zwei", "en/1.txt": "one", "en/2.txt": "two"}, "{parent}"),
+    "languages as suffixes": ({"1.de": "ein", "2.de": "zwei", "1.en": "one", "2.en": "two"}, "{suffix}"),
+    "a folder a text": ({"1/de.txt": "ein", "2/de.txt": "zwei", "1/en.txt": "one", "2/en.txt": "two"}, "{stem}"),
+}
+
+
+@pytest.mark.parametrize("case", PARALLEL)
+def test_whole_files_are_translations(tmp_path, case):
+    files, group = PARALLEL[case]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    source = TextSource(TextOptions(path=tmp_path / "**" / "*.*", group=group))
+    survey = Corpus("c", source, parallel=True).survey()
+    alone = Corpus("c", source).survey()
+    assert survey.groups == alone.groups
+    assert survey.sha256 == alone.sha256, "the digest of a corpus does not depend on its use"
+    shards_of = {shard.group: shard for shard in Corpus("c", source, parallel=True).shards()}
+    buckets = [shard.buckets.tolist() for shard in shards_of.values()]
+    assert all(each == buckets[0] for each in buckets), "translations are in one jackknife group"
+
+
+@pytest.mark.parametrize(
+    ("files", "group"),
+    [
+        (("de/1.txt", "de/2.txt", "en/1.txt", "en/3.txt"), "{parent}"),
+        (("1.de", "2.de", "1.en"), "{suffix}"),
+        (("1/de.txt", "2/de.txt", "1/en.txt", "3/en.txt"), "{stem}"),
+    ],
+)
+def test_whole_files_that_do_not_match_are_refused(tmp_path, files, group):
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    source = TextSource(TextOptions(path=tmp_path / "**" / "*.*", group=group))
+    with pytest.raises(tokbench.InputError, match="is not parallel: group 'en'"):
+        Corpus("c", source, parallel=True).survey()
+
+
+def test_premiums_of_one_file_a_language(write_config, tmp_path):
+    (tmp_path / "de.txt").write_text("aaaa", encoding="utf-8")
+    (tmp_path / "en.txt").write_text("aa", encoding="utf-8")
+    path = write_config(
+        corpora='  c: {source: text, path: "??.txt", document: file, parallel: true, reference: en}',
+        metrics="[compression, fairness, pairs]",
+    )
+    results = tokbench.run(path, workers=0)
+    premium = {cell.group: cell for cell in results.cells if cell.metric == "premium"}
+    assert (premium["de"].value, premium["en"].value) == (2.0, 1.0)
+    assert premium["de"].ci_low is None, "one document has no interval"

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 import tokbench
 import tokbench.plugin
 from tokbench import hookspecs
-from tokbench.config.model import CorpusEntry, Limits, ReportEntry, TokenizerEntry, TopLevel, TrainEntry
+from tokbench.config.model import CorpusEntry, Limits, MetricKeys, ReportEntry, TokenizerEntry, TopLevel, TrainEntry
 from tokbench.contracts import tokenizer as protocol
 from tokbench.contracts.metric import Role
 from tokbench.registry import load_registry
@@ -163,6 +163,7 @@ def keys():
         ("### `corpora: NAME:`", CorpusEntry),
         ("### `tokenizers: NAME:`", TokenizerEntry),
         ("### `train:` of a tokenizer", TrainEntry),
+        ("### A metric of `metrics:`", MetricKeys),
         ("### `report:`", ReportEntry),
         ("### `limits:`", Limits),
     ]

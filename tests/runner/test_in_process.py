@@ -86,7 +86,7 @@ def test_bad_input_has_a_traceback_only_with_debug(write_config, corpus, faulty)
     done = command("check", config, "--debug")
     assert done.returncode == 2
     assert "InputError" in done.stderr
-    assert "TypeError: the backend returned NoDecode, which lacks encode, decode or vocab_size" in done.stderr
+    assert "ContractError: NoDecode is not a tokenizer yet: add 'def decode" in done.stderr
     assert "in checked" in done.stderr, "where it was refused"
 
 

@@ -282,7 +282,7 @@ def test_fewer_than_no_worker_is_refused(write_config):
 def test_limits_that_make_no_sense(write_config):
     lines = problems(write_config(extra="limits: {step: 0, train: long, seconds: 3}"))
     assert lines == [
-        "run.yaml:9:16: step: input should be greater than 0, but is 0",
-        'run.yaml:9:26: train: input should be a valid number, but is "long"',
+        "run.yaml:9:16: step: must be more than 0, but is 0",
+        'run.yaml:9:26: train: must be a number, but is "long"',
         "run.yaml:9:32: unknown key 'seconds'; known: step, train",
     ]

@@ -77,7 +77,7 @@ def test_what_is_no_tokenizer_is_refused(write_config, corpus, faulty):
     [line] = problems(write_config(corpus, "  bad: {backend: NoDecode}"))
     assert line == (
         "run.yaml:6:3: tokenizer 'bad' (backend NoDecode): "
-        "TypeError: the backend returned NoDecode, which lacks encode, decode or vocab_size"
+        "NoDecode is not a tokenizer yet: add 'def decode(self, ids: Sequence[int], /) -> str' to the class"
     )
 
 

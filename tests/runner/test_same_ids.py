@@ -152,7 +152,7 @@ def test_what_cannot_be_compared_is_refused_in_place(write_config):
         "run.yaml:9:37: 'd' is itself the same as 'c'; name that one, the reference of all",
         "run.yaml:10:37: 'c' is itself the same as 'd'; name that one, the reference of all",
         "run.yaml:12:37: 'e' is several tokenizers; name one of e-300, e-400",
-        'run.yaml:13:37: same_as: input should be a valid string, but is ["cl100k"]',
+        'run.yaml:13:37: same_as: must be text, but is ["cl100k"]',
         "run.yaml:14:85: 'h-300' cannot be compared with itself; name another tokenizer",
     ]
 

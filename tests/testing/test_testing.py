@@ -101,7 +101,7 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
         (lives.Damaged, tokbench.BackendError, "the file is damaged"),
         (lives.LoadPanics, tokbench.BackendError, "raised Panic: out of memory"),
         (lives.LoadCrashes, tokbench.BackendError, "does not load: the process died with SIGSEGV"),
-        (lives.NoTokenizer, tokbench.BackendError, "made NoTokenizer, which lacks encode, decode or vocab_size"),
+        (lives.NoTokenizer, tokbench.BackendError, "NoTokenizer is not a tokenizer yet: add 'vocab_size: int"),
     ],
 )
 def test_what_does_not_load(kind, error, message):

@@ -64,9 +64,16 @@ def _check_config(config: Path) -> None:
         planned = each.planned
         training = f"to be trained at {planned.vocab_size} on {', '.join(planned.train_on)}"
         state = f"unavailable: {each.reason}" if each.reason else training if planned.train_on else "loaded"
-        click.echo(f"tokenizer {each.name} ({planned.spec.name}): {state}")
-    click.echo(f"metrics: {', '.join(spec.name for spec, _ in checked.plan.metrics)}")
+        click.echo(f"tokenizer {each.name} ({planned.spec.name}): {state}{_only_on(planned.corpora)}")
+    families = (family.name for family, _ in checked.plan.metrics)
+    click.echo("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
+    for note in checked.plan.notes:
+        click.echo(f"note: {note}")
     click.echo(f"{config}: nothing wrong")
+
+
+def _only_on(corpora: Sequence[str]) -> str:
+    return f" (on {', '.join(corpora)} only)" if corpora else ""
 
 
 def _check_backend(

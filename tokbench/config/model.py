@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import GivenOptions, Options
 from tokbench.errors import Problem
 from tokbench.vocabulary.size.model import VocabularyStudy
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")]
+
+def _safe_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", name):
+        message = "a name has 1 to 64 letters (A-Z, a-z), digits and . _ + - and begins with a letter or digit"
+        raise ValueError(f"{message}; {name[:80]!r} does not")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_safe_name)]
 """A name that is safe as a file name: letters, digits and ``. _ + -``."""
 
 
 def _one_or_more(value: Any) -> tuple[Any, ...]:
     values = tuple(value) if isinstance(value, list) else (value,)
     if not values:
-        raise ValueError("the list is empty")
+        raise ValueError("the list is empty; name at least one")
     return values
 
 
@@ -75,6 +84,10 @@ class _Entry(BaseModel):
         return dict(self.model_extra or {})
 
 
+_CORPORA = "corpora to measure {} on; default: all that are evaluated"
+_NamesOfCorpora = Annotated[tuple[str, ...], _ONE_OR_MORE]
+
+
 class CorpusEntry(_Entry):
     """One corpus; further keys are options of its source."""
 
@@ -100,19 +113,34 @@ class TokenizerEntry(_Entry):
     backend: str = Field(description="name of the backend")
     optional: bool = Field(default=False, description="where it cannot be had, the run goes on without it")
     same_as: str = Field(default="", description="tokenizer whose ids it must give: checked on every document")
+    corpora: _NamesOfCorpora = Field(default=(), description=_CORPORA.format("it"))
     train: TrainEntry | None = Field(default=None, description="train it instead of loading it")
     grid: dict[str, tuple[Any, ...]] = Field(
         default_factory=dict, description="options with a list of values; makes one tokenizer of each combination"
     )
 
 
+class MetricKeys(_Entry):
+    """The keys of every metric family; further keys are options of the family."""
+
+    corpora: _NamesOfCorpora = Field(default=(), description=_CORPORA.format("the family"))
+
+
 @dataclass
 class MetricEntry:
-    """A metric family and its options."""
+    """A metric family of the file.
+
+    Attributes:
+        name: the name of the family.
+        options: its options.
+        path: its place in the data of the file.
+        corpora: the corpora on which it is measured; empty for all that are evaluated.
+    """
 
     name: str
     options: GivenOptions
     path: tuple[str | int, ...]
+    corpora: tuple[str, ...] = ()
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from tokbench.config.model import (
     CorpusEntry,
     Limits,
     MetricEntry,
+    MetricKeys,
     ReportEntry,
     StudyEntry,
     TokenizerEntry,
@@ -20,6 +22,7 @@ from tokbench.config.model import (
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.validate import validate
 from tokbench.errors import InputError, Problem
+from tokbench.files import not_text
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -39,7 +42,8 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
-        raise InputError([Problem(str(path), f"not UTF-8 at byte {error.start}")]) from error
+        kind = not_text(error.object) or f"not UTF-8 at byte {error.start}"
+        raise InputError([Problem(str(path), f"{kind}; a configuration is a YAML file in UTF-8")]) from error
 
 
 def parse_config(text: str, path: Path) -> Config:
@@ -67,7 +71,7 @@ def parse_config(text: str, path: Path) -> Config:
     config.limits = _entry(Limits, _section(located, "limits", dict), ("limits",), config) or config.limits
     config.study = _entry(StudyEntry, _section(located, "study", dict), ("study",), config) or config.study
     config.named = frozenset(_section(located, "corpora", dict))
-    config.metrics = _metrics(located, config.problems)
+    config.metrics = list(_metrics(config))
     return config
 
 
@@ -76,7 +80,7 @@ def _section(located: Located, key: str, kind: type) -> Any:
     return section if isinstance(section, kind) else kind()
 
 
-def _entry(model: type[M], data: Any, path: tuple[str, ...], config: Config) -> M | None:
+def _entry(model: type[M], data: Any, path: tuple[str | int, ...], config: Config) -> M | None:
     return validate(model, data, config.located, path, config.base, config.problems)
 
 
@@ -85,14 +89,21 @@ def _entries(model: type[M], key: str, config: Config) -> dict[str, M]:
     return {name: entry for name, data in sections if (entry := _entry(model, data, (key, name), config))}
 
 
-def _metrics(located: Located, problems: list[Problem]) -> list[MetricEntry]:
-    entries = []
+def _metrics(config: Config) -> Iterator[MetricEntry]:
+    """Yield the metric families that are named, each with its corpora and its options."""
+    located = config.located
     for k, item in enumerate(_section(located, "metrics", list)):
         if isinstance(item, str):
-            entries.append(MetricEntry(item, {}, ("metrics", k)))
+            yield MetricEntry(item, {}, ("metrics", k))
         elif isinstance(item, dict) and len(item) == 1:
             [(name, options)] = item.items()
-            entries.append(MetricEntry(name, options or {}, ("metrics", k, name)))
+            path = ("metrics", k, name)
+            keys = _entry(MetricKeys, options or {}, path, config)
+            if keys:
+                yield MetricEntry(name, keys.options, path, keys.corpora)
+            elif isinstance(options, dict):
+                # The other options are checked, too, so that all problems are reported at once.
+                yield MetricEntry(name, {key: value for key, value in options.items() if key != "corpora"}, path)
         else:
-            problems.append(Problem(located.where(("metrics", k)), "a metric is a name, or one name with its options"))
-    return entries
+            message = "a metric is a name, or one name with its options: 'compression', or {fertility: {unit: gold}}"
+            config.problems.append(Problem(located.where(("metrics", k)), message))

@@ -1,11 +1,13 @@
 """Reads YAML strictly, and keeps the place of each value.
 
-It refuses keys that are given twice, anchors and aliases (so there are no alias bombs), tags, several documents, and
-more than a megabyte or a hundred levels. Plain scalars follow the core schema of YAML 1.2: ``no`` is a string.
+It refuses keys that are given twice, anchors and aliases (so there are no alias bombs), tags, several documents,
+numbers of more than 300 characters, and more than a megabyte or a hundred levels. Plain scalars follow the core schema
+of YAML 1.2: ``no`` is a string.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,6 +25,9 @@ _WORDS: Final[dict[str, bool | None]] = dict.fromkeys(("", "~", "null", "Null", 
 }
 _INT = re.compile(r"[-+]?[0-9]+")
 _BASED_INT = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_HALF: Final = "holds half of a surrogate pair, which is not Unicode text; write the character itself"
+_MAX_DIGITS: Final = 300
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 Path = tuple[str | int, ...]
@@ -77,10 +82,21 @@ def read_yaml(text: str, name: str) -> Located:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-        raise InputError([Problem(place, f"not YAML: {error.problem or error.context}")]) from error
+        problem = _brace_of_variable(text, mark) or f"not YAML: {error.problem or error.context}"
+        raise InputError([Problem(place, problem)]) from error
     except yaml.YAMLError as error:
         raise InputError([Problem(name, f"not YAML: {' '.join(str(error).split())}")]) from error
     return located
+
+
+def _brace_of_variable(text: str, mark: yaml.Mark | None) -> str:
+    """Return a message if YAML stumbled over an environment variable that is not in quotes, or an empty string."""
+    if mark is None or text[max(0, mark.index - 1) : mark.index + 1] != "${":
+        return ""
+    begin = max(text.rfind(end, 0, mark.index) for end in " ,[\n") + 1
+    written = re.match(r"([^\s,{}$\]]|\$\{\w*\}|\$)+", text[begin:])
+    value = written[0] if written else "${NAME}"
+    return f'not YAML: inside {{...}} and [...] a value with ${{...}} needs quotes; write "{value}"'
 
 
 class _Reader:
@@ -123,7 +139,14 @@ class _Reader:
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(path)
         assert isinstance(event, yaml.ScalarEvent)
-        return plain_scalar(event.value) if event.style is None else event.value
+        if _SURROGATE.search(event.value):
+            self._refuse(event, _HALF)
+            return None
+        try:
+            return plain_scalar(event.value) if event.style is None else event.value
+        except ValueError as error:
+            self._refuse(event, f"{error}; if it is text, write it in quotes")
+            return None
 
     def _mapping(self, path: Path) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
@@ -132,6 +155,10 @@ class _Reader:
             if key is None:
                 self._refuse(event, "a key must be a plain word")
                 self._value((*path, "?"), event)
+                self._value((*path, "?"), next(self._events))
+                continue
+            if _SURROGATE.search(key):
+                self._refuse(event, _HALF)
                 self._value((*path, "?"), next(self._events))
                 continue
             if key in mapping:
@@ -159,13 +186,22 @@ def _place(event: yaml.Event) -> tuple[int, int]:
 def plain_scalar(text: str) -> Any:
     """Return the value of a plain scalar by the core schema.
 
+    Raises:
+        ValueError: it is a number of more digits than a float can hold.
+
     >>> [plain_scalar(text) for text in ("12", "true", "no", "[a")]
     [12, True, 'no', '[a']
     """
     if text in _WORDS:
         return _WORDS[text]
+    if len(text) > _MAX_DIGITS and any(pattern.fullmatch(text) for pattern in (_INT, _BASED_INT, _FLOAT)):
+        raise ValueError(f"a number of {len(text):,} characters; {_MAX_DIGITS} are the most")
     if _INT.fullmatch(text):
         return int(text)
     if _BASED_INT.fullmatch(text):
         return int(text, 0)
-    return float(text) if _FLOAT.fullmatch(text) else text
+    if not _FLOAT.fullmatch(text):
+        return text
+    if math.isinf(number := float(text)):
+        raise ValueError(f"the number {text} is too large")
+    return number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,16 +12,19 @@ from pydantic_core import ErrorDetails
 
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import GivenOptions
-from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.errors import InputError, Problem, close_name, did_you_mean
+from tokbench.validation_messages import wrong_value
 
 M = TypeVar("M", bound=BaseModel)
+
+Place = tuple[str | int, ...]
 
 
 def validate(
     model: type[M],
     data: Any,
     located: Located,
-    path: tuple[str | int, ...],
+    path: Place,
     base: Path,
     problems: list[Problem],
     also: tuple[str, ...] = (),
@@ -34,10 +37,8 @@ def validate(
     try:
         return model.model_validate_json(json.dumps(data), strict=True, context={"base": base})
     except ValidationError as error:
-        for detail in error.errors():
-            where = (*path, *detail["loc"])
-            unknown = detail["type"] == "extra_forbidden"
-            problems.append(Problem(located.where(where, key=unknown), _message(model, detail, also)))
+        for where, key, message in _mistakes(model, data, error.errors(), also):
+            problems.append(Problem(located.where((*path, *where), key=key), message))
         return None
 
 
@@ -60,26 +61,57 @@ def validate_options(model: type[M], options: GivenOptions, what: str) -> M:
     return valid
 
 
-def _message(model: type[BaseModel], detail: ErrorDetails, also: tuple[str, ...]) -> str:
-    name = ".".join(str(part) for part in detail["loc"])
-    if detail["type"] == "extra_forbidden":
-        known = _known_keys(model, detail["loc"]) + (list(also) if len(detail["loc"]) == 1 else [])
-        return f"unknown key {str(detail['loc'][-1])!r}; {did_you_mean(str(detail['loc'][-1]), known)}"
-    if detail["type"] == "missing":
-        return f"the key {str(detail['loc'][-1])!r} is missing"
-    text = detail["msg"].removeprefix("Value error, ")
-    if detail["type"] == "value_error":
-        return f"{name}: {text}" if name else text
-    text = text[:1].lower() + text[1:]
-    given = detail["input"]
-    hint = "; write true or false" if detail["type"] == "bool_type" and isinstance(given, str) else ""
-    shown = json.dumps(given, ensure_ascii=False, default=str)
-    shown = shown if len(shown) <= 40 else shown[:37] + "..."  # noqa: PLR2004
-    return f"{name}: {text}, but is {shown}{hint}" if name else f"{text}, but is {shown}{hint}"
+def _mistakes(
+    model: type[BaseModel], data: Any, details: Sequence[ErrorDetails], also: tuple[str, ...]
+) -> Iterator[tuple[Place, bool, str]]:
+    """Yield each mistake: its path in the data, ``True`` if it is in a key, and the message."""
+    misspelt = dict(_misspelt(model, data, details))
+    for path, wanted in misspelt.items():
+        yield path, True, f"unknown key {path[-1]!r}; did you mean {wanted!r}?"
+    for detail in details:
+        kind, loc = detail["type"], detail["loc"]
+        if kind == "missing":
+            if loc not in {(*path[:-1], wanted) for path, wanted in misspelt.items()}:
+                yield loc, False, f"the key {str(loc[-1])!r} is missing"
+        elif kind == "extra_forbidden":
+            if loc not in misspelt:
+                known = _known_keys(model, loc) + (list(also) if len(loc) == 1 else [])
+                yield loc, True, f"unknown key {str(loc[-1])!r}; {did_you_mean(str(loc[-1]), known)}"
+        else:
+            path = _path_in(data, loc)
+            name = ".".join(map(str, path))
+            message = wrong_value(kind, detail.get("ctx", {}), detail["input"])
+            yield path, loc[-1:] == ("[key]",), f"{name}: {message}" if name else message
 
 
-def _known_keys(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
-    """Return the keys that are allowed where an unknown one was found."""
+def _misspelt(model: type[BaseModel], data: Any, details: Sequence[ErrorDetails]) -> Iterator[tuple[Place, str]]:
+    """Yield the paths of unknown keys that look like a key that is missing beside them, each with that key."""
+    taken: set[Place] = set()
+    for loc in (detail["loc"] for detail in details if detail["type"] == "missing"):
+        beside = data
+        for part in _path_in(data, loc):
+            beside = beside[part]
+        known = _known_keys(model, loc)
+        unknown = [key for key in beside if key not in known and (*loc[:-1], key) not in taken]
+        close = close_name(str(loc[-1]), unknown)
+        if close:
+            taken.add((*loc[:-1], close))
+            yield (*loc[:-1], close), str(loc[-1])
+
+
+def _path_in(data: Any, loc: Place) -> Place:
+    """Return the part of a pydantic location that is in the data: no names of types, no number in what is no list."""
+    path: list[str | int] = []
+    for part in loc:
+        inside = part in data if isinstance(data, Mapping) else isinstance(data, list) and isinstance(part, int)
+        if inside:
+            path.append(part)
+            data = data[part]
+    return tuple(path)
+
+
+def _known_keys(model: type[BaseModel], loc: Place) -> list[str]:
+    """Return the keys that are allowed beside the last part of a location."""
     inside: Any = model
     for part in loc[:-1]:
         fields = getattr(inside, "model_fields", {})

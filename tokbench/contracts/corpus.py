@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from tokbench.contracts.options import Options
 
@@ -36,6 +36,7 @@ class Document(NamedTuple):
         key: its name inside its group; translations of one another have the same key.
         origin: the place where a person finds it, such as ``en.txt:12``.
         gold: the words that people marked in it; either all documents of a corpus have them, or none.
+        parallel_key: the name that it shares with its translations; empty if that is its key.
     """
 
     text: str
@@ -43,10 +44,14 @@ class Document(NamedTuple):
     key: str
     origin: str
     gold: Gold | None = None
+    parallel_key: str = ""
 
 
 class Source(Protocol):
-    """An opened corpus. It can be read any number of times, and gives the same documents each time."""
+    """An opened corpus. It can be read any number of times, and gives the same documents each time.
+
+    It may also have ``notes``, strings that a reader of the results must know.
+    """
 
     @property
     def licence(self) -> str:
@@ -58,6 +63,13 @@ class Source(Protocol):
         Raises:
             InputError: a file is missing or is not UTF-8; the message gives the place.
         """
+
+
+SOURCE_MEMBERS: Final = {
+    "licence": "licence: str",
+    "documents": "def documents(self) -> Iterator[Document]",
+}
+"""What every source has, as one writes it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,8 +34,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
+from tokbench.contracts.members import missing_members
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 
@@ -280,7 +281,7 @@ class TimedText(NamedTuple):
 
     Attributes:
         corpus: the name of the corpus.
-        evaluated: ``True`` if the text metrics are measured on it, too; ``False`` if an option names it.
+        evaluated: ``True`` if the corpus is evaluated; ``False`` if only the key ``corpora`` of the family names it.
         n_bytes: the size in UTF-8 bytes.
         documents: the texts of all groups; they can be iterated once.
     """
@@ -297,10 +298,26 @@ class TimedMetric(Protocol):
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
     ) -> TimedOutcome:
-        """Measure every tokenizer on every corpus.
+        """Measure every tokenizer on every corpus. It is called anew for corpora that have other tokenizers.
 
         A tokenizer that raises gets failed cells; the others are measured all the same.
         """
+
+
+_MAPS: Final = {
+    "map": "def map(self, encoded: EncodedShard, /) -> Any",
+    "merge": "def merge(self, one: Any, other: Any, /) -> Any",
+    "raw": "def raw(self, state: Any, /) -> Any",
+}
+_TEXT_MEMBERS: Final = _MAPS | {"finish": "def finish(self, state: Any, /) -> Mapping[str, Measured | NotApplicable]"}
+_TIMED_MEMBERS: Final = {"measure": "def measure(self, tokenizers, texts, progress, /) -> TimedOutcome"}
+_PROBE_MEMBERS: Final = {
+    "name": "name: str",
+    "title": "title: str",
+    "explanation": "explanation: str",
+    "values": "values: tuple[Metric, ...]",
+    "ask": "def ask(self, tokenizer: Tokenizer, /) -> Answer",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,6 +355,17 @@ class MetricFamily:
     def has_role(self, role: Role) -> bool:
         """Tell whether the family or one of its metrics has a role."""
         return role == self.role or any(metric.role == role for metric in self.values)
+
+    def lacks(self, options: Options) -> str:
+        """Make the metrics of the family, and return what one of them lacks; an empty string if none lacks anything."""
+        if self.text:
+            metric = self.text(options)
+            members = _MAPS if hasattr(metric, "finish_corpus") else _TEXT_MEMBERS
+            return missing_members(metric, "a text metric", members)
+        if self.timed:
+            return missing_members(self.timed(options), "a timed metric", _TIMED_MEMBERS)
+        probes = self.probes(options) if self.probes else ()
+        return next(filter(None, (missing_members(probe, "a probe", _PROBE_MEMBERS) for probe in probes)), "")
 
     @property
     def automatic(self) -> bool:

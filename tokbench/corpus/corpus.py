@@ -29,6 +29,10 @@ def _mark(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=8).digest()
 
 
+def _shared_key(document: Document) -> str:
+    return document.parallel_key or document.key
+
+
 @dataclass
 class Survey:
     """The summary of a corpus, from one pass over it.
@@ -60,8 +64,8 @@ class Corpus:
 
     With ``holdout``, a share of the documents is kept from training, and only that share is evaluated. Without it, all
     documents are used for both. A hash of the text decides for each document, so the decision never changes, and copies
-    of one text are always in the same part. In a parallel corpus the hash is that of the key, so that translations stay
-    together.
+    of one text are always in the same part. In a parallel corpus the hash is that of the key that translations share,
+    so that they stay together.
     """
 
     def __init__(self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False) -> None:
@@ -80,7 +84,10 @@ class Corpus:
 
     def shards(self) -> Iterator[Shard]:
         """Return the evaluated documents in shards."""
-        return shards(self.name, self.evaluation(), by_key=self.parallel)
+        documents = self.evaluation()
+        if self.parallel:
+            documents = (document._replace(key=_shared_key(document)) for document in documents)
+        return shards(self.name, documents, by_key=self.parallel)
 
     def survey(self) -> Survey:
         """Read all documents once.
@@ -96,7 +103,7 @@ class Corpus:
         keys: dict[str, list[str]] = defaultdict(list)
         marked: dict[bool, str] = {}
         for document in self.source.documents():
-            text, group, key, origin, gold = document
+            text, group, key, origin, gold, _ = document
             data = text.encode()
             digest.update(f"{group}\0{key}\0".encode())
             digest.update(data)
@@ -113,7 +120,7 @@ class Corpus:
             if (gold is not None) not in marked:
                 marked[gold is not None] = origin
             if self.parallel:
-                keys[group].append(key)
+                keys[group].append(_shared_key(document))
         self._check(found.documents, evaluated, trained, keys)
         if len(marked) > 1:
             raise InputError(
@@ -126,7 +133,7 @@ class Corpus:
         return found
 
     def _held_out(self, document: Document) -> bool:
-        return fingerprint(document.key if self.parallel else document.text) < self.holdout * 2**64
+        return fingerprint(_shared_key(document) if self.parallel else document.text) < self.holdout * 2**64
 
     def _check(
         self, documents: int, evaluated: Mapping[str, bytearray], trained: bytearray, keys: Mapping[str, list[str]]
@@ -150,11 +157,12 @@ class Corpus:
         return (
             f"corpus {self.name!r} is not parallel: group {group!r} has {len(keys[group]):,} documents, {first!r} has "
             f"{len(keys[first]):,}; {same}{first!r} has {one}, {group!r} has {other}; give every group the same keys "
-            "(line numbers, where lines are documents: empty lines are left out) or remove 'parallel: true'"
+            "(line numbers, where lines are documents: empty lines are left out; names, where files are) or remove "
+            "'parallel: true'"
         )
 
     def _origin(self, group: str, at: int) -> str:
         """Return the place and the key of the document of a group with this number."""
         mine = (document for document in self.source.documents() if document.group == group)
         document = next(islice(mine, at, None), None)
-        return f"{document.origin} (key {document.key!r})" if document else "no more documents"
+        return f"{document.origin} (key {_shared_key(document)!r})" if document else "no more documents"

@@ -21,6 +21,9 @@ LEGENDS: Final[Mapping[str, str]] = {
 }
 """The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
 
+UNBOUND: Final = "–"
+_UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
+
 BEST_LEGEND: Final = (
     "bold: the best of a column, unless most are equal; cells with a mark do not compete, "
     "and speeds whose intervals overlap are equal"
@@ -69,6 +72,7 @@ class DisplayCell:
         in_sample: the share of the documents that the tokenizer was trained on; ``None`` if it is too small to matter.
         comes_back: the answer to the question whether the tokenizer loses text here.
         unknown: ``True`` if so many tokens are unknown that the number cannot be drawn beside others.
+        unbound: ``True`` if there is no number because the configuration names other corpora for the tokenizer.
     """
 
     text: str
@@ -79,6 +83,7 @@ class DisplayCell:
     in_sample: float | None = None
     comes_back: ComesBack = ComesBack.YES
     unknown: bool = False
+    unbound: bool = False
 
     @property
     def marks(self) -> str:
@@ -148,7 +153,7 @@ class Series:
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """Return the legends of the marks that these cells have.
+    """Return the legends of the marks that these cells have, and of a dash instead of a number.
 
     >>> legends([DisplayCell(text="3.1", value=3.1, comes_back=ComesBack.UNKNOWN)])
     ['? not known to give every text back here, so that it is never best']
@@ -156,7 +161,8 @@ def legends(cells: Iterable[DisplayCell]) -> list[str]:
     some = list(cells)
     marks = set("".join(cell.marks for cell in some))
     trained = in_sample_legend([cell.in_sample for cell in some if cell.in_sample])
-    return [*([trained] if trained else []), *(legend for mark, legend in LEGENDS.items() if mark in marks)]
+    found = [*([trained] if trained else []), *(legend for mark, legend in LEGENDS.items() if mark in marks)]
+    return found + ([_UNBOUND_LEGEND] if any(cell.unbound for cell in some) else [])
 
 
 def in_sample_legend(shares: Sequence[float]) -> str:

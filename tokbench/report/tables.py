@@ -8,7 +8,7 @@ from typing import Final
 
 from tokbench.contracts.metric import Role
 from tokbench.corpus.languages import slices
-from tokbench.report.cells import ComesBack, DisplayCell, Series, display_cell
+from tokbench.report.cells import UNBOUND, ComesBack, DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
@@ -110,7 +110,7 @@ class CellTables:
         style = style or style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
         best = self._best(usable) if len({cell.unit for cell in usable}) == 1 else set()
         shown = {
-            name: self._display_cell(cell, style, best=name in best) if cell else self._missing(name)
+            name: self._display_cell(cell, style, best=name in best) if cell else self._missing(name, corpus)
             for name, cell in cells.items()
         }
         label = self.label(metric)
@@ -122,8 +122,11 @@ class CellTables:
         timed = self.metric(cell.metric).timed
         return display_cell(cell, style, best=best, timed=timed, comes_back=comes_back, unknown=unknown)
 
-    def _missing(self, name: str) -> DisplayCell:
+    def _missing(self, name: str, corpus: str) -> DisplayCell:
         tokenizer = self.tokenizer(name)
+        if tokenizer.corpora and corpus not in tokenizer.corpora:
+            title = f"measured on {plain(', '.join(tokenizer.corpora))} only"
+            return DisplayCell(text=UNBOUND, title=title, unbound=True)
         if tokenizer.state == TokenizerState.READY:
             return DisplayCell(text="not run", title="the run has no such cell")
         return DisplayCell(text=tokenizer.state.value, title=plain(tokenizer.reason or "no reason given"))

@@ -129,6 +129,7 @@ class TokenizerInfo:
         options: the backend's options, as they were written.
         optional: whether the run goes on without it.
         same_as: the tokenizer whose ids it must give; empty if there is none.
+        corpora: the corpora on which alone it was measured; empty for all that were evaluated.
         state: whether it was ready, or what kept it away.
         reason: the same in words; empty if it was ready.
         vocab_size: the number of its ids; ``None`` if it was not ready.
@@ -145,6 +146,7 @@ class TokenizerInfo:
     options: dict[str, Any] = field(default_factory=dict)
     optional: bool = False
     same_as: str = ""
+    corpora: list[str] = field(default_factory=list)
     state: TokenizerState = TokenizerState.READY
     reason: str = ""
     vocab_size: int | None = None
@@ -171,6 +173,7 @@ class MetricInfo:
         loss_cannot_help: why losing text cannot improve the value; empty if it can: such a tokenizer is never best.
         role: what it means to the rest of tokbench, as :class:`tokbench.contracts.metric.Role`; empty if nothing.
         timed: whether it was timed, so that its cells rest on rounds and not on documents.
+        corpora: the corpora on which alone it was measured; empty for all that were evaluated.
     """
 
     family: str = ""
@@ -184,6 +187,7 @@ class MetricInfo:
     loss_cannot_help: str = ""
     role: str = ""
     timed: bool = False
+    corpora: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from tokbench.errors import ResultsError, one_line
 from tokbench.results.blocks import (
@@ -27,6 +28,7 @@ from tokbench.results.blocks import (
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.older import upgraded
 from tokbench.results.vocabulary_size import VocabularySizes
+from tokbench.validation_messages import wrong_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,8 +124,14 @@ class Results:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: {place}: {first['msg']}") from error
+            raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: {place}: {_wrong(first)}") from error
         return results
+
+
+def _wrong(detail: ErrorDetails) -> str:
+    if detail["type"] in {"missing", "extra_forbidden"}:
+        return "is missing" if detail["type"] == "missing" else "is not part of the schema"
+    return wrong_value(detail["type"], detail.get("ctx", {}), detail["input"])
 
 
 @cache

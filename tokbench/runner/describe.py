@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -134,6 +134,7 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         options=planned.given,
         optional=planned.optional,
         same_as=planned.same_as,
+        corpora=list(planned.corpora),
         state=each.state,
         reason=each.reason,
         vocab_size=each.facts.vocab_size if each.facts else None,
@@ -178,8 +179,8 @@ def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
     return sha.hexdigest()
 
 
-def describe_metrics(families: Iterable[MetricFamily]) -> dict[str, MetricInfo]:
-    """Return the definition of every metric, by id."""
+def describe_metrics(families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]]) -> dict[str, MetricInfo]:
+    """Return the definition of every metric, by id; ``bound`` names the corpora of families that have not all."""
     return {
         metric.id: MetricInfo(
             family=family.name,
@@ -193,6 +194,7 @@ def describe_metrics(families: Iterable[MetricFamily]) -> dict[str, MetricInfo]:
             loss_cannot_help=metric.loss_cannot_help,
             role=metric.role or "",
             timed=family.timed is not None,
+            corpora=list(bound.get(family.name, ())),
         )
         for family in families
         for metric in family.values

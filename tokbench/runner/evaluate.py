@@ -6,7 +6,7 @@ import pickle
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import islice
 from typing import Any
 
@@ -31,6 +31,7 @@ class Evaluation:
     """The states of the text metrics so far.
 
     Attributes:
+        plan: it says which families are measured on which corpus.
         metrics: the text metrics by family.
         same_ids: the comparison of tokenizers that are declared the same.
         states: by key, the merged state of the shards so far, or the failure. A failure stays, because sums over a
@@ -40,6 +41,7 @@ class Evaluation:
         interrupted: whether the run was stopped before all shards were seen.
     """
 
+    plan: Plan
     metrics: dict[str, TextMetric | CorpusMetric]
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
@@ -85,11 +87,22 @@ class Evaluation:
         """Return all families that measure a tokenizer."""
         return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
 
+    @cached_property
+    def asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
+        found = {}
+        for corpus in self.plan.measured:
+            families = tuple(family.name for family in self.plan.families_on(corpus))
+            compared = self.same_ids.compared_on(corpus)
+            for name in self.plan.names_on(corpus):
+                found[corpus, name] = (*families, self.same_ids.family) if name in compared else families
+        return {place: families for place, families in found.items() if families}
+
     def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
         """Return the families that can still measure a shard with a tokenizer."""
         return tuple(
             family
-            for family in self.families(name)
+            for family in self.asked.get((shard.corpus, name), ())
             if (name, family) not in self.ended
             and not isinstance(self.states.get((name, shard.corpus, shard.group, family)), Failure)
         )
@@ -98,7 +111,7 @@ class Evaluation:
 def evaluate(plan: Plan, names: list[str], pool: WorkerPool) -> Evaluation:
     """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept."""
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
-    evaluation = Evaluation(metrics, SameIds(plan, names))
+    evaluation = Evaluation(plan, metrics, SameIds(plan, names))
     evaluator = _Evaluator(plan, evaluation, names, pool.progress)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
@@ -116,11 +129,11 @@ class _Evaluator:
     def __init__(self, plan: Plan, evaluation: Evaluation, names: list[str], progress: Progress) -> None:
         self._plan = plan
         self._evaluation = evaluation
-        self._names = names
+        self._names = {c: [name for name in names if (c, name) in evaluation.asked] for c in plan.measured}
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = progress
         self._done = dict.fromkeys(plan.measured, 0)
-        self._shards = (shard for name in plan.measured for shard in plan.corpora[name].shards())
+        self._shards = (shard for name in plan.measured if self._names[name] for shard in plan.corpora[name].shards())
         self._ahead: deque[Shard] = deque()
         self._again: deque[Job] = deque()
         self._open: dict[tuple[str, str, int], set[str]] = {}
@@ -131,8 +144,9 @@ class _Evaluator:
             return self._again.popleft()
         while self.read_ahead():
             shard = self._ahead.popleft()
-            self._open[shard.key] = set(self._names)
-            job = self._encode_shard(shard, self._names)
+            names = self._names[shard.corpus]
+            self._open[shard.key] = set(names)
+            job = self._encode_shard(shard, names)
             if job:
                 return job
         return None
@@ -178,7 +192,7 @@ class _Evaluator:
             del self._open[shard.key]
             self._evaluation.same_ids.close(shard)
         self._done[shard.corpus] += len(shard)
-        total = sum(self._plan.surveys[shard.corpus].groups.values()) * len(self._names)
+        total = sum(self._plan.surveys[shard.corpus].groups.values()) * len(self._names[shard.corpus])
         self._progress(f"measuring {shard.corpus}", self._done[shard.corpus], total)
 
     def _worker_died(self, job: EncodeShard, died: WorkerDied) -> None:

@@ -92,18 +92,18 @@ class _Finisher:
     def __init__(self, plan: Plan, evaluation: Evaluation) -> None:
         self._plan = plan
         self._evaluation = evaluation
-        self._families = [family for family, _ in plan.metrics if family.text]
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.failures: list[Failure] = []
         for corpus in plan.measured:
-            for name, metric in evaluation.metrics.items():
+            for name in (family.name for family in plan.families_on(corpus)):
+                metric = evaluation.metrics[name]
                 if isinstance(metric, CorpusMetric):
                     states = self._corpus_states(corpus, name)
                     self.outcomes[corpus, name] = attempt(partial(metric.finish_corpus, states), f"finishing {name}")
 
     def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
         groups, entry = self._plan.surveys[corpus].groups, self._plan.config.corpora[corpus]
-        names = [each.name for each in self._plan.tokenizers]
+        names = self._plan.names_on(corpus)
         every = {
             (name, group): self._evaluation.state((name, corpus, group, family), documents)
             for name in names
@@ -115,9 +115,9 @@ class _Finisher:
 
     def states(self, prepared: PreparedTokenizer) -> Iterator[_State]:
         """Yield the states of one tokenizer that are there, group by group."""
-        for corpus in self._plan.measured:
+        for corpus in self._measured(prepared):
             for group, documents in self._plan.surveys[corpus].groups.items():
-                for family in self._families:
+                for family in self._plan.families_on(corpus):
                     place = (prepared.name, corpus, group, family.name)
                     state = self._evaluation.state(place, documents)
                     if not isinstance(state, Failure):
@@ -127,20 +127,32 @@ class _Finisher:
         """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
         names = prepared.planned.train_on
         trained = np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
-        for corpus in self._plan.measured:
+        for corpus in self._measured(prepared):
             survey = self._plan.surveys[corpus]
+            same = self._compared(prepared, corpus)
             for group in [*survey.groups, WHOLE]:
                 seen = _seen(trained, survey, survey.groups if group == WHOLE else [group])
-                for family in self._families:
+                for family in self._plan.families_on(corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
                     values = self._values(prepared.name, corpus, group, family)
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen)
-                same = self._plan.metric(Role.SAME_IDS)
                 if same:
                     values = {same.id: self._same_ids(prepared, corpus, group)}
                     yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus, trained)
+
+    def _measured(self, prepared: PreparedTokenizer) -> list[str]:
+        """Return the corpora on which a tokenizer is measured."""
+        return [corpus for corpus in self._plan.measured if prepared.name in self._plan.names_on(corpus)]
+
+    def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
+        """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there."""
+        names = self._plan.names_on(corpus)
+        others = {each.name: each.same_as for each in self._plan.tokenizers if each.same_as and each.name in names}
+        compared = any(other in names for other in others.values())
+        lacking = prepared.name in others and others[prepared.name] not in names
+        return self._plan.metric(Role.SAME_IDS) if compared and not lacking else None
 
     def _cells(
         self,
@@ -169,7 +181,7 @@ class _Finisher:
     def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
         usual = {*self._plan.surveys[corpus].groups, WHOLE}
-        for family in self._families:
+        for family in self._plan.families_on(corpus):
             outcome = self.outcomes.get((corpus, family.name))
             for (name, group), found in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
                 if name == prepared.name and group not in usual:
@@ -179,7 +191,7 @@ class _Finisher:
     def _by_script(self, prepared: PreparedTokenizer, corpus: str, trained: Fingerprints | None) -> Iterator[Cell]:
         """Yield the values of the groups of each script put together, of families that have them."""
         survey = self._plan.surveys[corpus]
-        families = [family for family in self._families if family.by_script]
+        families = [family for family in self._plan.families_on(corpus) if family.by_script]
         scripts = [(each.value, each.groups) for each in slices(survey.groups) if each.facet == "script" and each.value]
         for script, groups in scripts if families and len(scripts) > 1 else ():
             seen = _seen(trained, survey, groups)

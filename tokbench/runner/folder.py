@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,10 +25,11 @@ def make_folder(folder: Path) -> None:
     """Make the run's folder before anything is measured.
 
     Raises:
-        InputError: it cannot be made or written to.
+        InputError: it cannot be made or written to, or its folder of artefacts is a link to somewhere else.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _artefacts(folder)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -36,12 +38,29 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
+def _artefacts(folder: Path) -> Path:
+    """Return the path of the folder in which trained tokenizers are saved.
+
+    Raises:
+        InputError: it is a symbolic link that leads out of the run's folder.
+    """
+    artefacts = folder / "artefacts"
+    target = os.path.realpath(artefacts)
+    if not Path(target).is_relative_to(os.path.realpath(folder)):
+        message = f"a symbolic link that leads out of the run's folder, to {target}; remove it, or choose another "
+        raise InputError([Problem(str(artefacts), f"{message}folder with -o")])
+    return artefacts
+
+
 def _save(folder: Path, name: str, tokenizer: Tokenizer) -> Path | None:
-    """Save a tokenizer into a folder; return the file, or ``None`` if it has no ``save``."""
+    """Save a tokenizer into the run's folder; return the file, or ``None`` if it has no ``save``."""
     if not isinstance(tokenizer, Saves):
         return None
-    folder.mkdir(exist_ok=True)
-    path = folder / (name + tokenizer.file_suffix)
+    artefacts = _artefacts(folder)
+    artefacts.mkdir(exist_ok=True)
+    path = artefacts / (name + tokenizer.file_suffix)
+    if path.is_symlink():  # it is replaced, and what it leads to is left alone
+        path.unlink()
     tokenizer.save(path)
     return path
 
@@ -50,7 +69,7 @@ def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> Pr
     """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
     if not each.planned.train_on or not each.facts:
         return each
-    answer = pool.ask(TokenizerJob((each.name,), "saving", "", partial(_save, folder / "artefacts", each.name)))
+    answer = pool.ask(TokenizerJob((each.name,), "saving", "", partial(_save, folder, each.name)))
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
         return each.with_note(f"not saved: {outcome.reason}")

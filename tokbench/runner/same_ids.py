@@ -7,7 +7,7 @@ to show the difference.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -74,11 +74,20 @@ class SameIds:
             each.name: each.same_as for each in plan.tokenizers if {each.name, each.same_as} <= set(names)
         }
         self.compared = frozenset(self.references) | frozenset(self.references.values())
+        self._compared_on = {corpus: self._pairs_on(plan.names_on(corpus)) for corpus in plan.measured}
         self.differences: list[Difference] = []
         places = [(corpus, group) for corpus in plan.measured for group in plan.surveys[corpus].groups]
         self._order = {place: number for number, place in enumerate(places)}
         self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
         self._found: dict[tuple[str, str, str], _Found] = {}
+
+    def _pairs_on(self, names: Collection[str]) -> frozenset[str]:
+        pairs = [{one, other} for one, other in self.references.items() if one in names and other in names]
+        return frozenset[str]().union(*pairs)
+
+    def compared_on(self, corpus: str) -> frozenset[str]:
+        """Return the tokenizers of which digests are wanted on a corpus: both of a pair are measured there."""
+        return self._compared_on[corpus]
 
     def take(self, shard: Shard, name: str, found: NDArray[np.uint64]) -> None:
         """Compare the digests of a tokenizer on a shard with those that are there."""

@@ -79,11 +79,38 @@ def _measure(
     missing: dict[str, Untimed],
     pool: WorkerPool,
 ) -> TimedOutcome:
-    """Time one metric. If a tokenizer ends the process, begin anew without it: timings of two processes differ."""
-    corpora = tuple((name, name in plan.measured, plan.surveys[name].evaluated_bytes) for name in plan.corpora)
+    """Time one metric, corpora with the same tokenizers together."""
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for corpus in plan.corpora_of(spec):
+        on = plan.names_on(corpus)
+        by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
+    found = [
+        _measure_on(plan, corpora, timed, spec, options, missing, pool) for timed, corpora in by_names.items() if timed
+    ]
+    return TimedOutcome(
+        [cell for each in found for cell in each.cells],
+        [note for each in found for note in each.notes],
+        [failure for each in found for failure in each.failures],
+    )
+
+
+def _measure_on(
+    plan: Plan,
+    on: Sequence[str],
+    names: Sequence[str],
+    spec: MetricFamily,
+    options: Options,
+    missing: dict[str, Untimed],
+    pool: WorkerPool,
+) -> TimedOutcome:
+    """Time one metric on some corpora, and add to ``missing`` the tokenizers that cannot be timed.
+
+    If a tokenizer ends the process, begin anew without it: timings of two processes differ.
+    """
+    corpora = tuple((name, name in plan.measured, plan.surveys[name].evaluated_bytes) for name in on)
     while True:
         ready = tuple(name for name in names if name not in missing)
-        answer = pool.ask(TimeTokenizers(spec.name, options, ready, corpora), lambda: _texts(plan))
+        answer = pool.ask(TimeTokenizers(spec.name, options, ready, corpora), lambda: _texts(plan, on))
         culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
         if culprit not in ready:
             break
@@ -96,9 +123,8 @@ def _measure(
         missing.update({name: Untimed.of(found) for name in ready})
         found = TimedOutcome([], [found.reason])
     units = {value.id: value.unit for value in spec.values}
-    timed = [name for name in getattr(options, "corpora", ()) or plan.measured if name in plan.corpora]
     places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in found.cells)
-    places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in timed for value, unit in units.items())
+    places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())
     absent = [
         Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
         for name in names
@@ -108,5 +134,5 @@ def _measure(
     return TimedOutcome(found.cells + absent, found.notes, [*failures, *found.failures])
 
 
-def _texts(plan: Plan) -> dict[str, Iterable[str]]:
-    return {name: (document.text for document in corpus.evaluation()) for name, corpus in plan.corpora.items()}
+def _texts(plan: Plan, corpora: Sequence[str]) -> dict[str, Iterable[str]]:
+    return {name: (document.text for document in plan.corpora[name].evaluation()) for name in corpora}

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from tokbench.config.model import Limits
-from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.contracts.members import missing_members
+from tokbench.contracts.tokenizer import TOKENIZER_MEMBERS
 from tokbench.errors import BackendError, BackendUnavailable, TokbenchError
 from tokbench.failures import doing
 from tokbench.progress import silent
@@ -67,8 +68,8 @@ class _Load(Job):
         request: CheckRequest = pickle.loads(self.request)  # noqa: S301 - our parent process made it
         spec = request.spec(context.registry)
         tokenizer = request.make(spec)
-        if not isinstance(tokenizer, Tokenizer):
-            raise BackendError(f"it made {type(tokenizer).__name__}, which lacks encode, decode or vocab_size")
+        if lacking := missing_members(tokenizer, "a tokenizer", TOKENIZER_MEMBERS):
+            raise BackendError(lacking)
         return TokenizerUnderTest(request, spec, tokenizer, self.seconds, self.avoid, self.generated)
 
 

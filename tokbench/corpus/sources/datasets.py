@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import Field, model_validator
 
+from tokbench.corpus.sources.files import RowGroup
 from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.plugin import Document, InputError, LocalPath, did_you_mean, one_line
 
@@ -28,7 +29,7 @@ class DatasetsOptions(RowOptions):
     limit: int | None = Field(
         default=None, ge=1, description="how many documents to take, from the first; default: all"
     )
-    group: str = Field(default="{split}", description="group name from {name}, {config}, {split} or any column")
+    group: RowGroup = Field(default="{split}", description="group name from {name}, {config}, {split} or any column")
 
     @model_validator(mode="after")
     def _one_place(self) -> DatasetsOptions:

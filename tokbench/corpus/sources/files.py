@@ -3,47 +3,126 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
-from collections.abc import Iterator
+import string
+from collections import deque
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator
 
 from tokbench.corpus.sources.compressed import opened, plain_name
-from tokbench.plugin import InputError, Problem, did_you_mean
+from tokbench.plugin import InputError, Problem, did_you_mean, not_text
 
 Cut = Literal["file", "line", "paragraph"]
+
+_HEAD: Final = 8192
+"""The bytes of a file by which binary files are told from text."""
 
 _PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
 
 
-def require_files(pattern: Path) -> list[Path]:
-    """Return the files that match a path or a glob pattern, sorted.
+class FoundFiles(NamedTuple):
+    """The files that match a pattern.
+
+    Attributes:
+        paths: the files, sorted, each once.
+        notes: a sentence for the reader if symbolic links lead to them a second time.
+    """
+
+    paths: list[Path]
+    notes: tuple[str, ...]
+
+
+def find_files(pattern: Path) -> FoundFiles:
+    """Return the files that match a path or a glob pattern.
+
+    A file or folder to which several names lead by symbolic links is taken once, by its own name if that matches. So
+    links that lead in a circle do no harm.
 
     Raises:
         InputError: no file matches.
     """
-    found = sorted(Path(name) for name in glob.glob(str(pattern), recursive=True))  # noqa: PTH207 - absolute
-    files = [path for path in found if path.is_file()]
-    if not files:
+    links: list[str] = []
+    by_target: dict[str, list[Path]] = {}
+    for path in sorted({Path(name) for name in _matches(str(pattern), links)}):
+        if path.is_file():
+            by_target.setdefault(os.path.realpath(path), []).append(path)
+    if not by_target:
         raise InputError(f"no file matches {str(pattern)!r}; relative paths start at the configuration file's folder")
-    return files
+    taken = []
+    for target, paths in by_target.items():
+        first, *others = sorted(paths, key=lambda path: (path.is_symlink(), str(path) != target, len(path.parts), path))
+        taken.append(first)
+        links += map(str, others)
+    return FoundFiles(sorted(taken), tuple(_linked(pattern, links)))
 
 
-def grouped_files(pattern: Path, template: str, wanted: tuple[str, ...] = ()) -> list[tuple[Path, str]]:
+def _linked(pattern: Path, links: list[str]) -> Iterator[str]:
+    if links:
+        ways = "1 symbolic link leads" if len(links) == 1 else f"{len(links):,} symbolic links lead"
+        where = f"{links[0]!r} to {os.path.realpath(links[0])!r}"
+        yield f"{ways} to what {str(pattern)!r} matches anyway, such as {where}; each file is read once"
+
+
+def _matches(pattern: str, links: list[str]) -> Iterator[str]:
+    """Yield what matches a glob pattern; add to ``links`` those that lead to a folder that is searched already."""
+    if pattern.startswith("**"):
+        pattern = f"{os.curdir}{os.sep}{pattern}"
+    if pattern.endswith(_DEEP.removesuffix(os.sep)):
+        pattern = f"{pattern}{os.sep}*"
+    head, deep, tail = pattern.partition(_DEEP)
+    if not deep:
+        yield from glob.iglob(pattern)  # noqa: PTH207 - absolute
+        return
+    for start in sorted(glob.iglob(head or os.sep)):  # noqa: PTH207
+        for folder in _folders(start, links):
+            yield from _matches(f"{glob.escape(folder)}{os.sep}{tail}", links)
+
+
+_DEEP: Final = f"{os.sep}**{os.sep}"
+
+
+def _folders(start: str, links: list[str]) -> Iterator[str]:
+    """Yield a folder and those below it that are not hidden, each once; links are followed when all else is done."""
+    seen: set[str] = set()
+    waiting, later = deque([start]), deque[str]()
+    while waiting or later:
+        folder = (waiting or later).popleft()
+        target = os.path.realpath(folder)
+        if target in seen:
+            links.append(folder)
+            continue
+        seen.add(target)
+        yield folder
+        for each in sorted(glob.iglob(f"{glob.escape(folder)}{os.sep}*")):  # noqa: PTH207
+            if Path(each).is_dir():
+                (later if Path(each).is_symlink() else waiting).append(each)
+
+
+class GroupedFiles(NamedTuple):
+    """The files that match a pattern, each with its group; the notes are those of :class:`FoundFiles`."""
+
+    files: list[tuple[Path, str]]
+    notes: tuple[str, ...]
+
+
+def grouped_files(pattern: Path, template: str, wanted: tuple[str, ...] = ()) -> GroupedFiles:
     """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
 
     Raises:
         InputError: no file matches, or a wanted group has no file.
     """
-    files = [(path, template.format_map(file_names(path))) for path in require_files(pattern)]
+    found = find_files(pattern)
+    files = [(path, template.format_map(file_names(path))) for path in found.paths]
     groups = {group for _, group in files}
     lacking = [name for name in wanted if name not in groups]
     if lacking:
         msg = "no file of {!r} gives the group {!r}; {}"
         raise InputError([Problem("", msg.format(str(pattern), name, did_you_mean(name, groups))) for name in lacking])
-    return [(path, group) for path, group in files if not wanted or group in wanted]
+    return GroupedFiles([(path, group) for path, group in files if not wanted or group in wanted], found.notes)
 
 
 def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
@@ -54,7 +133,8 @@ def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
     is, line ends and a byte order mark included.
 
     Raises:
-        InputError: the file cannot be read, or is not UTF-8: the message gives the offset of the first bad byte.
+        InputError: the file cannot be read, or is not UTF-8: the message gives the offset of the first bad byte, or
+            says that the file is binary.
     """
     if how == "line":
         for number, line in numbered_lines(path):
@@ -67,7 +147,7 @@ def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise _not_utf8(str(path), error, 0) from error
+        raise _not_utf8(path, str(path), error, 0) from error
     yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
 
 
@@ -83,12 +163,17 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             try:
                 text = line.decode()
             except UnicodeDecodeError as error:
-                raise _not_utf8(f"{path}:{number}", error, offset) from error
+                raise _not_utf8(path, f"{path}:{number}", error, offset) from error
             yield number, text
             offset += len(line)
 
 
-def _not_utf8(where: str, error: UnicodeDecodeError, offset: int) -> InputError:
+def _not_utf8(path: Path, where: str, error: UnicodeDecodeError, offset: int) -> InputError:
+    with opened(path) as file:
+        kind = not_text(file.read(_HEAD))
+    if kind:
+        remedy = "convert it with: iconv -f UTF-16 -t UTF-8" if "text" in kind else "let 'path' name text files alone"
+        return InputError([Problem(str(path), f"is {kind}, and not text in UTF-8; {remedy}")])
     msg = (
         f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
         "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
@@ -123,13 +208,48 @@ def file_names(path: Path) -> dict[str, object]:
     return {"stem": plain.stem, "name": path.name, "suffix": plain.suffix[1:], "parent": path.parent.name}
 
 
-def _of_file_names(template: str) -> str:
+def check_template(template: str, known: Collection[str] = ()) -> str:
+    """Return the template of a group, if it does nothing but insert fields.
+
+    Args:
+        template: text with fields such as ``{lang}``, or ``{meta[lang]}`` for what a field holds.
+        known: the fields that there are; empty if any field may be there.
+
+    Raises:
+        ValueError: a field is not known, reaches into an object, or is to be converted or padded.
+
+    >>> check_template("{lang}-{meta[source]}")
+    '{lang}-{meta[source]}'
+    >>> check_template("{lang:>9}")
+    Traceback (most recent call last):
+    ValueError: '{lang:>9}' must insert fields as they are: remove what follows : or ! inside {lang}
+    """
     try:
-        template.format_map(file_names(Path("a/b.c")))
-    except (KeyError, ValueError, IndexError) as error:
-        raise ValueError(f"{template!r} may hold {{stem}}, {{name}}, {{suffix}} and {{parent}} only") from error
+        parts = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ValueError(
+            f"{template!r} has a brace without its partner; write {{{{ or }}}} for a brace itself"
+        ) from error
+    for _, name, form, conversion in parts:
+        if name is None:
+            continue
+        field = re.fullmatch(r"([^.\[\]]+)((?:\[[^.\[\]]+\])*)", name)
+        if form or conversion:
+            message = f"must insert fields as they are: remove what follows : or ! inside {{{name}}}"
+            raise ValueError(f"{template!r} {message}")
+        if not field or (known and (field[1] not in known or field[2])):
+            listed = ", ".join(f"{{{each}}}" for each in known)
+            message = f"may hold {listed} only" if known else "may hold {field} and {field[key]} only"
+            raise ValueError(f"{template!r} {message}, and not {{{name}}}")
     return template
+
+
+def _of_file_names(template: str) -> str:
+    return check_template(template, list(file_names(Path("a/b.c"))))
 
 
 FileGroup = Annotated[str, AfterValidator(_of_file_names)]
 """A template of the group of all documents of a file, such as ``{stem}``."""
+
+RowGroup = Annotated[str, AfterValidator(check_template)]
+"""A template of the group of a row with fields, such as ``{lang}``."""

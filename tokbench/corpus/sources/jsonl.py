@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import file_names, read_documents, require_files
+from tokbench.corpus.sources.files import RowGroup, file_names, find_files, read_documents
 from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.plugin import Document, InputError, LocalPath, Problem
 
@@ -16,7 +16,7 @@ class JsonlOptions(RowOptions):
     """Options of ``source: jsonl``."""
 
     path: LocalPath = Field(description="a file or a glob pattern; .gz and .zst are unpacked")
-    group: str = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
+    group: RowGroup = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
 
 
 class JsonlSource:
@@ -24,7 +24,7 @@ class JsonlSource:
 
     def __init__(self, options: JsonlOptions) -> None:
         self._options = options
-        self._files = require_files(options.path)
+        self._files, self.notes = find_files(options.path)
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import file_names, require_files
+from tokbench.corpus.sources.files import RowGroup, file_names, find_files
 from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
 from tokbench.plugin import Document, InputError, LocalPath, Problem, did_you_mean
 
@@ -20,7 +20,7 @@ class ParquetOptions(RowOptions):
     """Options of ``source: parquet``."""
 
     path: LocalPath = Field(description="a file or a glob pattern")
-    group: str = Field(default="{stem}", description="group name from {stem} or any column, such as {lang}")
+    group: RowGroup = Field(default="{stem}", description="group name from {stem} or any column, such as {lang}")
 
 
 class ParquetSource:
@@ -32,7 +32,7 @@ class ParquetSource:
         except ImportError as error:
             raise InputError("the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'") from error
         self._options = options
-        self._files = require_files(options.path)
+        self._files, self.notes = find_files(options.path)
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:

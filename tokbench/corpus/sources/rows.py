@@ -31,7 +31,7 @@ def row_fields(options: RowOptions, template: str) -> list[str]:
     ['text', 'id', 'lang', 'stem']
     """
     named = [options.text, options.key, options.segments]
-    inside = [name for _, name, _, _ in string.Formatter().parse(template) if name]
+    inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(template) if name]
     return list(dict.fromkeys(filter(None, [*named, *inside])))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import string
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import Cut, FileGroup, grouped_files, read_documents
+from tokbench.corpus.sources.files import Cut, FileGroup, file_names, grouped_files, read_documents
 from tokbench.plugin import Document, InputError, LocalPath, Options, Problem
 
 
@@ -25,7 +27,8 @@ class TextSource:
 
     def __init__(self, options: TextOptions) -> None:
         self._options = options
-        self._files = grouped_files(options.path, options.group, options.groups)
+        self._files, self.notes = grouped_files(options.path, options.group, options.groups)
+        self._shared = shared_keys(self._files, options.group)
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
@@ -36,10 +39,42 @@ class TextSource:
             found.setdefault(group, False)
             for line, text in read_documents(path, self._options.document):
                 found[group] = True
-                key = str(line) if self._options.document != "file" else name
-                yield Document(text, group, key, f"{name}:{line}")
+                if self._options.document == "file":
+                    yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
+                else:
+                    yield Document(text, group, str(line), f"{name}:{line}")
         empty = [group for group, any_text in found.items() if not any_text]
         if empty and len(empty) < len(found):
             files = {group: path for path, group in reversed(self._files)}
             msg = "holds no text, so there is nothing for group {!r}; remove the file or narrow 'path'"
             raise InputError([Problem(str(files[group]), msg.format(group)) for group in empty])
+
+
+def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, str]:
+    """Return what files that are translations of one another have in common, by file.
+
+    Files are translations if they have the same name but for the parts that make the group, or if every group has a
+    single file. Nothing is returned if the names are the same as they are, or if neither holds.
+
+    Args:
+        files: the files, each with its group.
+        template: the template of the groups.
+
+    >>> shared_keys([(Path("ch1.de"), "de"), (Path("ch1.en"), "en")], "{suffix}")
+    {PosixPath('ch1.de'): 'ch1', PosixPath('ch1.en'): 'ch1'}
+    >>> shared_keys([(Path("1/de.txt"), "de"), (Path("2/de.txt"), "de"), (Path("1/en.txt"), "en")], "{stem}")
+    {}
+    """
+    used = {name for _, name, _, _ in string.Formatter().parse(template) if name}
+    used |= {"stem", "suffix"} if "name" in used else set()
+    left = [part for part in ("stem", "suffix") if part not in used]
+    parts = [["name"], left, left if "parent" in used else ["parent", *left], []]
+    for number, names in enumerate(parts):
+        keys = {path: "/".join(str(file_names(path)[name]) for name in names) or "the file" for path, _ in files}
+        by_group: dict[str, list[str]] = {}
+        for path, group in files:
+            by_group.setdefault(group, []).append(keys[path])
+        first, *others = by_group.values()
+        if len(set(first)) == len(first) and all(each == first for each in others):
+            return keys if number and others else {}
+    return {}

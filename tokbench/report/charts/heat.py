@@ -137,7 +137,9 @@ def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
         low=low,
         high=high,
         tokenizers=order,
-        absent=[(name, rows[-1].cells[name].text) for name in ranked if name not in order],
+        absent=[
+            (name, cell.text) for name in ranked if name not in order and not (cell := rows[-1].cells[name]).unbound
+        ],
         rows=[_row(tables, row, order, scales) for row in rows],
     )
 

@@ -78,6 +78,8 @@ def all_metrics(tables: CellTables, corpus: str) -> list[Overview]:
 
 def _overview(tables: CellTables, title: str, columns: Sequence[Series], family: str = "") -> Overview:
     order = columns[0].ranked() if columns else tables.tokenizers
+    if title:  # in the table of a corpus, tokenizers that are not measured on it have no row
+        order = [name for name in order if not columns[0].cells[name].unbound]
     return Overview(title, family, [_row(tables, name) for name in order], columns)
 
 

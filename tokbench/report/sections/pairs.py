@@ -108,7 +108,7 @@ def _standing(tables: CellTables, rank: str, found: Sequence[PairComparison]) ->
     for name in order:
         by_place.setdefault(cells[name].text, []).append(name + cells[name].marks)
     places = "; ".join(f"{place}. {' = '.join(names)}" for place, names in by_place.items())
-    without = ", ".join(name for name, cell in cells.items() if cell.value is None)
+    without = ", ".join(name for name, cell in cells.items() if cell.value is None and not cell.unbound)
     first = next((pair for pair in found if [pair.tokenizer, pair.other] == order[:2]), None)
     return Standing(found[0].group, places, without, sentence(first) if first else "")
 

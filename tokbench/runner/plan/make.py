@@ -6,23 +6,24 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from tokbench.config.grid import Variant, expand
-from tokbench.config.model import Config, CorpusEntry, TokenizerEntry
+from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry
 from tokbench.config.validate import validate
 from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.corpus import SOURCE_MEMBERS
+from tokbench.contracts.members import missing_members
 from tokbench.contracts.metric import MetricFamily, Role
 from tokbench.contracts.options import GivenOptions, Options, names_in
+from tokbench.contracts.tokenizer import HasNotes
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt
 from tokbench.progress import Progress
 from tokbench.registry import Registry, missing
-from tokbench.runner.plan.model import Plan, PlannedTokenizer
+from tokbench.runner.plan.bindings import binding_notes, check_bindings
+from tokbench.runner.plan.model import STUDIED, Plan, PlannedTokenizer
 
 T = TypeVar("T")
 Path = tuple[str | int, ...]
-
-_STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
-"""The roles that a study of vocabulary sizes rests on."""
 
 _STUDY: Final = "a study: write 'study: {vocabulary: {}}'"
 
@@ -40,6 +41,7 @@ def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     planner.metrics()
     planner.study()
     planner.same_ids()
+    planner.bindings()
     planner.reporters()
     return plan
 
@@ -63,6 +65,11 @@ class _Planner:
         source = self._try(path, lambda: spec.open(options))
         if source is None:
             return
+        if lacking := missing_members(source, "a corpus source", SOURCE_MEMBERS):
+            self._problem((*path, "source"), f"corpus source {spec.name!r} is incomplete: {lacking}")
+            return
+        if isinstance(source, HasNotes):
+            self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel)
         survey = self._try(path, corpus.survey)
         if survey is not None:
@@ -138,6 +145,7 @@ class _Planner:
                 same_as=entry.same_as,
                 where=self._config.located.where(path, key=True),
                 absent=absent,
+                corpora=entry.corpora,
             )
         )
 
@@ -169,16 +177,23 @@ class _Planner:
             if spec in [known for known, _ in self._plan.metrics]:
                 self._problem(entry.path, f"metric {entry.name!r} is given twice")
                 continue
-            options = self._options(spec.options, entry.options, entry.path, ())
+            # A plugin may have an option of that name, too: it is told what the key says.
+            own = {"corpora": entry.corpora} if entry.corpora and "corpora" in spec.options.model_fields else {}
+            options = self._options(spec.options, entry.options | own, entry.path, tuple(MetricKeys.model_fields))
             if options is not None:
+                lacking = self._try(entry.path, lambda spec=spec, options=options: spec.lacks(options))  # type: ignore[misc]
+                if lacking:
+                    self._problem(entry.path, f"metric {spec.name!r} is incomplete: {lacking}")
                 self._check_names(options, entry.path)
                 self._plan.metrics.append((spec, options))
+                if entry.corpora:
+                    self._plan.bound[spec.name] = entry.corpora
 
     def study(self) -> None:
         """Add the families that a study of vocabulary sizes rests on."""
         counts = self._plan.family(Role.ID_COUNTS)
         if self._config.study.vocabulary:
-            for role in _STUDIED:
+            for role in STUDIED:
                 self._add(role)
         elif counts:
             path = next(entry.path for entry in self._config.metrics if entry.name == counts.name)
@@ -188,6 +203,12 @@ class _Planner:
         """Add the comparison of tokenizers where one is declared the same as another."""
         if any(each.same_as for each in self._plan.tokenizers):
             self._add(Role.SAME_IDS)
+
+    def bindings(self) -> None:
+        """Refuse bindings to corpora that do not exist, or that leave nothing to measure."""
+        for path, message in check_bindings(self._plan):
+            self._problem(path, message)
+        self._plan.notes += binding_notes(self._plan)
 
     def _add(self, role: Role) -> None:
         """Add the first registered family that has a role, unless the plan has one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Final
 
 from tokbench.config.model import Config
 from tokbench.contracts.backend import BackendSpec
@@ -12,6 +13,9 @@ from tokbench.contracts.options import GivenOptions, Options
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.errors import Problem
+
+STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
+"""The roles of the families that a study of vocabulary sizes rests on."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class PlannedTokenizer:
         vocab_size: the size to train at.
         optional: whether the run goes on without it.
         same_as: the tokenizer whose ids it must give; empty if there is none.
+        corpora: the corpora on which it is measured; empty for all that are evaluated.
         where: its place in the configuration.
         absent: the reason why the backend cannot be used here; empty if it can.
     """
@@ -43,6 +48,7 @@ class PlannedTokenizer:
     same_as: str
     where: str
     absent: str
+    corpora: tuple[str, ...] = ()
 
 
 @dataclass
@@ -55,7 +61,9 @@ class Plan:
         measured: names of the corpora that are evaluated.
         tokenizers: in the order of the file.
         metrics: families with their options; those that a run adds by itself come last.
+        bound: by family, the corpora that the configuration names for it; the others are measured on all.
         reporters: report formats.
+        notes: what a reader of the results must know of the plan.
         problems: all that is wrong; a run begins only if the list is empty.
     """
 
@@ -65,8 +73,34 @@ class Plan:
     measured: list[str] = field(default_factory=list)
     tokenizers: list[PlannedTokenizer] = field(default_factory=list)
     metrics: list[tuple[MetricFamily, Options]] = field(default_factory=list)
+    bound: dict[str, tuple[str, ...]] = field(default_factory=dict)
     reporters: list[ReporterSpec] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+    def names_on(self, corpus: str) -> list[str]:
+        """Return the names of the tokenizers that are measured on a corpus."""
+        return [each.name for each in self.tokenizers if corpus in (each.corpora or (corpus,))]
+
+    def corpora_of(self, family: MetricFamily) -> list[str]:
+        """Return the corpora on which a family is measured; none for probes, which have texts of their own.
+
+        A timed family may be bound to a corpus that is not evaluated otherwise.
+        """
+        if family.probes:
+            return []
+        chosen = self.bound.get(family.name)
+        return self.measured if chosen is None else [name for name in self.corpora if name in chosen]
+
+    def families_on(self, corpus: str) -> list[MetricFamily]:
+        """Return the families of text metrics that are measured on a corpus."""
+        return [family for family, _ in self.metrics if family.text and corpus in self.corpora_of(family)]
+
+    @property
+    def studied(self) -> list[str]:
+        """The corpora of a study of vocabulary sizes: those on which every family is measured that it rests on."""
+        families = [family for role in STUDIED if (family := self.family(role))]
+        return [corpus for corpus in self.measured if all(corpus in self.corpora_of(each) for each in families)]
 
     def family(self, role: Role) -> MetricFamily | None:
         """Return the first family of the run that has a role, or ``None``."""

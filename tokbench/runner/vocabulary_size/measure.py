@@ -40,7 +40,8 @@ def study_vocabulary(
     """Find out what each vocabulary size gives and costs; the cells tell who was trained on which documents."""
     options = plan.config.study.vocabulary
     assert options is not None
-    ready = [each for each in prepared if each.facts]
+    studied = {name for corpus in plan.studied for name in plan.names_on(corpus)}
+    ready = [each for each in prepared if each.facts and each.name in studied]
     read = read_merges([each.name for each in ready], pool)
     built = {name: each for name, each in read.items() if not isinstance(each, Failure)}
     seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in cells if cell.group == WHOLE}
@@ -92,8 +93,9 @@ class _Study:
             spaces=max(built[each].spaces for each in names),
             spaces_from=first.spaces_from,
         )
-        shares = {corpus: max(self.seen.get((each, corpus), 0.0) for each in names) for corpus in self.plan.measured}
-        lost = (self._lost(name, corpus, names) for corpus in self.plan.measured)
+        corpora = self._corpora(names[0])
+        shares = {corpus: max(self.seen.get((each, corpus), 0.0) for each in names) for corpus in corpora}
+        lost = (self._lost(name, corpus, names) for corpus in corpora)
         counts, failures = self._counts(members)
         found = [self._group(Place(name, *place), each) for place, each in self._cut(counts, names, built).items()]
         return _concatenated([
@@ -106,13 +108,18 @@ class _Study:
             *found,
         ])  # fmt: skip
 
+    def _corpora(self, name: str) -> list[str]:
+        """Return the corpora on which a tokenizer is studied; those of one entry have the same."""
+        return [corpus for corpus in self.plan.studied if name in self.plan.names_on(corpus)]
+
     def _counts(
         self, members: Sequence[PreparedTokenizer]
     ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
         """Return the counts of each corpus and group on which all members have been counted, and what failed."""
         states: dict[tuple[str, str], list[TokenCounts]] = {}
         lacking: dict[str, list[str]] = {}
-        for place in self.texts:
+        corpora = self._corpora(members[0].name)
+        for place in (each for each in self.texts if each[0] in corpora):
             counts = [self._state(Role.ID_COUNTS, TokenCounts, each.name, *place) for each in members]
             found = [each for each in counts if not isinstance(each, Failure)]
             if len(found) == len(members):
@@ -157,7 +164,7 @@ class _Study:
     def texts(self) -> dict[tuple[str, str], TextTotals]:
         """By corpus and group, the whole among them; the text is the same for whatever tokenizer."""
         found = {}
-        for corpus in self.plan.measured:
+        for corpus in self.plan.studied:
             for group in [*self.plan.surveys[corpus].groups, WHOLE]:
                 text = next(filter(None, (self._text(name, corpus, group) for name in self.names)), None)
                 if text is not None:
@@ -220,7 +227,7 @@ class _Study:
         return replace(
             found,
             model=describe_model(model),
-            advice={corpus: each for corpus in self.plan.measured if (each := self._advice(found, corpus))},
+            advice={corpus: each for corpus in self.plan.studied if (each := self._advice(found, corpus))},
             law=law(model),
             extensions=extensions(model, largest),
             extended_from=largest,

@@ -23,10 +23,11 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar, Literal
 
+from tokbench.contracts.members import missing_members
 from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import Tokenizer
-from tokbench.errors import BackendError
+from tokbench.contracts.tokenizer import TOKENIZER_MEMBERS, Tokenizer
+from tokbench.errors import BackendError, ContractError
 from tokbench.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat
 from tokbench.metrics.encoded_shard import LoadedTokenizer
 from tokbench.progress import Progress
@@ -159,13 +160,15 @@ def checked(tokenizer: Any) -> Tokenizer:
     """Return the tokenizer, if it is one.
 
     Raises:
-        TypeError: it lacks ``encode``, ``decode`` or a positive ``vocab_size``.
+        ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``.
+        TypeError: its ``vocab_size`` is not positive.
     """
-    if not isinstance(tokenizer, Tokenizer):
-        raise TypeError(f"the backend returned {type(tokenizer).__name__}, which lacks encode, decode or vocab_size")
+    if lacking := missing_members(tokenizer, "a tokenizer", TOKENIZER_MEMBERS):
+        raise ContractError(lacking)
     if tokenizer.vocab_size < 1:
         raise TypeError(f"vocab_size is {tokenizer.vocab_size}")
-    return tokenizer
+    valid: Tokenizer = tokenizer
+    return valid
 
 
 class _Line(Connection):

@@ -25,7 +25,6 @@ from tokbench.metrics.families.speed.timing import calibrate, median_spread, noi
 from tokbench.plugin import (
     WHOLE,
     Cell,
-    CorpusName,
     Failure,
     Metric,
     Options,
@@ -58,9 +57,6 @@ class SpeedOptions(Options):
     rounds: int = Field(default=10, ge=3, le=1000, description="rounds; six or more give an interval")
     min_time: float = Field(default=0.001, gt=0, le=10, description="seconds that one value lasts at least")
     max_bytes: int = Field(default=2_000_000, ge=1, description="text taken of a corpus")
-    corpora: tuple[CorpusName, ...] = Field(
-        default=(), description="corpora to time on; default: all that are evaluated"
-    )
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
 
 
@@ -146,8 +142,6 @@ class Speed:
         """Time every tokenizer on every corpus; see :class:`tokbench.contracts.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], []), []
         for text in texts:
-            if not (text.corpus in self._options.corpora if self._options.corpora else text.evaluated):
-                continue
             contenders = [_Contender(name, _fresh(name, each), text.corpus) for name, each in tokenizers.items()]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             with quiet():

@@ -123,6 +123,7 @@ class TokenizerInfo:
         backend: the name of its backend.
         distribution: the package that brings the backend, with its version.
         libraries: versions of the packages that the backend needs, by name.
+        engine: what encodes, and was timed, with its version; empty if it was not ready.
         options: the backend's options, as they were written.
         optional: whether the run goes on without it.
         same_as: the tokenizer whose ids it must give; empty if there is none.
@@ -139,6 +140,7 @@ class TokenizerInfo:
     backend: str = ""
     distribution: str = ""
     libraries: dict[str, str] = field(default_factory=dict)
+    engine: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     optional: bool = False
     same_as: str = ""

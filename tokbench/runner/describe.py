@@ -34,7 +34,7 @@ from tokbench.runner.workers.worker import TokenizerJob
 
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
-    *("SudachiPy", "SudachiDict-core"),
+    *("SudachiPy", "SudachiDict-core", "tokenizers", "numba", "gigatoken"),
 )
 
 
@@ -125,10 +125,14 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         vocab_size=planned.vocab_size,
         seconds=each.train_s,
     )
+    distribution = f"{plugin.distribution} {plugin.version}".strip()
+    libraries = {name: _version(name) for name in planned.spec.requires}
+    needed = ", ".join(f"{name} {version}" for name, version in libraries.items())
     return TokenizerInfo(
         backend=planned.spec.name,
-        distribution=f"{plugin.distribution} {plugin.version}".strip(),
-        libraries={name: _version(name) for name in planned.spec.requires},
+        distribution=distribution,
+        libraries=libraries,
+        engine=(each.facts.engine or needed or distribution) if each.facts else "",
         options=planned.given,
         optional=planned.optional,
         same_as=planned.same_as,

@@ -86,11 +86,13 @@ def _legends(lines: Sequence[str]) -> str:
 
 def _overview(report: Report) -> str:
     view = report.overview
-    head = ["tokenizer", "state", "vocabulary"]
+    timed = any(report.tables.metric(column.metric).timed for column in view.columns)
+    described = ["tokenizer", "state", *(["engine"] if timed else []), "vocabulary"]
+    head = [*described]
     head += [f"{c.label}, {markdown_text(c.corpus)} ({markdown_text(c.unit_label or c.unit)})" for c in view.columns]
     rows = [
         [
-            *_row(row.name, row.state),
+            *_row(row.name, row.state, *([row.engine or "unknown"] if timed else [])),
             _count(row.vocab_size),
             *(_cell(column.cells[row.name]) for column in view.columns),
         ]
@@ -98,7 +100,7 @@ def _overview(report: Report) -> str:
     ]
     best = report.best_legend[0].upper() + report.best_legend[1:]
     legend = " ".join(f"{line}." for line in [best, *view.legends])
-    return f"## Whole corpora\n\n{markdown_table(head, rows, range(2, len(head)))}\n{legend}\n"
+    return f"## Whole corpora\n\n{markdown_table(head, rows, range(len(described) - 1, len(head)))}\n{legend}\n"
 
 
 def _compression(report: Report) -> Iterator[str]:
@@ -294,7 +296,13 @@ def _provenance(report: Report) -> str:
     ]
     tokenizers = [
         _row(
-            *(name, info.backend, plain(info.options or "none"), plain(info.train or "none here")),
+            *(
+                name,
+                info.backend,
+                info.engine or "unknown",
+                plain(info.options or "none"),
+                plain(info.train or "none here"),
+            ),
             plain(info.sha256 or "unknown"),
         )
         for name, info in results.tokenizers.items()
@@ -305,7 +313,7 @@ def _provenance(report: Report) -> str:
     return "\n".join([
         "## Provenance\n",
         markdown_table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
-        markdown_table(["tokenizer", "backend", "options", "training", "sha256"], tokenizers),
+        markdown_table(["tokenizer", "backend", "engine", "options", "training", "sha256"], tokenizers),
         "".join(facts),
     ])  # fmt: skip
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
@@ -26,11 +27,8 @@ if TYPE_CHECKING:
 
 _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
-_WORTH_COMPILED: Final = 4096
-"""With fewer candidates, numba takes longer to get ready."""
-
-_LONGEST_COMPILED: Final = 4096
-"""Units: the compiled loop looks at all pairs of a token for every merge, which is too much for very long ones."""
+_WORTH_COMPILED: Final = 32_768
+"""Units of all candidates: with fewer, numba takes longer to get ready."""
 
 
 class Candidate(NamedTuple):
@@ -217,8 +215,7 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
-    too_long = any(len(each.units) > _LONGEST_COMPILED for each in candidates)
-    if len(candidates) < _WORTH_COMPILED or too_long or not has_numba():
+    if sum(len(each.units) for each in candidates) < _WORTH_COMPILED or not has_numba():
         return Ranks(candidates)
     from tokbench_plugins.bpe.compiled.recover import CompiledRanks
 
@@ -267,7 +264,7 @@ class Recovery:
             if self._ranks.built(made):
                 continue  # from two other halves, which are there before these wherever its bytes are
             before = self._parts[place]
-            parts = merge_ids(list(before), {(left, right): 0}, [token_id])
+            parts = merge_pair(before, (left, right), token_id)
             if len(parts) == len(before) or len(parts) == 1:
                 continue  # other merges have taken these neighbours
             if not is_merged(parts, pair):

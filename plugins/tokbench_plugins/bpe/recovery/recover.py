@@ -139,10 +139,11 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     """Make the vocabulary of bare ranks, tiktoken's format: the merges are recovered.
 
     Args:
-        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps.
+        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps. An empty token
+            is an id that is not used.
 
     Raises:
-        ValueError: a single byte is missing, an id is negative, enormous or there twice, or a token is empty.
+        ValueError: a single byte is missing, or an id is negative, enormous or there twice.
 
     >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
     >>> vocabulary = vocabulary_of_ranks(ranks)
@@ -170,7 +171,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
         The merges and the tokens that none builds; the two together with the bytes are all tokens.
 
     Raises:
-        ValueError: a single byte is missing, an id is negative or there twice, or a token is empty.
+        ValueError: a single byte is missing, or an id is negative or there twice.
 
     >>> ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b"abc": 257, b"xyz": 258}
     >>> merges, whole_chunks = recover(ranks)
@@ -279,8 +280,6 @@ class Recovery:
 def _check(ranks: Mapping[bytes, int]) -> None:
     taken: dict[int, bytes] = {}
     for token, token_id in ranks.items():
-        if not token:
-            raise ValueError(f"id {token_id} is that of an empty token")
         if token_id < 0:
             raise ValueError(f"token {token!r} has id {token_id}, which is below 0")
         if (other := taken.setdefault(token_id, token)) != token:

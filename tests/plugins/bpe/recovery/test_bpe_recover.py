@@ -155,7 +155,6 @@ def test_tokens_that_no_merge_builds():
     ("ranks", "reason"),
     [
         ({token: byte for token, byte in BYTES.items() if byte != 65}, "no token for the byte 0x41"),
-        (BYTES | {b"": 256}, "empty token"),
         (BYTES | {b"ab": 2**40}, "id 1099511627776 is above"),
         (BYTES | {b"ab": -1}, "below 0"),
         (BYTES | {b"ab": 256, b"cd": 256}, "both have id 256"),

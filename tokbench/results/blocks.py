@@ -134,6 +134,7 @@ class TokenizerInfo:
         train: how it was trained; ``None`` if it was loaded.
         sha256: digests of the files that its options name, by option, and ``vocabulary``, that of the bytes of all ids.
         notes: sentences that a reader of its numbers must know.
+        repairs: by the cause of a loss, the options that it would have to be trained with.
         artefact, artefact_sha256: the file it was saved to and the file's digest; empty if it was not saved.
     """
 
@@ -151,6 +152,7 @@ class TokenizerInfo:
     train: TrainingInfo | None = None
     sha256: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    repairs: dict[str, str] = field(default_factory=dict)
     artefact: str = ""
     artefact_sha256: str = ""
 

@@ -143,8 +143,22 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         train=train if planned.train_on else None,
         sha256={**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
         notes=list(each.notes),
+        repairs=_repairs(planned),
         **each.saved,
     )
+
+
+def _repairs(planned: PlannedTokenizer) -> dict[str, str]:
+    """Return the options that prevent losses, by cause, without those that the tokenizer has."""
+    repairs = {
+        cause: ", ".join(
+            f"{name}: {str(value).lower()}"
+            for name, value in options.items()
+            if getattr(planned.options, name, None) != value
+        )
+        for cause, options in planned.spec.repairs.items()
+    }
+    return {cause: options for cause, options in repairs.items() if options}
 
 
 def _digests(planned: PlannedTokenizer) -> dict[str, str]:

@@ -239,7 +239,8 @@ def _losses(report: Report) -> str:
     head = ["tokenizer", "corpus", "texts lost", "of", *_row(*section.causes)]
     examples = [
         [
-            *(*_row(loss.tokenizer, loss.corpus, loss.cause), _count(loss.documents)),
+            *_row(loss.tokenizer, loss.corpus, loss.cause + (f"; train with {loss.repair}" if loss.repair else "")),
+            _count(loss.documents),
             *(*_row(loss.groups, loss.origin), _count(loss.position), loss.change),
             markdown_text(loss.context + loss.expected) or "end of text",
             markdown_text(loss.context + loss.got) or "end of text",

@@ -397,7 +397,7 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
 
 
 @_copied
-def merge_by_heap(ids: Any, ranks: Any, length: Any, pairs: Any, pair_ranks: Any, made: Any, rank_of_pair: Any) -> Any:
+def merge_by_heap(ids: Any, ranks: Any, length: Any, pairs: Any, pair_ranks: Any, made: Any, rank_of_pair: Any) -> int:
     """Merge the first ``length`` of some ids in place; returns how many are left.
 
     Args:

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
         EncodesBatch as EncodesBatch, EncodesWithOffsets as EncodesWithOffsets, Exports as Exports,
         HasDummyPrefix as HasDummyPrefix, HasMerges as HasMerges, HasNotes as HasNotes,
         HasSpecialTokens as HasSpecialTokens, HasTokenBytes as HasTokenBytes, HasUnknown as HasUnknown,
-        Offsets as Offsets, Saves as Saves, ThreadSafe as ThreadSafe, Tokenizer as Tokenizer, WarmsUp as WarmsUp,
+        NamesEngine as NamesEngine, Offsets as Offsets, Saves as Saves, ThreadSafe as ThreadSafe,
+        Tokenizer as Tokenizer, WarmsUp as WarmsUp,
     )
     from tokbench.corpus.languages import slices as slices
     from tokbench.corpus.shards import BUCKETS as BUCKETS, Shard as Shard
@@ -107,7 +108,8 @@ _NAMES: Final = {
     # tokenizers: the contract and its capabilities
     "contracts.tokenizer": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
-        "HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe HasNotes Saves Exports WarmsUp"
+        "HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe HasNotes NamesEngine Saves Exports "
+        "WarmsUp"
     ),
     # backends
     "contracts.backend": "BackendSpec TrainProgress",

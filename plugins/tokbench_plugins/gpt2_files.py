@@ -10,7 +10,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
-from tokbench_plugins.bpe.engines import BulkEngine
+from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.formats import read_gpt2_files
 from tokbench_plugins.registration import registers
 
@@ -28,7 +28,7 @@ class GPT2FilesLoadOptions(plugin.Options):
         default="gpt2",
         description="the pre-tokenization split, which the files do not say: gpt2, gpt4, o200k or a regular expression",
     )
-    engine: BulkEngine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
+    engine: BulkEngine = BULK_ENGINE
 
 
 def _load(options: GPT2FilesLoadOptions) -> BPETokenizer:

@@ -13,7 +13,7 @@ from typing import Any
 import corpora
 
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer
-from tokbench_plugins.bpe.fast.gigatoken import _load
+from tokbench_plugins.bpe.gigatoken import _load
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
@@ -90,7 +90,7 @@ def _tokenizers(name: str) -> Encode:
 
 ENCODERS: dict[str, Callable[[str], Encode]] = {
     "tokbench": _numba,
-    "tokbench through gigatoken": _through_gigatoken,
+    "tokbench (engine: gigatoken)": _through_gigatoken,
     "gigatoken": _gigatoken,
     "tiktoken": _tiktoken,
     "splintr": _splintr,

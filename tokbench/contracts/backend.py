@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tokbench.contracts.options import Options
@@ -33,6 +33,8 @@ class BackendSpec:
             sizes then cuts one vocabulary instead of training many.
         requires: the distributions that must be installed; without them the backend is listed as unavailable.
         install: the command that installs them; empty for ``pip install`` and their names.
+        repairs: by the cause of a loss (see the metric family ``roundtrip``), the options of ``train`` and their values
+            that prevent it; reports show those that a tokenizer does not have.
 
     Raises (by ``load`` and ``train``):
         BackendUnavailable: the tokenizer cannot be used on this machine, for example without network.
@@ -64,3 +66,4 @@ class BackendSpec:
     nested: bool = False
     requires: tuple[str, ...] = ()
     install: str = ""
+    repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)

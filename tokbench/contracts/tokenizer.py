@@ -56,6 +56,7 @@ __all__ = [
     "HasSpecialTokens",
     "HasTokenBytes",
     "HasUnknown",
+    "NamesEngine",
     "Offsets",
     "Saves",
     "ThreadSafe",
@@ -269,6 +270,21 @@ class HasNotes(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """The notes, in sentences: for example, how much of the training text the trainer left out."""
+
+
+@runtime_checkable
+class NamesEngine(Protocol):
+    """Capability: names the engine that encodes; without it, the packages that its backend needs stand for it.
+
+    >>> class Letters:
+    ...     encoded_by = "compiled (numba 0.68.1)"
+    >>> isinstance(Letters(), NamesEngine)
+    True
+    """
+
+    @property
+    def encoded_by(self) -> str:
+        """The name of the engine that encodes batches after ``warm_up``, with its version."""
 
 
 @runtime_checkable

@@ -182,7 +182,11 @@ def _lost(name: str, found: Sequence[Loss]) -> str:
     causes = ", ".join(f"{cause} {count:,}" for cause, count in by_cause.most_common())
     where = f"{texts:,} {'text' if texts == 1 else 'texts'} of {corpora} ({causes}); {first.origin}"
     after = f" after {first.context[-_EXCERPT:]}" if first.context else ""
-    return f"{name}: {where}{after}: {_side(first.expected)} became {_side(first.got)} ({first.change})"
+    repairs = "; ".join(
+        f"{cause}: train with {repair}" for cause, repair in {x.cause: x.repair for x in found}.items() if repair
+    )
+    change = f"{_side(first.expected)} became {_side(first.got)} ({first.change})"
+    return f"{name}: {where}{after}: {change}" + (f"; {repairs}" if repairs else "")
 
 
 def _side(text: str) -> str:

@@ -126,6 +126,7 @@ class TokenizerInfo:
         backend: the name of its backend.
         distribution: the package that brings the backend, with its version.
         libraries: versions of the packages that the backend needs, by name.
+        engine: what encodes, and was timed, with its version; empty if it was not ready.
         options: the backend's options, as they were written.
         optional: whether the run goes on without it.
         same_as: the tokenizer whose ids it must give; empty if there is none.
@@ -137,12 +138,14 @@ class TokenizerInfo:
         train: how it was trained; ``None`` if it was loaded.
         sha256: digests of the files that its options name, by option, and ``vocabulary``, that of the bytes of all ids.
         notes: sentences that a reader of its numbers must know.
+        repairs: by the cause of a loss, the options that it would have to be trained with.
         artefact, artefact_sha256: the file it was saved to and the file's digest; empty if it was not saved.
     """
 
     backend: str = ""
     distribution: str = ""
     libraries: dict[str, str] = field(default_factory=dict)
+    engine: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     optional: bool = False
     same_as: str = ""
@@ -154,6 +157,7 @@ class TokenizerInfo:
     train: TrainingInfo | None = None
     sha256: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    repairs: dict[str, str] = field(default_factory=dict)
     artefact: str = ""
     artefact_sha256: str = ""
 

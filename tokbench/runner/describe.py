@@ -35,7 +35,7 @@ from tokbench.runner.workers.worker import TokenizerJob
 
 _PACKAGES = (
     *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
-    *("SudachiPy", "SudachiDict-core"),
+    *("SudachiPy", "SudachiDict-core", "tokenizers", "numba", "gigatoken"),
 )
 
 
@@ -127,10 +127,14 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         vocab_size=planned.vocab_size,
         seconds=each.train_s,
     )
+    distribution = f"{plugin.distribution} {plugin.version}".strip()
+    libraries = {name: _version(name) for name in planned.spec.requires}
+    needed = ", ".join(f"{name} {version}" for name, version in libraries.items())
     return TokenizerInfo(
         backend=planned.spec.name,
-        distribution=f"{plugin.distribution} {plugin.version}".strip(),
-        libraries={name: _version(name) for name in planned.spec.requires},
+        distribution=distribution,
+        libraries=libraries,
+        engine=(each.facts.engine or needed or distribution) if each.facts else "",
         options=planned.given,
         optional=planned.optional,
         same_as=planned.same_as,
@@ -142,8 +146,22 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         train=train if planned.train_on else None,
         sha256={**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
         notes=list(each.notes),
+        repairs=_repairs(planned),
         **each.saved,
     )
+
+
+def _repairs(planned: PlannedTokenizer) -> dict[str, str]:
+    """Return the options that prevent losses, by cause, without those that the tokenizer has."""
+    repairs = {
+        cause: ", ".join(
+            f"{name}: {str(value).lower()}"
+            for name, value in options.items()
+            if getattr(planned.options, name, None) != value
+        )
+        for cause, options in planned.spec.repairs.items()
+    }
+    return {cause: options for cause, options in repairs.items() if options}
 
 
 def _digests(planned: PlannedTokenizer) -> dict[str, str]:

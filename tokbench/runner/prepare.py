@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import HasNotes, Tokenizer
+from tokbench.contracts.tokenizer import HasNotes, NamesEngine, Tokenizer
 from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
@@ -30,18 +30,22 @@ class TokenizerFacts(NamedTuple):
     Attributes:
         vocab_size, notes: as the tokenizer gives them.
         lacks: ids of the metrics that it has not the capabilities for.
+        engine: the engine that it names; empty if it names none.
     """
 
     vocab_size: int
     notes: tuple[str, ...]
     lacks: frozenset[str]
+    engine: str = ""
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
         """Return the facts of a tokenizer."""
         values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
         lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
-        return cls(tokenizer.vocab_size, tuple(tokenizer.notes) if isinstance(tokenizer, HasNotes) else (), lacks)
+        notes = tuple(tokenizer.notes) if isinstance(tokenizer, HasNotes) else ()
+        engine = tokenizer.encoded_by if isinstance(tokenizer, NamesEngine) else ""
+        return cls(tokenizer.vocab_size, notes, lacks, engine)
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:

@@ -7,12 +7,12 @@ literal   a lesson, not a speed   nothing; trains by the textbook loop, too, and
 python    that of tiktoken / 4    nothing; the ids of the others are compared with its ids
 numba     tiktoken · 2.5 to 11    numba; compiles for some seconds, once on each machine
 gigatoken tiktoken · 2 to 20      gigatoken; one of the named patterns; ids verified on a sample
-auto      the faster of them      what is installed; python until there was enough text to be worth it
+auto      numba's, or python's    nothing; numba if it is installed and there was enough text to be worth it
 ========= ======================= ==================================================================
 
-The lower figures are for prose in many languages with words that were never seen before: numba is the faster one
-there. The higher figures are for code, where gigatoken is the faster one. So ``auto`` looks at each batch, and hands
-batches of mostly ASCII to gigatoken.
+The lower figures are for prose in many languages with words that were never seen before, the higher ones for code.
+``auto`` is always our own code, so its ids are certain. gigatoken is another's: it runs only where it is named, and its
+ids are verified on a sample.
 
 Training with numba is some ten times as fast as in Python. But numba needs a second to load and, the first time on a
 machine, many seconds to compile. So ``auto`` trains on short texts in Python. gigatoken does not train here.
@@ -22,20 +22,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from itertools import chain
-from typing import Final, Literal, Protocol, get_args
+from platform import python_implementation, python_version
+from typing import Any, Final, Literal, Protocol, get_args
+
+from pydantic import Field
 
 from tokbench.plugin import BackendError, BackendUnavailable, Encoded, TrainProgress, did_you_mean, silent
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.fast.gigatoken import GigatokenEncoder, has_gigatoken, refusal
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
 from tokbench_plugins.bpe.fast.train import train_merges
+from tokbench_plugins.bpe.gigatoken import GigatokenEncoder, has_gigatoken
 from tokbench_plugins.bpe.literal import Tie, train_literally
 from tokbench_plugins.bpe.patterns import Splitter, resolve_pattern
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair, Vocabulary, token_bytes_of
 
 BulkEngine = Literal["auto", "python", "numba", "gigatoken"]
 """The engines for any vocabulary."""
+
+BULK_ENGINE: Any = Field(
+    default="auto", description="what encodes batches: auto (numba, or python without it), python, numba or gigatoken"
+)
+"""The option that names one of them."""
 
 Engine = Literal["auto", "python", "numba", "gigatoken", "literal"]
 """The engines for a vocabulary that is trained here."""
@@ -76,45 +85,15 @@ def check_engine(engine: str) -> None:
 def bulk_encoder(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
     """Return the engine for batches; ``None`` stands for the one in Python, which every tokenizer has.
 
-    With ``auto``: gigatoken and numba by the text, or what there is of them and takes the vocabulary.
-
     Raises:
         BackendError: an engine was asked for by name, and cannot take this vocabulary or gives other ids.
     """
-    gigatoken = _gigatoken(engine, vocabulary, pattern)
-    compiled = _compiled(engine, vocabulary, pattern)
-    return _ByText(gigatoken, compiled) if gigatoken and compiled else gigatoken or compiled
-
-
-class _ByText:
-    """Two encoders with the same ids, each for the texts on which it is the faster."""
-
-    def __init__(self, for_ascii: BulkEncoder, for_others: BulkEncoder) -> None:
-        self._for_ascii = for_ascii
-        self._for_others = for_others
-
-    def encode_batch(self, texts: Sequence[str]) -> Encoded:
-        """Encode all texts."""
-        ascii_chars = sum(len(text) for text in texts if text.isascii())
-        mostly_ascii = 2 * ascii_chars >= sum(map(len, texts))
-        return (self._for_ascii if mostly_ascii else self._for_others).encode_batch(texts)
-
-
-def _gigatoken(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
-    if engine != "gigatoken" and not (engine == "auto" and has_gigatoken()):
-        return None
-    try:
-        return GigatokenEncoder(vocabulary, pattern)
-    except Exception as error:
-        if engine == "gigatoken":
+    if engine == "gigatoken":
+        try:
+            return GigatokenEncoder(vocabulary, pattern)
+        except Exception as error:
             raise BackendError(f"engine 'gigatoken': {error}") from error
-        if refusal(vocabulary, pattern) is None:  # a refusal is expected, and not worth a warning
-            _log.warning("not encoding with gigatoken: %s", error)
-        return None
-
-
-def _compiled(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> BulkEncoder | None:
-    if engine != "numba" and not (engine == "auto" and has_numba()):
+    if not _is_compiled(engine):
         return None
     from tokbench_plugins.bpe.compiled.encode import CompiledEncoder
 
@@ -125,6 +104,24 @@ def _compiled(engine: Engine, vocabulary: Vocabulary, pattern: str | None) -> Bu
             raise BackendError(f"engine 'numba': {error}") from error
         _log.warning("encoding without numba: %s", error)
         return None
+
+
+def engine_version(engine: Engine) -> str:
+    """Return the name of what encodes batches when it is warm, and its version.
+
+    >>> engine_version("literal").split(" ")[0]
+    'literal'
+    """
+    if engine == "gigatoken":
+        return f"gigatoken {version('gigatoken')}"
+    if _is_compiled(engine):
+        return f"compiled (numba {version('numba')})"
+    name = "literal" if engine == "literal" else "python"
+    return f"{name} ({python_implementation()} {python_version()})"
+
+
+def _is_compiled(engine: Engine) -> bool:
+    return engine == "numba" or (engine == "auto" and has_numba())
 
 
 def train(
@@ -146,7 +143,8 @@ def train(
         pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
         progress: called with (merges done, merges in all).
         tie: which of several most frequent pairs; see :func:`..literal.most_frequent`.
-        engine: the engine to train with; the merges are the same. ``gigatoken`` stands for ``auto``.
+        engine: the engine to train with; the merges are the same. ``gigatoken``, which does
+            not train here, stands for ``auto``.
         processes: how many parts of the text are split and counted at a time.
 
     Returns:

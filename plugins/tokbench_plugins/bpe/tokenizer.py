@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from tokbench.plugin import BackendError, Encoded
 from tokbench_plugins.bpe.artefact import FILE_SUFFIX, TrainingRecord, write_artefact
 from tokbench_plugins.bpe.decode import Decoder
-from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine
+from tokbench_plugins.bpe.engines import BulkEncoder, Engine, bulk_encoder, check_engine, engine_version
 from tokbench_plugins.bpe.fast.encode import Encoder, merge_ids
 from tokbench_plugins.bpe.literal import merge_literally
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_vocabulary
@@ -115,6 +115,16 @@ class BPETokenizer:
     def notes(self) -> tuple[str, ...]:
         """Notes for the reader of a report."""
         return (_LITERAL,) if self.engine == "literal" else ()
+
+    @property
+    def encoded_by(self) -> str:
+        """The engine that encodes batches, with its version; short texts and first ones are encoded in Python.
+
+        >>> BPETokenizer([], engine="python").encoded_by.split(" ")[0]
+        'python'
+        """
+        bulk_failed = self._before_bulk < 0 and self._bulk is None
+        return engine_version("python" if bulk_failed and self.engine != "literal" else self.engine)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made from, without the caches."""

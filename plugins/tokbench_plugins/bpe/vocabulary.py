@@ -90,6 +90,15 @@ class Vocabulary:
         )
 
     @property
+    def empty_id(self) -> int | None:
+        """The last id, if it is not used; files name it with an empty token, so that the number of ids is kept.
+
+        >>> Vocabulary((*Vocabulary.trained([]).tokens, b""), tuple(range(256)), ()).empty_id
+        256
+        """
+        return None if self.tokens[-1] else len(self.tokens) - 1
+
+    @property
     def ranks(self) -> dict[bytes, int]:
         """The id of each token by its bytes, gaps left out; of two ids with the same bytes, the lower.
 

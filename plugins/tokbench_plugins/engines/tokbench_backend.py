@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
 from tokbench.plugin import BackendSpec
 from tokbench_plugins.bpe import BPETokenizer
-from tokbench_plugins.bpe.engines import BulkEngine
+from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.engines.vocabulary import FileOptions, load_vocabulary
 from tokbench_plugins.registration import registers
 
@@ -14,7 +12,7 @@ from tokbench_plugins.registration import registers
 class TokbenchBPELoadOptions(FileOptions):
     """Options of a vocabulary that others made; merges are recovered where the file has ranks alone."""
 
-    engine: BulkEngine = Field(default="auto", description="what encodes batches: auto, python, numba or gigatoken")
+    engine: BulkEngine = BULK_ENGINE
 
 
 def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:

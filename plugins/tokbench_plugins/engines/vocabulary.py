@@ -183,7 +183,7 @@ class EngineVocabulary:
         return tuple(tokens)
 
     def through_ranks(self, load: Callable[[str], T]) -> T:
-        """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks.
+        """Return what ``load`` makes of a temporary ``.tiktoken`` file with these ranks, an empty token left out.
 
         Raises:
             BackendError: the merges do not follow the ids.
@@ -192,7 +192,7 @@ class EngineVocabulary:
             raise BackendError("this engine takes ranks, and the merges of this vocabulary do not follow its ids")
         with tempfile.TemporaryDirectory(prefix="tokbench-") as folder:
             path = Path(folder, "ranks.tiktoken")
-            write_ranks(path, self.ranks)
+            write_ranks(path, {token: rank for token, rank in self.ranks.items() if token})
             return load(str(path))
 
     def through_json(self, load: Callable[[str], T]) -> T:

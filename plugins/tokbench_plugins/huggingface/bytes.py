@@ -10,10 +10,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from tokenizers import decoders
+
 from tokbench_plugins.bpe.formats.byte_names import BYTE_TO_CHARACTER, bytes_of_name
 from tokbench_plugins.huggingface.json import has_merges, steps
 
 _BYTE: Final = re.compile("<0x([0-9A-Fa-f]{2})>")
+_LETTER: Final = "x"  # a token that stands before another one, and that no decoder changes
 _KEEPS_ALL: Final = {"Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"}
 
 
@@ -32,9 +35,10 @@ class ByteRule(NamedTuple):
 def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:
     """Return the rule of a file; ``None`` where tokens have no bytes of their own.
 
-    >>> rule = byte_rule({"decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False}})
-    >>> rule.bytes_of("token"), rule.bytes_of("##s"), rule.dummy_prefix
-    (b' token', b's', b' ')
+    >>> model = {"type": "WordPiece", "vocab": {}}
+    >>> rule = byte_rule({"model": model, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False}})
+    >>> rule.bytes_of("token"), rule.bytes_of("##s"), rule.bytes_of("."), rule.dummy_prefix
+    (b' token', b's', b' .', b' ')
     """
     decoder = list(steps(content.get("decoder"), "decoders"))
     kinds = [step["type"] for step in decoder]
@@ -43,7 +47,7 @@ def byte_rule(content: Mapping[str, Any]) -> ByteRule | None:
     if kinds == ["ByteLevel"]:
         return ByteRule(_byte_level, b"")
     if kinds == ["WordPiece"]:
-        return ByteRule(_word_piece(decoder[0]["prefix"]), b" ")
+        return _word_piece(decoder[0], content)
     return _replacing(decoder, content)
 
 
@@ -54,11 +58,27 @@ def _byte_level(token: str) -> bytes:
         return token.encode()
 
 
-def _word_piece(prefix: str) -> Callable[[str], bytes]:
+def _word_piece(step: Mapping[str, Any], content: Mapping[str, Any]) -> ByteRule | None:
+    """Return the rule of WordPiece: a token that continues no word has a space before it.
+
+    With ``cleanup`` the library takes this space away from punctuation, and changes a few English endings, in each
+    token by itself. The first token of a text gets no space, and what is tidied up must not depend on that.
+    """
+    prefix, cleanup = step["prefix"], step.get("cleanup", True)
+    decoder = decoders.WordPiece(prefix=prefix, cleanup=cleanup)
+
     def bytes_of(token: str) -> bytes:
+        if cleanup:
+            return decoder.decode([_LETTER, token]).removeprefix(_LETTER).encode()
         return (token.removeprefix(prefix) if token.startswith(prefix) else f" {token}").encode()
 
-    return bytes_of
+    def differs_as_first(token: str) -> bool:
+        text = bytes_of(token).decode()
+        return decoder.decode([token]) not in {text, text.removeprefix(" ")}
+
+    if any(" " in token and differs_as_first(token) for token in _tokens(content)):
+        return None
+    return ByteRule(bytes_of, b" ")
 
 
 def _replacing(decoder: list[Mapping[str, Any]], content: Mapping[str, Any]) -> ByteRule | None:

@@ -56,7 +56,7 @@ def steps(part: Mapping[str, Any] | None, plural: str) -> Iterator[Mapping[str, 
 def ordinary(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Leave out what changes the ids of a text for reasons outside the text; return the rest, and notes on it.
 
-    Texts are not cut or filled up to a length, dropout is off, and a WordPiece decoder does not tidy up.
+    Texts are not cut or filled up to a length, and dropout is off. The decoder stays as it is.
 
     >>> ordinary({"padding": None, "truncation": {"max_length": 8}, "model": {"dropout": 0.1}})[1]
     ('the file cuts texts at 8 tokens; here they are whole', 'dropout 0.1 of the file is off: ids are not random')
@@ -69,11 +69,6 @@ def ordinary(content: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...
     if dropout := content["model"].get("dropout"):
         notes.append(f"dropout {dropout} of the file is off: ids are not random")
         changed["model"] = {**content["model"], "dropout": None}
-    if content.get("decoder"):
-        changed["decoder"] = copy.deepcopy(content["decoder"])
-        for step in steps(changed["decoder"], "decoders"):
-            if step["type"] == "WordPiece":
-                step["cleanup"] = False  # type: ignore[index]
     return changed, tuple(notes)
 
 
@@ -195,6 +190,8 @@ def _merges(model: Mapping[str, Any]) -> Iterator[Merge]:
 def bert_json(text: str, *, lowercase: bool) -> str:
     r"""Make the pipeline of a BERT, whose file holds nothing but the pieces.
 
+    The decoder tidies up spaces before punctuation, as the library's own pipeline for such a file does.
+
     Args:
         text: the content of ``vocab.txt``: a piece a line, its id the number of the line from 0.
         lowercase: small letters without accents, as the uncased models have them.
@@ -226,7 +223,7 @@ def bert_json(text: str, *, lowercase: bool) -> str:
         },
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": None,
-        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": False},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
             "type": "WordPiece",
             "unk_token": "[UNK]",

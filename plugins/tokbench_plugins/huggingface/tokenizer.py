@@ -34,8 +34,9 @@ class HuggingFaceTokenizer:
     Special tokens are neither added nor recognised, even by models that have them among their pieces. Added
     tokens that are not special, such as the runs of spaces of GPT-NeoX, belong to the vocabulary.
 
-    Decoding shows special tokens by name and does not tidy up spaces. Nothing is cut, filled up or dropped at
-    random, whatever the file says.
+    Decoding is the library's, with the decoder of the file: a WordPiece one with ``cleanup`` takes away spaces before
+    punctuation. Special tokens are shown by name. Nothing is cut, filled up or dropped at random, whatever the file
+    says.
 
     The library's calls for many texts start threads unless ``TOKENIZERS_PARALLELISM`` is ``false``. Where it is
     not, texts go through the call for one text, which has none; the environment is left alone.

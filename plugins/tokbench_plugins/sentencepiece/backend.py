@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from pydantic import Field
 
@@ -37,6 +38,8 @@ def _train(
     return tokenizer
 
 
+_IDENTITY: Final = {"normalization_rule_name": "identity"}
+
 SPEC = plugin.BackendSpec(
     name="sentencepiece",
     summary="Google's unigram, BPE, character and word models, loaded or trained with every option",
@@ -46,5 +49,10 @@ SPEC = plugin.BackendSpec(
     train_options=SentencePieceTrainOptions,
     requires=("sentencepiece",),
     install="pip install sentencepiece",
+    repairs={
+        "unknown": {"byte_fallback": True},
+        "whitespace": {"remove_extra_whitespaces": False, **_IDENTITY},
+        **dict.fromkeys(("nfc", "nfd", "nfkc", "nfkd", "control", "casing"), _IDENTITY),
+    },
 )
 register_backends = registers(SPEC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -109,7 +110,10 @@ class TiktokenTokenizer:
 
     def _ranks(self) -> dict[bytes, int]:
         ids = (i for i in range(self.vocab_size) if not self._encoding.is_special_token(i))
-        return {token: i for i in ids if (token := self.token_bytes(i))}
+        ranks = {token: i for i in ids if (token := self.token_bytes(i))}
+        with suppress(KeyError):  # an empty token cannot be told from an unused id by its bytes
+            ranks[b""] = self._encoding.encode_single_token(b"")
+        return ranks
 
     @cached_property
     def merges(self) -> Merges:

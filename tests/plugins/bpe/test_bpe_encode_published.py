@@ -13,7 +13,7 @@ from backend_checks import hostile, pud
 
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.fast.gigatoken import has_gigatoken
+from tokbench_plugins.bpe.gigatoken import has_gigatoken
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,9 @@
 """The engines: each gives the same merges, a short text never waits for numba, and ``literal`` shows its work."""
 
+import platform
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 from hypothesis import given, settings
@@ -119,4 +121,9 @@ def test_a_run_with_the_literal_engine_shows_its_merges_and_says_so(tmp_path):
     results = tokbench.Results.read(tmp_path / "out" / "results.json")
     tokens = {c.tokenizer: c.value for c in results.cells if c.metric == "tokens" and c.group == "*"}
     assert tokens == {"python": 6, "literal": 6}
+    python = f"(CPython {platform.python_version()})"
+    engines_of = {name: each.engine for name, each in results.tokenizers.items()}
+    assert engines_of == {"python": f"python {python}", "literal": f"literal {python}"}
+    assert results.environment.packages["numba"] == (version("numba") if has_numba() else "not installed")
+    assert "gigatoken" in results.environment.packages
     assert (tmp_path / "out" / "results.json").read_text(encoding="utf-8").count("textbook loop") == 1

@@ -1,6 +1,10 @@
 """The tokenizer and the two backends: contract, capabilities, training, saving, loading, options."""
 
 import pickle
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
 from typing import get_args
 
 import numpy as np
@@ -16,8 +20,8 @@ from tokbench_plugins import naive_bpe, regex_bpe
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, train
 from tokbench_plugins.bpe import tokenizer as bpe_tokenizer
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.fast.gigatoken import has_gigatoken
 from tokbench_plugins.bpe.literal import Tie
+from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 TEXTS = ["Hello, world! Hello?", "", "été 2024", "日本語 🙂\n", "a" * 200]
 
@@ -166,31 +170,49 @@ def test_auto_begins_in_python_and_changes_when_it_is_worth_it(monkeypatch):
     tokenizer.encode_batch(["ab" * 40])
     assert tokenizer._bulk is None
     assert tokenizer.encode_batch(["ab" * 40]).ids.tolist() == [256] * 40
-    assert (tokenizer._bulk is not None) == (has_numba() or has_gigatoken())
+    assert (tokenizer._bulk is not None) == has_numba()
 
 
-def test_auto_takes_the_engine_by_the_text():
-    """Gigatoken is the faster one on code, numba on words that it never met."""
-    pytest.importorskip("numba")
-    pytest.importorskip("gigatoken")
-    from tokbench_plugins.bpe.engines import bulk_encoder
+_AUTO = """
+import sys
+from tokbench_plugins.bpe import BPETokenizer
+from tokbench_plugins.bpe.compiled.jit import has_numba
+tokenizer = BPETokenizer([(97, 98)], "gpt2")
+encoded = tokenizer.encode_batch(["ab code = 1\\n" * 100_000])
+assert (tokenizer._bulk is not None) == has_numba()
+tokenizer.warm_up()
+print("gigatoken" in sys.modules, tokenizer.encoded_by)
+"""
 
-    bulk = bulk_encoder("auto", BPETokenizer([(97, 98)]).vocabulary, "gpt2")
-    asked = []
 
-    class Listening:
-        def __init__(self, name):
-            self.name, self.encoder = name, getattr(bulk, name)
+def test_auto_is_never_another_s_engine():
+    """More than a million ASCII characters, in a process that nothing else has imported gigatoken into."""
+    done = subprocess.run([sys.executable, "-c", _AUTO], capture_output=True, text=True, check=True)
+    ours = f"compiled (numba {version('numba')})" if has_numba() else "python (CPython"
+    assert done.stdout.startswith(f"False {ours}")
 
-        def encode_batch(self, texts):
-            asked.append(self.name)
-            return self.encoder.encode_batch(texts)
 
-    bulk._for_ascii, bulk._for_others = Listening("_for_ascii"), Listening("_for_others")
-    for texts in (["abab", "né"], ["ab", "été"], [""]):
-        expected = [i for text in texts for i in BPETokenizer([(97, 98)], "gpt2", engine="python").encode(text)]
-        assert bulk.encode_batch(texts).ids.tolist() == expected
-    assert asked == ["_for_ascii", "_for_others", "_for_ascii"]
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_engine_is_named_with_its_version(engine):
+    if engine in {"numba", "gigatoken"}:
+        pytest.importorskip(engine)
+    library = {"auto": "numba" if has_numba() else "python"}.get(engine, engine)
+    expected = platform.python_version() if library == "python" else version(library)
+    tokenizer = BPETokenizer([(97, 98)], "gpt2", engine=engine)
+    assert expected in tokenizer.encoded_by
+    tokenizer.warm_up()
+    assert expected in tokenizer.encoded_by
+    assert tokenizer.encoded_by.startswith({"numba": "compiled"}.get(library, library))
+
+
+@pytest.mark.skipif(not has_numba(), reason="no numba")
+def test_a_vocabulary_that_is_too_large_for_numba_is_not_said_to_be_compiled(caplog):
+    tokens = (*(bytes([byte]) for byte in range(256)), *[b""] * (1 << 21))
+    tokenizer = BPETokenizer(Vocabulary(tokens, tuple(range(256)), ()), "gpt2")
+    assert tokenizer.encode_batch(["ab"]).ids.tolist() == [97, 98]
+    tokenizer.warm_up()
+    assert "encoding without numba: id 2097407 is above" in caplog.text
+    assert tokenizer.encoded_by.startswith("python")
 
 
 @pytest.mark.slow

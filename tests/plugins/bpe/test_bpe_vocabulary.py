@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import train
-from tokbench_plugins.bpe.fast.encode import is_canonical
+from tokbench_plugins.bpe.recovery.canonical import is_canonical
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 

@@ -1,5 +1,7 @@
 """tokenizer.json files of published tokenizers behind the contract."""
 
+import itertools
+import json
 import os
 import unicodedata
 from functools import cache
@@ -37,6 +39,8 @@ from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
+
+from tokbench_plugins.huggingface.tokenizer import make_tokenizer  # noqa: E402 - needs the library
 
 SPEC = specs_of(huggingface_backend)["huggingface"]
 PUBLISHED = ("gpt-neox-20b", "roberta-base", "t5-small", "bert-base-uncased")
@@ -168,11 +172,52 @@ def test_neox_composes_and_has_runs_of_spaces(data):
     assert neox.encode_with_offsets("    e\u0301x") == ([50274, 860, 89], [4, 5, 8])
 
 
+def test_bert_decodes_as_the_library_does(data, tmp_path):
+    """On ten languages, with the library's own pipeline for such a file: one by one, in a batch, and from its file."""
+    library = tokenizers.BertWordPieceTokenizer(str(data / "hf" / "bert-base-uncased.vocab.txt"), lowercase=True)
+    library.save(str(tmp_path / "bert.json"))
+    texts = pud(data)
+    assert len(texts) == 10_000
+    for bert in (load(data, "bert-base-uncased"), SPEC.load(HuggingFaceLoadOptions(path=tmp_path / "bert.json"))):
+        encoded = bert.encode_batch(texts)
+        documents = [encoded.ids[a:b].tolist() for a, b in itertools.pairwise(encoded.offsets)]
+        assert documents == [each.ids for each in library.encode_batch(texts, add_special_tokens=False)]
+        expected = library.decode_batch(documents, skip_special_tokens=False)
+        assert bert.decode_batch(encoded) == expected
+        assert [bert.decode(ids) for ids in documents[::10]] == expected[::10]
+        parts = [b"".join(map(bert.token_bytes, ids)).removeprefix(bert.dummy_prefix) for ids in documents]
+        assert [part.decode() for part in parts] == expected
+
+
+@pytest.mark.parametrize("cleanup", [True, False])
+def test_every_piece_of_bert_has_the_bytes_that_the_library_decodes(cleanup, data):
+    content = json.loads(load(data, "bert-base-uncased")._source)
+    content["decoder"]["cleanup"] = cleanup
+    bert = make_tokenizer(json.dumps(content))
+    library = tokenizers.Tokenizer.from_str(json.dumps(content))
+    word = library.token_to_id("word")
+    for token_id in range(bert.vocab_size):
+        after = library.decode([word, token_id], skip_special_tokens=False).removeprefix("word")
+        assert bert.token_bytes(token_id) == after.encode()
+
+
+def test_no_bytes_are_claimed_where_tidying_up_depends_on_the_place():
+    """A first "' " stays, and a later one loses its spaces."""
+    model = {"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##", "max_input_chars_per_word": 9}
+    decoder = {"type": "WordPiece", "prefix": "##", "cleanup": True}
+    for token, claimed in (("' ", False), ("a b", True), ("don't", True)):
+        content = {"added_tokens": [], "decoder": decoder, "model": {**model, "vocab": {"?": 0, token: 1}}}
+        tokenizer = make_tokenizer(json.dumps(content))
+        assert isinstance(tokenizer, HasTokenBytes) == claimed
+        assert tokenizer.decode([0, 1]) == tokenizers.Tokenizer.from_str(json.dumps(content)).decode([0, 1])
+
+
 def test_bert_decodes_words_with_spaces(data):
     bert = load(data, "bert-base-uncased")
     ids = bert.encode("Embeddings, Wörter!")
-    assert [bert.token_bytes(i) for i in ids] == [b" em", b"bed", b"ding", b"s", b" ,", b" wo", b"rter", b" !"]
-    assert bert.decode(ids) == "embeddings , worter !"
+    assert [bert.token_bytes(i) for i in ids] == [b" em", b"bed", b"ding", b"s", b",", b" wo", b"rter", b"!"]
+    assert bert.decode(ids) == "embeddings, worter!"
+    assert bert.decode(bert.encode(". a!")) == ". a!"
     assert bert.decode([101, *ids[:1]]) == "[CLS] em"
     cased = SPEC.load(HuggingFaceLoadOptions(vocab_txt=data / "hf" / "bert-base-uncased.vocab.txt", lowercase=False))
     assert cased.encode("Embeddings") == [cased.unk_id]

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from sentencepiece import SentencePieceTrainer
 
 import tokbench
+from tokbench.metrics.families.roundtrip.causes import Cause
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
 from tokbench_plugins.sentencepiece.backend import SentencePieceTrainOptions
 
@@ -201,3 +202,51 @@ def test_training_is_reproducible(tmp_path):
     for name in ("first", "second"):
         train(BASE, 60, hard_vocab_limit=False).save(tmp_path / name)
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+
+
+LOSSY = ["the \u65e5 cat", "two  spaces here", "a\ttab", "x\u00b2 squared", "\ufb01ne cats", "the\u0001 cat"]
+
+
+def _run_on_lossy_texts(folder, *options):
+    """Train on plain text, measure the round trip of texts that lose, and return the results."""
+    plain = "the cat sat on the mat and two cats sat here fine squared spaces tab one"
+    (folder / "plain.txt").write_text("\n".join([plain, *plain.split()]) + "\n", encoding="utf-8")
+    (folder / "lossy.txt").write_text("\n".join(LOSSY) + "\n", encoding="utf-8")
+    size = 300 if "byte_fallback: true" in options else 40
+    fixed = [f"corpus: plain, vocab_size: {size}", "hard_vocab_limit: false"]
+    lines = [
+        "schema: tokbench/1\nname: losses\ncorpora:",
+        "  plain: {source: text, path: plain.txt, document: line, evaluate: false}",
+        "  lossy: {source: text, path: lossy.txt, document: line}",
+        f"tokenizers:\n  sp: {{backend: sentencepiece, {', '.join([fixed[1], *options])}, train: {{{fixed[0]}}}}}",
+        "metrics: [roundtrip]\nreport: {formats: [html, md]}",
+    ]
+    (folder / "run.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tokbench.run(folder / "run.yaml", folder / "out")
+
+
+def test_losses_name_the_options_that_prevent_them(tmp_path):
+    results = _run_on_lossy_texts(tmp_path)
+    [loss] = results.losses
+    repairs = results.tokenizers["sp"].repairs
+    found = {each.cause for each in loss.causes}
+    assert {"unknown", "whitespace", "nfkc", "control"} <= found
+    assert {cause: repairs[cause] for cause in sorted(found)} == {
+        "control": "normalization_rule_name: identity",
+        "nfkc": "normalization_rule_name: identity",
+        "unknown": "byte_fallback: true",
+        "whitespace": "remove_extra_whitespaces: false, normalization_rule_name: identity",
+    }
+    for name in ("report.html", "report.md"):
+        text = (tmp_path / "out" / name).read_text(encoding="utf-8").replace("\\_", "_")
+        for cause in found:
+            assert f"train with {repairs[cause]}" in text
+    assert all(name in SentencePieceTrainOptions.model_fields for each in SPEC.repairs.values() for name in each)
+    assert set(SPEC.repairs) <= {cause.value for cause in Cause}
+
+
+def test_the_options_that_losses_name_prevent_them(tmp_path):
+    options = {name: value for repair in SPEC.repairs.values() for name, value in repair.items()}
+    results = _run_on_lossy_texts(tmp_path, *(f"{name}: {str(value).lower()}" for name, value in options.items()))
+    assert results.losses == []
+    assert results.tokenizers["sp"].repairs == {}

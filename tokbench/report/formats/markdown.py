@@ -86,11 +86,13 @@ def _legends(lines: Sequence[str]) -> str:
 
 def _overview(report: Report) -> str:
     view = report.overview
-    head = ["tokenizer", "state", "vocabulary"]
+    timed = any(report.tables.metric(column.metric).timed for column in view.columns)
+    described = ["tokenizer", "state", *(["engine"] if timed else []), "vocabulary"]
+    head = [*described]
     head += [f"{c.label}, {markdown_text(c.corpus)} ({markdown_text(c.unit_label or c.unit)})" for c in view.columns]
     rows = [
         [
-            *_row(row.name, row.state),
+            *_row(row.name, row.state, *([row.engine or "unknown"] if timed else [])),
             _count(row.vocab_size),
             *(_cell(column.cells[row.name]) for column in view.columns),
         ]
@@ -100,7 +102,7 @@ def _overview(report: Report) -> str:
     legend = " ".join(f"{line}." for line in [best, *view.legends])
     small = "; ".join(_row(*report.short_vocabularies))
     legend += f"\n\nSmaller than asked for: {small}." if small else ""
-    return f"## Whole corpora\n\n{markdown_table(head, rows, range(2, len(head)))}\n{legend}\n"
+    return f"## Whole corpora\n\n{markdown_table(head, rows, range(len(described) - 1, len(head)))}\n{legend}\n"
 
 
 def _compression(report: Report) -> Iterator[str]:
@@ -247,7 +249,8 @@ def _losses(report: Report) -> str:
     head = ["tokenizer", "corpus", "texts lost", "of", *_row(*section.causes)]
     examples = [
         [
-            *(*_row(loss.tokenizer, loss.corpus, loss.cause), _count(loss.documents)),
+            *_row(loss.tokenizer, loss.corpus, loss.cause + (f"; train with {loss.repair}" if loss.repair else "")),
+            _count(loss.documents),
             *(*_row(loss.groups, loss.origin), _count(loss.position), loss.change),
             markdown_text(loss.context + loss.expected) or "end of text",
             markdown_text(loss.context + loss.got) or "end of text",
@@ -303,7 +306,13 @@ def _provenance(report: Report) -> str:
     ]
     tokenizers = [
         _row(
-            *(name, info.backend, plain(info.options or "none"), plain(info.train or "none here")),
+            *(
+                name,
+                info.backend,
+                info.engine or "unknown",
+                plain(info.options or "none"),
+                plain(info.train or "none here"),
+            ),
             plain(info.sha256 or "unknown"),
         )
         for name, info in results.tokenizers.items()
@@ -314,7 +323,7 @@ def _provenance(report: Report) -> str:
     return "\n".join([
         "## Provenance\n",
         markdown_table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
-        markdown_table(["tokenizer", "backend", "options", "training", "sha256"], tokenizers),
+        markdown_table(["tokenizer", "backend", "engine", "options", "training", "sha256"], tokenizers),
         "".join(facts),
     ])  # fmt: skip
 

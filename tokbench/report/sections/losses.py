@@ -38,6 +38,7 @@ class Loss:
     Attributes:
         tokenizer, corpus: the place.
         cause: the label of the cause.
+        repair: the options with which to train so that it is prevented; empty if none are known.
         documents: the number of texts whose first difference has this cause.
         taking_part: the number of texts in which the cause takes part.
         by_group: the share of each group in ``documents``.
@@ -51,6 +52,7 @@ class Loss:
     tokenizer: str
     corpus: str
     cause: str
+    repair: str = ""
     documents: int = 0
     taking_part: int = 0
     by_group: dict[str, int] = field(default_factory=dict)
@@ -154,7 +156,9 @@ def _by_cause(tables: CellTables) -> list[Loss]:
         for each in entry.causes or [whole]:
             cause = _CAUSES.get(each.cause, each.cause)
             key = entry.tokenizer, entry.corpus, cause
-            loss = found.setdefault(key, Loss(tokenizer=entry.tokenizer, corpus=entry.corpus, cause=cause))
+            repair = tables.tokenizer(entry.tokenizer).repairs.get(each.cause, "")
+            fresh = Loss(tokenizer=entry.tokenizer, corpus=entry.corpus, cause=cause, repair=visible(repair))
+            loss = found.setdefault(key, fresh)
             if each.first and not loss.documents:
                 _show(loss, each.first)
             if each.documents:

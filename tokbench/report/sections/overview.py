@@ -24,6 +24,7 @@ class OverviewRow:
     state: TokenizerState
     reason: str
     vocab_size: int | None
+    engine: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +86,4 @@ def _overview(tables: CellTables, title: str, columns: Sequence[Series], family:
 
 def _row(tables: CellTables, name: str) -> OverviewRow:
     info = tables.tokenizer(name)
-    return OverviewRow(name, plain(info.backend), info.state, plain(info.reason), info.vocab_size)
+    return OverviewRow(name, plain(info.backend), info.state, plain(info.reason), info.vocab_size, plain(info.engine))

@@ -17,12 +17,12 @@ class SpeedTable:
     Attributes:
         corpus: the corpus whose texts were timed.
         columns: the timed metrics.
-        rows: name of the tokenizer, number of rounds for each column, and its notes.
+        rows: name of the tokenizer, number of rounds for each column, its notes, and its engine.
     """
 
     corpus: str
     columns: Sequence[Series]
-    rows: Sequence[tuple[str, Sequence[int | None], str]]
+    rows: Sequence[tuple[str, Sequence[int | None], str, str]]
 
     @property
     def legends(self) -> list[str]:
@@ -41,5 +41,6 @@ def speed_table(tables: CellTables, corpus: str) -> SpeedTable | None:
         cells = [tables.cell(column.metric, corpus, column.group, name) for column in columns]
         if any(cells):  # a tokenizer that was not ready stands in the section on problems
             rounds = [cell.n if cell and cell.value is not None else None for cell in cells]
-            rows.append((name, rounds, plain(tables.tokenizer(name).notes)))
+            info = tables.tokenizer(name)
+            rows.append((name, rounds, plain(info.notes), info.engine))
     return SpeedTable(corpus, columns, rows)

@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
-from tokbench_plugins.bpe.compiled.encode_merge import HIGHEST_ID, NO_RANK, lanes, merge_chunks, pair_tables
+from tokbench_plugins.bpe.compiled.encode_merge import (
+    HIGHEST_ID,
+    NO_RANK,
+    lanes,
+    merge_chunks,
+    merge_long_chunk,
+    pair_tables,
+)
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
@@ -153,10 +160,48 @@ def _known_tokens(
     """
     whole = np.array(sorted(vocabulary.whole_chunks, reverse=True), np.int64)  # of equal ones the last counts
     merged = np.flatnonzero((lengths > 0) & (lengths <= LONGEST_CACHED))
-    ids = np.empty(int(lengths[merged].sum()), np.uint32)
-    counts = np.empty(len(merged), np.uint64)
-    merge_chunks(keys, starts[merged], lengths[merged], len(merged), merging, lanes(), ids, counts)
-    places = (np.cumsum(lengths[merged]) - lengths[merged]).astype(np.int64)
+    first, counts = _merged_short(keys, starts[merged], lengths[merged], merging)
     one = counts == 1
     spare = np.zeros(3, np.uint32)  # ids are read four at a time
-    return np.concatenate([whole, merged[one]]), np.concatenate([whole.astype(np.uint32), ids[places[one]], spare])
+    return np.concatenate([whole, merged[one]]), np.concatenate([whole.astype(np.uint32), first[one], spare])
+
+
+def _merged_short(
+    data: NDArray[np.uint8], starts: NDArray[np.uint64], lengths: NDArray[np.uint64], merging: Any
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    """Merge chunks that fit into lanes, and return for each its first id and the number of its ids."""
+    ids = np.empty(int(lengths.sum()), np.uint32)
+    counts = np.empty(len(lengths), np.uint64)
+    merge_chunks(data, starts, lengths, len(lengths), merging, lanes(), ids, counts)
+    places = (np.cumsum(lengths) - lengths).astype(np.int64)
+    return ids[places], counts
+
+
+def encoded_alone(vocabulary: Vocabulary, token_ids: Sequence[int]) -> list[int]:
+    """Return for each token the one id that its bytes are merged to, or -1 if they are merged to several.
+
+    Args:
+        vocabulary: tokens and merges; whole chunks are not looked up.
+        token_ids: ids of tokens that are not empty.
+
+    Raises:
+        ValueError: the pairs of ids cannot be told apart by their hash.
+
+    >>> encoded_alone(Vocabulary.trained([(97, 98), (98, 99), (97, 257)]), [97, 257, 258])
+    [97, 257, -1]
+    """
+    tokens = [vocabulary.tokens[token_id] for token_id in token_ids]
+    merging = _merging(vocabulary)
+    lengths = np.array(list(map(len, tokens)), np.uint64)
+    starts = np.cumsum(lengths) - lengths
+    data = np.frombuffer(bytearray().join([*tokens, bytes(PADDING)]), np.uint8)
+    found = np.full(len(tokens), -1, np.int64)
+    short = np.flatnonzero(lengths <= LONGEST_CACHED)
+    first, counts = _merged_short(data, starts[short], lengths[short], merging)
+    found[short[counts == 1]] = first[counts == 1]
+    ids = np.empty(int(lengths.max(initial=0)), np.uint32)
+    for place in np.flatnonzero(lengths > LONGEST_CACHED):
+        if merge_long_chunk(data, np.int64(starts[place]), np.int64(lengths[place]), merging, ids) == 1:
+            found[place] = ids[0]
+    kept: list[int] = found.tolist()
+    return kept

@@ -396,17 +396,22 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
     return ranks
 
 
-@compiled
-def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> int:
-    """Write the ids of one chunk to ``ids``, which has room for one per byte; returns how many there are.
+@_copied
+def merge_by_heap(ids: Any, ranks: Any, length: Any, pairs: Any, pair_ranks: Any, made: Any, rank_of_pair: Any) -> int:
+    """Merge the first ``length`` of some ids in place; returns how many are left.
 
-    The other arguments are those of :func:`merge_chunks`.
+    Args:
+        ids: ids of any integer type.
+        ranks: uint32[length], the rank of each pair by the place of its left half; used up.
+        length: how many ids there are.
+        pairs: where ``rank_of_pair`` looks pairs up.
+        pair_ranks: its second table.
+        made: for each rank, the id that the merge makes.
+        rank_of_pair: such a function as :func:`rank_of`.
     """
-    byte_ids, byte_pairs, pairs, displacements, made = merging
-    ranks = _first_ranks(data, start, length, byte_ids, byte_pairs, ids)
     after = np.arange(1, length + 1).astype(np.uint32)
     before = np.arange(-1, length - 1).astype(np.int32)
-    # A merge takes one entry or more out and puts two in: never more than two per byte.
+    # A merge takes one entry or more out and puts two in: never more than two per id.
     heap = np.empty(2 * length + 2, np.uint64)
     size = 0
     for i in range(length):
@@ -431,13 +436,24 @@ def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any)
         ranks[end] = ranks[at] = NO_RANK
         if following < length:
             before[following] = at
-            size = _offer(ranks, at, rank_of(pairs, displacements, token, ids[following]), heap, size)
+            size = _offer(ranks, at, rank_of_pair(pairs, pair_ranks, token, ids[following]), heap, size)
         previous = before[at]
         if previous >= 0:
-            size = _offer(ranks, previous, rank_of(pairs, displacements, ids[previous], token), heap, size)
+            size = _offer(ranks, previous, rank_of_pair(pairs, pair_ranks, ids[previous], token), heap, size)
     written, at = 0, np.int64(0)
     while at < length:
         ids[written] = ids[at]
         written += 1
         at = np.int64(after[at])
     return written
+
+
+@compiled
+def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any) -> int:
+    """Write the ids of one chunk to ``ids``, which has room for one per byte; returns how many there are.
+
+    The other arguments are those of :func:`merge_chunks`.
+    """
+    byte_ids, byte_pairs, pairs, displacements, made = merging
+    ranks = _first_ranks(data, start, length, byte_ids, byte_pairs, ids)
+    return merge_by_heap(ids, ranks, length, pairs, displacements, made, rank_of)

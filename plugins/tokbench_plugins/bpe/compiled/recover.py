@@ -1,7 +1,8 @@
 """The recovery of merges, compiled: :class:`..recovery.recover.Ranks` for many candidates at a time.
 
 Importing this file needs numba. Pairs and the ranks of their merges stand in a table of open
-addressing that is never more than half full; a second one has the pairs that are watched.
+addressing that is never more than half full; a second one has the pairs that are watched. Long tokens are merged by
+the heap of :mod:`.encode_merge`, in near-linear time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tokbench_plugins.bpe.compiled.encode_merge import NO_RANK, merge_by_heap
 from tokbench_plugins.bpe.compiled.jit import compiled
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-_NONE: Final = -1
+_LONGEST_SCANNED: Final = 256  # parts; above, the heap is faster
 _ANY, _NEVER = -1, -2  # instead of the left half of a pair
 _ROOM: Final = 1 << 10
 
@@ -43,7 +45,7 @@ def _key(left: Any, right: Any) -> Any:
 @compiled
 def _rank(table: Any, ranks: Any, left: Any, right: Any) -> Any:
     row = _find(table, _key(left, right))
-    return ranks[row] if table[row] != _EMPTY else _NONE
+    return np.uint32(ranks[row]) if table[row] != _EMPTY else NO_RANK
 
 
 @compiled
@@ -57,16 +59,13 @@ def _add(tables: Any, left: Any, right: Any, token: Any, rank: Any) -> None:
 
 
 @compiled
-def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: Any) -> Any:
-    """Do all merges of some parts, in place; returns how many parts are left."""
-    for k in range(count - 1):
-        lows[k] = _rank(table, ranks, parts[k], parts[k + 1])
+def _merged_by_scan(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: Any) -> Any:
     while count > 1:
-        at = -1
-        for k in range(count - 1):
-            if lows[k] != _NONE and (at < 0 or lows[k] < lows[at]):
+        at = 0
+        for k in range(1, count - 1):
+            if lows[k] < lows[at]:
                 at = k
-        if at < 0:
+        if lows[at] == NO_RANK:
             return count
         parts[at] = merges[lows[at], 2]
         for k in range(at + 1, count - 1):
@@ -79,6 +78,17 @@ def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: A
         if at < count - 1:
             lows[at] = _rank(table, ranks, parts[at], parts[at + 1])
     return count
+
+
+@compiled
+def _merged(parts: Any, lows: Any, count: Any, table: Any, ranks: Any, merges: Any) -> Any:
+    """Do all merges of some parts, in place; returns how many parts are left."""
+    for k in range(count - 1):
+        lows[k] = _rank(table, ranks, parts[k], parts[k + 1])
+    if count <= _LONGEST_SCANNED:
+        return _merged_by_scan(parts, lows, count, table, ranks, merges)
+    lows[count - 1] = NO_RANK
+    return merge_by_heap(parts, lows, count, table, ranks, merges[:, 2], _rank)
 
 
 @compiled
@@ -160,7 +170,7 @@ class CompiledRanks:
     def events(self) -> Iterator[tuple[Candidate, list[int]]]:
         """See :meth:`..recovery.recover.Ranks.events`."""
         at = 0
-        parts, lows = np.zeros(self._longest, np.int64), np.zeros(self._longest, np.int64)
+        parts, lows = np.zeros(self._longest, np.int64), np.zeros(self._longest, np.uint32)
         while at < len(self._candidates):
             at, count, self.known = _advance(at, self._arrays, self._tables, self.known, self._watched, parts, lows)
             if count:

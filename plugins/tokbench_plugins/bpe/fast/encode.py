@@ -127,39 +127,3 @@ class Encoder:
         if data in self._whole:
             return [self._whole[data]]
         return self._merge(list(map(self._byte_ids.__getitem__, data)), self._rank_of, self._made)
-
-
-def not_merged(vocabulary: Vocabulary) -> frozenset[int]:
-    """Return the ids that the merges do not give to a chunk of exactly their bytes.
-
-    >>> tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"abc", b"xyz"]
-    >>> not_merged(Vocabulary(tuple(tokens), tuple(range(256)), ((97, 98, 256), (256, 99, 257))))
-    frozenset({258})
-    """
-    rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
-    made = [made for _, _, made in vocabulary.merges]
-    single = vocabulary.byte_ids
-    return frozenset(
-        token_id
-        for token_id, token in enumerate(vocabulary.tokens)
-        if token and merge_ids([single[byte] for byte in token], rank_of, made) != [token_id]
-    )
-
-
-def is_canonical(vocabulary: Vocabulary) -> bool:
-    """Return True if bare ranks say everything about a vocabulary.
-
-    Each token of more than one byte is then made by one merge, in the order of the ids, and encoded as
-    itself. Trained vocabularies and OpenAI's are canonical; tiktoken and its like take no others.
-
-    >>> is_canonical(Vocabulary.trained([(97, 97), (256, 97), (257, 98)]))
-    True
-    >>> is_canonical(Vocabulary.trained([(97, 98), (98, 99), (97, 257)]))  # 'abc' becomes 'ab', 'c'
-    False
-    """
-    made = [made for _, _, made in vocabulary.merges]
-    if any(first >= second for first, second in pairwise(made)):
-        return False
-    if len(made) + len(vocabulary.byte_ids) + len(vocabulary.whole_chunks) != len(vocabulary.ranks):
-        return False
-    return not_merged(vocabulary).isdisjoint(made)

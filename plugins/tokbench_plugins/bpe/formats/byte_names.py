@@ -65,8 +65,9 @@ def names_of(parts: Parts) -> dict[str, int]:
         ValueError: two ids would have the same spelling, that of a special token included.
     """
     names: dict[str, int] = {}
+    empty_id = parts.vocabulary.empty_id
     for token_id, token in enumerate(parts.vocabulary.tokens):
-        if token and names.setdefault(name_of_bytes(token), token_id) != token_id:
+        if (token or token_id == empty_id) and names.setdefault(name_of_bytes(token), token_id) != token_id:
             known = names[name_of_bytes(token)]
             raise ValueError(f"ids {known} and {token_id} both stand for {token!r}, and the format has one id for it")
     for name, token_id in parts.special.ids.items():

@@ -36,6 +36,7 @@ def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") ->
     try:
         ids = ids_by_name(content, "the content")
         made = {left + right for left, right in merges}
+        made.add("")  # an id that is not used
         special = {name: i for name, i in ids.items() if name not in made and name not in BYTE_TO_CHARACTER}
         ordinary = {name: i for name, i in ids.items() if name not in special}
         vocabulary = vocabulary_of_names(ordinary, merges, lambda rank: f"{vocab}:{rank + 2}")
@@ -88,11 +89,12 @@ def write_gpt2_files(encoder: Path, vocab: Path, parts: Parts) -> None:
 
 def _names_with_special(parts: Parts) -> dict[str, int]:
     names = names_of(parts)
-    made = {made for _, _, made in parts.vocabulary.merges} | {*parts.vocabulary.byte_ids}
+    vocabulary = parts.vocabulary
+    made = {made for _, _, made in vocabulary.merges} | {*vocabulary.byte_ids, vocabulary.empty_id}
     for token_id in names.values():
         if token_id not in made:
             raise ValueError(
-                f"no merge makes {parts.vocabulary.tokens[token_id]!r} (id {token_id}), and such a token would be "
+                f"no merge makes {vocabulary.tokens[token_id]!r} (id {token_id}), and such a token would be "
                 "read as a special one; save it as tokenizer.json"
             )
     return names | dict(parts.special.ids)

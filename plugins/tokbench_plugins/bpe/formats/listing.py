@@ -46,7 +46,8 @@ def write_listing(path: Path, parts: Parts) -> None:
 
 def _lines(parts: Parts) -> Iterator[str]:
     vocabulary = parts.vocabulary
-    ids = sum(map(bool, vocabulary.tokens)) + len(parts.special)
+    empty_id = vocabulary.empty_id
+    ids = sum(map(bool, vocabulary.tokens)) + (empty_id is not None) + len(parts.special)
     split = json.dumps(None if parts.pattern is None else pattern_name(resolve_pattern(parts.pattern)))
     yield f"# tokbench listing 1: {ids} ids, {len(vocabulary.merges)} merges, split {split}"
     for token_id in vocabulary.byte_ids:
@@ -57,7 +58,7 @@ def _lines(parts: Parts) -> Iterator[str]:
     for token_id, token in enumerate(vocabulary.tokens):
         if token_id in vocabulary.whole_chunks:
             yield _line(f"whole {token_id}", token)
-        elif token and token_id not in built:
+        elif (token or token_id == empty_id) and token_id not in built:
             yield _line(f"token {token_id}", token)
     for name, token_id in parts.special.ids.items():
         yield _line(f"special {token_id}", name.encode())

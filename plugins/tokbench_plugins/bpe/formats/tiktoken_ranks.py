@@ -3,6 +3,9 @@
 Merges are not in the file. tiktoken joins any two neighbours that make the token of lowest rank, so a vocabulary can be
 written if its merges are exactly those that its ranks imply: all that were trained, and all that came as ranks. The
 pattern and the special tokens are not in the file either: the reader must know them.
+
+One line may be ``= 50256``, as in OpenAI's file for Whisper: an empty token, which decodes to nothing and which no text
+gives.
 """
 
 from __future__ import annotations
@@ -19,10 +22,11 @@ from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 _RANK: Final = re.compile(rb"-?[0-9]{1,7}")  # int() also takes '+1' and '1_0'; no vocabulary has 10⁷ tokens
 _SHOWN: Final = 40
+_EMPTY: Final = b"="  # base64 has no letters for no bytes
 
 
 def read_ranks(path: Path) -> dict[bytes, int]:
-    """Return the tokens of a file and their ranks.
+    """Return the tokens of a file and their ranks, an empty token among them where the file has one.
 
     tiktoken's own reader keeps a copy by the path's name and would not see that the file has changed.
 
@@ -40,13 +44,13 @@ def read_ranks(path: Path) -> dict[bytes, int]:
             continue
         try:
             token, rank = line.split()
-            data, value = base64.b64decode(token, validate=True), _rank(rank)
+            data, value = _token(token), _rank(rank)
         except ValueError:
             start = line[:_SHOWN].decode("utf-8", errors="replace")
             raise BackendError(
                 f"{path}:{number}: not a base64 token and its rank: {start!r}; get the file anew, or delete the line"
             ) from None
-        if not data or data in ranks or value in taken or value < 0:
+        if data in ranks or value in taken or value < 0:
             raise BackendError(
                 f"{path}:{number}: token {data!r} or rank {value} is invalid or there twice; get the file anew"
             )
@@ -58,6 +62,10 @@ def read_ranks(path: Path) -> dict[bytes, int]:
             f"{path}: no token for the byte 0x{missing:02x}: not a whole byte-level vocabulary; get the file anew"
         )
     return ranks
+
+
+def _token(letters: bytes) -> bytes:
+    return b"" if letters == _EMPTY else base64.b64decode(letters, validate=True)
 
 
 def _rank(digits: bytes) -> int:
@@ -77,11 +85,14 @@ def write_ranks(path: Path, ranks: Mapping[bytes, int]) -> None:
         OSError: the file cannot be written.
     """
     by_rank = sorted(ranks.items(), key=lambda entry: entry[1])
-    write_atomically(path, b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for token, rank in by_rank))
+    lines = (b"%s %d\n" % (base64.b64encode(token) or _EMPTY, rank) for token, rank in by_rank)
+    write_atomically(path, b"".join(lines))
 
 
 def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
     """Return the ranks that give a vocabulary's ids back.
+
+    If its last id is not used, it is that of the empty token, so that the number of ids is kept.
 
     Raises:
         ValueError: no ranks do: two ids stand for the same bytes, or other merges follow from the ids.
@@ -111,4 +122,4 @@ def ranks_of(vocabulary: Vocabulary) -> dict[bytes, int]:
             f"tiktoken would give id {missing} to the text {vocabulary.tokens[missing]!r}, which here no merge makes; "
             "save it as tokenizer.json, which lists its merges"
         )
-    return ranks
+    return ranks if vocabulary.empty_id is None else ranks | {b"": vocabulary.empty_id}

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokbench.plugin import BackendError, write_atomically
-from tokbench_plugins.bpe.fast.encode import not_merged
 from tokbench_plugins.bpe.formats.byte_names import named_merges, names_of, vocabulary_of_names
 from tokbench_plugins.bpe.formats.dialect import check_shared_dialect
 from tokbench_plugins.bpe.formats.json_files import ids_by_name, read_json_object
 from tokbench_plugins.bpe.formats.parts import Parts
 from tokbench_plugins.bpe.patterns import PATTERNS, resolve_pattern
+from tokbench_plugins.bpe.recovery.canonical import not_merged
 from tokbench_plugins.bpe.special import SpecialTokens
 
 _BYTE_LEVEL: Final = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
@@ -26,11 +27,8 @@ if TYPE_CHECKING:
 
 _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may contain any number
 
-_WORTH_COMPILED: Final = 4096
-"""With fewer candidates, numba takes longer to get ready."""
-
-_LONGEST_COMPILED: Final = 4096
-"""Units: the compiled loop looks at all pairs of a token for every merge, which is too much for very long ones."""
+_WORTH_COMPILED: Final = 32_768
+"""Units of all candidates: with fewer, numba takes longer to get ready."""
 
 
 class Candidate(NamedTuple):
@@ -141,10 +139,11 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     """Make the vocabulary of bare ranks, tiktoken's format: the merges are recovered.
 
     Args:
-        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps.
+        ranks: the id of each token, by its bytes; a smaller id is merged first. Ids may leave gaps. An empty token
+            is an id that is not used.
 
     Raises:
-        ValueError: a single byte is missing, an id is negative, enormous or there twice, or a token is empty.
+        ValueError: a single byte is missing, or an id is negative, enormous or there twice.
 
     >>> ranks = {bytes([255 - i]): i for i in range(256)} | {b"hi": 300, b"hi!": 301}
     >>> vocabulary = vocabulary_of_ranks(ranks)
@@ -172,7 +171,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
         The merges and the tokens that none builds; the two together with the bytes are all tokens.
 
     Raises:
-        ValueError: a single byte is missing, an id is negative or there twice, or a token is empty.
+        ValueError: a single byte is missing, or an id is negative or there twice.
 
     >>> ranks = {bytes([i]): i for i in range(256)} | {b"ab": 256, b"abc": 257, b"xyz": 258}
     >>> merges, whole_chunks = recover(ranks)
@@ -217,8 +216,7 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
-    too_long = any(len(each.units) > _LONGEST_COMPILED for each in candidates)
-    if len(candidates) < _WORTH_COMPILED or too_long or not has_numba():
+    if sum(len(each.units) for each in candidates) < _WORTH_COMPILED or not has_numba():
         return Ranks(candidates)
     from tokbench_plugins.bpe.compiled.recover import CompiledRanks
 
@@ -267,7 +265,7 @@ class Recovery:
             if self._ranks.built(made):
                 continue  # from two other halves, which are there before these wherever its bytes are
             before = self._parts[place]
-            parts = merge_ids(list(before), {(left, right): 0}, [token_id])
+            parts = merge_pair(before, (left, right), token_id)
             if len(parts) == len(before) or len(parts) == 1:
                 continue  # other merges have taken these neighbours
             if not is_merged(parts, pair):
@@ -282,8 +280,6 @@ class Recovery:
 def _check(ranks: Mapping[bytes, int]) -> None:
     taken: dict[int, bytes] = {}
     for token, token_id in ranks.items():
-        if not token:
-            raise ValueError(f"id {token_id} is that of an empty token")
         if token_id < 0:
             raise ValueError(f"token {token!r} has id {token_id}, which is below 0")
         if (other := taken.setdefault(token_id, token)) != token:

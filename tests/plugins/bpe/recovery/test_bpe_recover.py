@@ -10,8 +10,20 @@ from hypothesis import strategies as st
 
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
 from tokbench_plugins.bpe.compiled.jit import has_numba
-from tokbench_plugins.bpe.fast.encode import is_canonical
-from tokbench_plugins.bpe.recovery.recover import Candidate, Ranks, Recovery, recover, vocabulary_of_ranks
+from tokbench_plugins.bpe.fast.encode import merge_ids
+from tokbench_plugins.bpe.formats import ranks_of
+from tokbench_plugins.bpe.recovery import canonical
+from tokbench_plugins.bpe.recovery import recover as recovery
+from tokbench_plugins.bpe.recovery.canonical import is_canonical
+from tokbench_plugins.bpe.recovery.order import merges_of_vocabulary
+from tokbench_plugins.bpe.recovery.recover import (
+    Candidate,
+    Ranks,
+    Recovery,
+    candidates_of_ranks,
+    recover,
+    vocabulary_of_ranks,
+)
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 
@@ -74,6 +86,55 @@ def test_compiled_recovery_watches_thousands_of_pairs():
     assert len(found[0]) == 2 * size
 
 
+POWERS = BYTES | {b"a" * 2**k: 255 + k for k in range(1, 19)}
+HUGE = POWERS | {b"ab" * 100_000: 300, b"xyz" * 50_000: 301, b"ab": 302}
+
+
+@pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
+def test_no_huge_token_is_merged_in_python(monkeypatch):
+    """Half a million bytes in tokens of one letter, and more: recovered, checked and written by compiled code."""
+    lengths = []
+
+    def counted(ids, *others):
+        lengths.append(len(ids))
+        return merge_ids(ids, *others)
+
+    for module in (recovery, canonical):
+        monkeypatch.setattr(module, "merge_ids", counted)
+    vocabulary = vocabulary_of_ranks(HUGE)
+    assert [vocabulary.merges[k] for k in (0, 1, 17, 18)] == [
+        (97, 97, 256), (256, 256, 257), (272, 272, 273), (97, 98, 302),
+    ]  # fmt: skip
+    assert vocabulary.whole_chunks == {300, 301}
+    assert canonical.not_merged(vocabulary) == {300, 301}
+    assert ranks_of(vocabulary) == HUGE
+    assert merges_of_vocabulary(vocabulary)[:18] == tuple((left, right) for left, right, _ in vocabulary.merges[:18])
+    assert sum(lengths) == 0
+
+
+@pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
+@settings(deadline=None, max_examples=25)
+@given(
+    texts=st.lists(st.text(alphabet="ab", max_size=60), max_size=4),
+    long=st.lists(st.sampled_from(["a", "b", "ab", "aab"]), min_size=300, max_size=700).map("".join),
+)
+def test_long_tokens_are_compiled_as_python_does_them(texts, long):
+    """Above 256 units a heap merges; the tokens are merges of the text, and two long ones."""
+    from tokbench_plugins.bpe.compiled.encode import encoded_alone
+    from tokbench_plugins.bpe.compiled.recover import CompiledRanks
+
+    tokens = [*token_bytes_of(train([*texts, long], 330, None)), long.encode(), (long + long).encode()]
+    ranks = {token: number for number, token in reversed(list(enumerate(tokens)))}
+    candidates = list(candidates_of_ranks(ranks))
+    found = [Recovery(kind(candidates), late=False).run() for kind in (CompiledRanks, Ranks)]
+    assert found[0] == found[1]
+    vocabulary = vocabulary_of_ranks(ranks)
+    used = [token_id for token_id, token in enumerate(vocabulary.tokens) if token]
+    rank_of = {(left, right): rank for rank, (left, right, _) in enumerate(vocabulary.merges)}
+    alone = [merge_ids(list(vocabulary.tokens[i]), rank_of, [made for _, _, made in vocabulary.merges]) for i in used]
+    assert encoded_alone(vocabulary, used) == [ids[0] if len(ids) == 1 else -1 for ids in alone]
+
+
 def test_bytes_may_have_the_highest_ids():
     ranks = {token: 1000 + byte for token, byte in BYTES.items()} | {b"ab": 0, b"abab": 1}
     assert recover(ranks) == ([(1097, 1098, 0), (0, 0, 1)], [])
@@ -94,7 +155,6 @@ def test_tokens_that_no_merge_builds():
     ("ranks", "reason"),
     [
         ({token: byte for token, byte in BYTES.items() if byte != 65}, "no token for the byte 0x41"),
-        (BYTES | {b"": 256}, "empty token"),
         (BYTES | {b"ab": 2**40}, "id 1099511627776 is above"),
         (BYTES | {b"ab": -1}, "below 0"),
         (BYTES | {b"ab": 256, b"cd": 256}, "both have id 256"),

@@ -1,4 +1,4 @@
-"""Encoding in bulk by gigatoken, with our vocabulary, where it gives our ids.
+"""Encoding in bulk by gigatoken, with our vocabulary: the engine ``gigatoken``, which runs where a user names it.
 
 gigatoken is the fastest engine for the named patterns on code, and takes any ranks. It has peculiarities:
 
@@ -8,7 +8,7 @@ gigatoken is the fastest engine for the named patterns on code, and takes any ra
 - It reads ranks from a file only: one is written for it, and deleted.
 - Its classes of characters are of another version of Unicode than ours. A document with a character that is
   so new that this Python does not know it is encoded by us.
-- When it is set up, it must give the ids of :class:`.encode.Encoder` for all of :func:`sample_texts`. This is
+- When it is set up, it must give the ids of :class:`.fast.encode.Encoder` for all of :func:`sample_texts`. This is
   evidence, not proof; the tests compare far more.
 """
 
@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.plugin import Encoded, valid_unicode
-from tokbench_plugins.bpe.fast.encode import Encoder, is_canonical
+from tokbench_plugins.bpe.fast.encode import Encoder
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
+from tokbench_plugins.bpe.recovery.canonical import is_canonical
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class GigatokenEncoder:
 
     Args:
         vocabulary: the tokens and merges.
-        pattern: the split, a key of :data:`..patterns.PATTERNS` or such an expression itself.
+        pattern: the split, a key of :data:`.patterns.PATTERNS` or such an expression itself.
 
     Raises:
         ValueError: gigatoken cannot be given this vocabulary or pattern, or its ids are not ours.

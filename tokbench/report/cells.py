@@ -18,6 +18,13 @@ LEGENDS: Mapping[str, str] = {
 }
 """The meaning of each mark beside a number."""
 
+NO_INTERVAL = "◦"
+"""The sign in the place of an interval that could not be trusted."""
+
+NO_INTERVAL_LEGEND = (
+    f"{NO_INTERVAL} no interval: too few or too uneven documents, or nothing varies; results.csv has the reason"
+)
+
 BEST_LEGEND = (
     "bold: the best of a column, unless most are equal; cells with a mark do not compete, "
     "and speeds whose intervals overlap are equal"
@@ -33,7 +40,7 @@ class DisplayCell:
     Attributes:
         text: the number, or one short word.
         value: the number that the cell is sorted by; ``None`` sorts last.
-        interval: ``low–high`` in the same digits, or an empty string.
+        interval: ``low–high`` in the same digits, :data:`NO_INTERVAL`, or an empty string.
         title: the tooltip: number, unit, interval and what the number rests on; or the reason.
         best: whether it is the best of its column.
         in_sample: the share of the text that the tokenizer was trained on; ``None`` if that is unknown or 0.
@@ -105,9 +112,11 @@ class Series:
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """Return the legends of the marks that these cells have."""
-    marks = set("".join(cell.marks for cell in cells))
-    return [legend for mark, legend in LEGENDS.items() if mark in marks]
+    """Return the legends of the marks that these cells have, and of absent intervals."""
+    some = list(cells)
+    marks = set("".join(cell.marks for cell in some))
+    absent = any(cell.interval == NO_INTERVAL for cell in some)
+    return [legend for mark, legend in LEGENDS.items() if mark in marks] + [NO_INTERVAL_LEGEND] * absent
 
 
 def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bool, unknown: bool) -> DisplayCell:
@@ -122,6 +131,9 @@ def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bo
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
         title.append(f"95 % interval {low} to {exact(cell.ci_high, cell.unit)}")
+    elif cell.reason:
+        interval = NO_INTERVAL
+        title.append(cell.reason)
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.in_sample:

@@ -61,7 +61,7 @@ class Interval(NamedTuple):
 
     Attributes:
         low, high: the ends, in the unit of the value; ``None`` if there is no interval.
-        reason: the reason why there is no interval; empty if there is one.
+        reason: the reason why there is no interval; empty if there is one, or if nothing varies.
     """
 
     low: float | None
@@ -106,8 +106,6 @@ class Spread(NamedTuple):
 
     def shortcoming(self) -> str:
         """Return the reason why one group of documents rules an interval out, or an empty string."""
-        if not self.error:
-            return "no interval: nothing varies between the groups of documents"
         if self.largest > _MOST_OF_VARIANCE:
             share = f"{100 * self.largest:.0f} % of the variance"
             return f"too uneven documents for an interval: one jackknife group of them has {share}"
@@ -183,7 +181,7 @@ def interval(value: float, left_out: NDArray[np.float64], lengths: Lengths) -> I
         reason = f"too few documents for an interval: {groups}"
     if not reason and found is not None:
         reason = found.shortcoming()
-    if reason or found is None:
+    if reason or found is None or not found.error:
         return Interval(None, None, reason)
     return Interval(*found.around(value))
 

@@ -11,22 +11,16 @@ from dataclasses import dataclass
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status
 
-IN_SAMPLE, LOSSY = "†", "‡"
+IN_SAMPLE, LOSSY, NO_INTERVAL = "†", "‡", "◦"
 LEGENDS: Mapping[str, str] = {
     IN_SAMPLE: "† evaluated on text it was trained on",
     LOSSY: "‡ loses text here, so that fewer tokens are no merit",
+    NO_INTERVAL: "◦ no interval, most often because documents are too few or too uneven; results.csv has the reason",
 }
 """The meaning of each mark beside a number."""
 
-NO_INTERVAL = "◦"
-"""The sign in the place of an interval that could not be trusted."""
-
-NO_INTERVAL_LEGEND = (
-    f"{NO_INTERVAL} no interval: too few or too uneven documents, or nothing varies; results.csv has the reason"
-)
-
 BEST_LEGEND = (
-    "bold: the best of a column, unless most are equal; cells with a mark do not compete, "
+    "bold: the best of a column, unless most are equal; cells with † or ‡ do not compete, "
     "and speeds whose intervals overlap are equal"
 )
 
@@ -40,11 +34,12 @@ class DisplayCell:
     Attributes:
         text: the number, or one short word.
         value: the number that the cell is sorted by; ``None`` sorts last.
-        interval: ``low–high`` in the same digits, :data:`NO_INTERVAL`, or an empty string.
+        interval: ``low–high`` in the same digits, or an empty string.
         title: the tooltip: number, unit, interval and what the number rests on; or the reason.
         best: whether it is the best of its column.
         in_sample: the share of the text that the tokenizer was trained on; ``None`` if that is unknown or 0.
         lossy: whether the tokenizer lost text here, which makes this number look better.
+        no_interval: whether an interval could not be trusted, so that there is none.
         unknown: whether so many tokens are unknown that the number cannot be compared with others.
     """
 
@@ -55,12 +50,14 @@ class DisplayCell:
     best: bool = False
     in_sample: float | None = None
     lossy: bool = False
+    no_interval: bool = False
     unknown: bool = False
 
     @property
     def marks(self) -> str:
         """The marks beside the number; :data:`LEGENDS` explains them."""
-        return (IN_SAMPLE if self.in_sample else "") + (LOSSY if self.lossy else "")
+        marks = {IN_SAMPLE: self.in_sample, LOSSY: self.lossy, NO_INTERVAL: self.no_interval}
+        return "".join(mark for mark, holds in marks.items() if holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +109,9 @@ class Series:
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
-    """Return the legends of the marks that these cells have, and of absent intervals."""
-    some = list(cells)
-    marks = set("".join(cell.marks for cell in some))
-    absent = any(cell.interval == NO_INTERVAL for cell in some)
-    return [legend for mark, legend in LEGENDS.items() if mark in marks] + [NO_INTERVAL_LEGEND] * absent
+    """Return the legends of the marks that these cells have."""
+    marks = set("".join(cell.marks for cell in cells))
+    return [legend for mark, legend in LEGENDS.items() if mark in marks]
 
 
 def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bool, unknown: bool) -> DisplayCell:
@@ -131,9 +126,8 @@ def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bo
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
         title.append(f"95 % interval {low} to {exact(cell.ci_high, cell.unit)}")
-    elif cell.reason:
-        interval = NO_INTERVAL
-        title.append(cell.reason)
+    else:
+        title.append(cell.reason or "no interval: a count, or the same in all documents")
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.in_sample:
@@ -148,5 +142,6 @@ def display_cell(cell: Cell, style: Style, *, best: bool, timed: bool, lossy: bo
         best=best,
         in_sample=cell.in_sample or None,
         lossy=lossy,
+        no_interval=bool(cell.reason),
         unknown=unknown,
     )

@@ -155,9 +155,7 @@ def _least_even(parts: Sequence[Premium]) -> Lengths:
     return max((part.lengths() for part in parts), key=lambda each: each.longest * math.sqrt(each.documents))
 
 
-def _estimate(
-    parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float], lengths: Lengths
-) -> Measured:
+def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float], lengths: Lengths) -> Measured:
     """Return a statistic of premiums; for its interval, each jackknife group is left out in all languages at once."""
     above, below = (np.array([getattr(part, side) for part in parts]) for side in ("above", "below"))
     value = statistic((above.sum(axis=1) / below.sum(axis=1)).tolist())

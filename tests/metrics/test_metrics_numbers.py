@@ -13,7 +13,7 @@ from test_metrics import metric, values, view
 import tokbench
 from tokbench.contracts.metric import NotApplicable
 from tokbench.metrics.families.numbers import LONGEST, SPEC
-from tokbench.metrics.jackknife import jackknife
+from tokbench.metrics.jackknife import Lengths, jackknife
 
 PER_LENGTH = 30
 
@@ -134,7 +134,8 @@ def test_consistency_has_the_interval_of_a_ratio():
     alike = runs - np.array([document.count("13") for document in documents])
     per_bucket = counted.shard.per_bucket
     assert got.value == alike.sum() / runs.sum()
-    assert (got.ci_low, got.ci_high) == jackknife(per_bucket(alike), per_bucket(runs))
+    lengths = Lengths(len(documents), 3 / runs.sum())
+    assert (got.ci_low, got.ci_high, "") == jackknife(per_bucket(alike), per_bucket(runs), lengths)
     assert got.ci_low < got.value < got.ci_high
 
 

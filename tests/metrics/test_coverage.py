@@ -5,6 +5,7 @@ interval that does not hold the truth. ``pytest tests/metrics/test_coverage.py -
 """
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
 from tokbench.metrics.jackknife import Lengths, jackknife
 
 SEED = 20
-SIZES = (5, 10, 20, 50, 200, 1000, 5000)
+SIZES = (10, 20, 50, 200, 1000, 5000)
 
 
 def coverage(above, below, size, draws=1000):
@@ -120,7 +121,8 @@ def test_without_the_check_a_heavy_tail_misleads():
         sums = [np.bincount(groups, weights=each[sample], minlength=BUCKETS) for each in (above, below)]
         low, high, _ = jackknife(*sums, Lengths(1000, 0.0))
         wrong += low is not None and not low <= above.sum() / below.sum() <= high
-    assert missed < 0.02 < 0.1 < wrong / 200
+    assert missed < 0.02
+    assert wrong / 200 > 0.1
 
 
 _UNSEEN = {"1 % giants"}
@@ -134,19 +136,21 @@ _RARE = {"0.1 % of documents", "1 % of documents", "10 % of documents", "90 % of
 def test_every_population(data):
     """The table of the README, and its limits."""
     populations = {**real(data), **synthetic()}
-    print(f"\n| population | {' | '.join(f'{size:,}' for size in SIZES)} |\n|---|{'---|' * len(SIZES)}")
+    write = sys.stdout.write
+    write(f"\n| population | {' | '.join(f'{size:,}' for size in SIZES)} |\n|---|{'---|' * len(SIZES)}\n")
     bad = []
     for name, (above, below) in populations.items():
         row = []
         for size in SIZES:
             given, missed = coverage(above, below, size, draws=1000 if size < SIZES[-1] else 500)
-            row.append(f"{100 * (1 - missed / given):.0f} ({100 * given:.0f})" if given >= 0.05 else "none")
-            highest = 1.0 if name in _RARE else 0.98
-            if name not in _UNSEEN and missed > 0.07:
+            held = 1 - missed / given if given else 1.0
+            row.append(f"{100 * held:.0f} ({100 * given:.0f})" if given >= 0.05 else "none")
+            misleads = missed > 0.07 and name not in _UNSEEN
+            # An interval that most samples get; one sample in a hundred more or less is chance.
+            off = given > 0.5 and not 0.92 <= held <= (1.0 if name in _RARE else 0.98)
+            if misleads or off:
                 bad.append((name, size, given, missed))
-            if given > 0.5 and 1 - missed / given > highest and size > SIZES[2]:
-                bad.append((name, size, given, missed))
-        print(f"| {name} | {' | '.join(row)} |", flush=True)
+        write(f"| {name} | {' | '.join(row)} |\n")
     assert not bad
 
 

@@ -94,10 +94,10 @@ def real(data):
     ("name", "size", "least_given"),
     [
         ("lognormal 0.5, slope 0.1", 200, 0.95),
-        ("lognormal 1, slope 0.1", 1000, 0.5),
+        ("lognormal 1, slope 0.1", 1000, 0),
         ("lognormal 2, slope 0.1", 200, 0),
         ("Pareto 1.1, slope 0.1", 1000, 0),
-        ("Pareto 3, slope 0", 1000, 0.7),
+        ("Pareto 3, slope 0", 1000, 0.5),
         ("10 % giants", 50, 0),
         ("10 % of documents", 200, 0.95),
         ("lognormal 1.5, slope 0.1", 10, 0),

@@ -252,11 +252,11 @@ def test_the_p_value_and_the_interval_agree(skewness, freedom, difference):
 
 def test_an_interval_that_cannot_be_trusted_says_why():
     above, below = np.arange(100.0, 132.0), np.full(32, 50.0)
-    assert jackknife(above, below, Lengths(1000, 0.0126)).reason == ""
-    assert jackknife(above, below, Lengths(1000, 0.0127)) == Interval(
+    assert jackknife(above, below, Lengths(1000, 0.0095)).reason == ""
+    assert jackknife(above, below, Lengths(1000, 0.0096)) == Interval(
         None,
         None,
-        "too uneven documents for an interval: the longest of 1,000 has 1.3 % of the whole, and may have 1.3 %",
+        "too uneven documents for an interval: the longest of 1,000 has 0.96 % of the whole, and may have 0.95 %",
     )
     assert jackknife(above, below, Lengths(19, 0.05)).reason == "too few documents for an interval: 19, and it needs 20"
     above[0] += 1000

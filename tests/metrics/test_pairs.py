@@ -126,7 +126,7 @@ def test_documents_that_are_too_uneven_have_no_rank():
     outcome = PairsMetric(Options()).finish_corpus(known)
     assert outcome.pairs == []
     assert outcome.values["B", "g"]["rank"].reason == (
-        "too uneven documents for an interval: the longest of 64 has 62.5 % of the whole, and may have 5.0 %"
+        "too uneven documents for an interval: the longest of 64 has 62 % of the whole, and may have 4.9 %"
     )
 
 

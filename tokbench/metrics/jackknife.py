@@ -17,7 +17,8 @@ MIN_DOCUMENTS: Final = 20
 """With fewer documents there is no interval."""
 
 _LEAST_FREEDOM: Final = 4
-_LONGEST: Final = 0.4
+_LONGEST: Final = 0.6
+_POWER: Final = 0.6
 _MOST_OF_VARIANCE: Final = 0.5
 _STRAIGHT: Final = 1e-6
 
@@ -36,22 +37,23 @@ class Lengths(NamedTuple):
     def shortcoming(self) -> str:
         """Return the reason why the documents are too few or too uneven for an interval, or an empty string.
 
-        The longest of n documents may have at most 0.4 / sqrt(n) of the text. No document then has much leverage, and
-        longer ones that the text happens to lack are unlikely (a threshold for Lindeberg's condition, chosen by the
-        study of coverage in ``tests/metrics/test_coverage.py``).
+        The longest of n documents may have at most 0.6 / n**0.6 of the whole. No document then has much leverage, and
+        longer ones that the text happens to lack are unlikely: of lengths with a tail index below 2.5, the longest
+        has more than that when n is large. (A finite-sample form of Lindeberg's condition; the study of coverage in
+        ``tests/metrics/test_coverage.py`` chose the two numbers.)
 
         >>> Lengths(66, 0.04).shortcoming(), Lengths(12, 0.1).shortcoming()
         ('', 'too few documents for an interval: 12, and it needs 20')
         >>> Lengths(400, 0.1).shortcoming()
-        'too uneven documents for an interval: the longest of 400 has 10.0 % of the whole, and may have 2.0 %'
+        'too uneven documents for an interval: the longest of 400 has 10 % of the whole, and may have 1.6 %'
         """
         if self.documents < MIN_DOCUMENTS:
             return f"too few documents for an interval: {self.documents}, and it needs {MIN_DOCUMENTS}"
-        most = _LONGEST / math.sqrt(self.documents)
+        most = _LONGEST / self.documents**_POWER
         if self.longest > most:
             return (
                 f"too uneven documents for an interval: the longest of {self.documents:,} has "
-                f"{100 * self.longest:.1f} % of the whole, and may have {100 * most:.1f} %"
+                f"{100 * self.longest:.2g} % of the whole, and may have {100 * most:.2g} %"
             )
         return ""
 

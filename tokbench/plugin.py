@@ -64,7 +64,8 @@ if TYPE_CHECKING:
     )
     from tokbench.metrics.inequality import gini_coefficient as gini_coefficient
     from tokbench.metrics.jackknife import (
-        MIN_BUCKETS as MIN_BUCKETS, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,  # noqa: E501
+        Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, interval as interval,
+        jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
     )
     from tokbench.metrics.spans import (
         cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
@@ -127,7 +128,7 @@ _NAMES: Final = {
     "metrics.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
     "metrics.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
     "metrics.inequality": "gini_coefficient",
-    "metrics.jackknife": "MIN_BUCKETS jackknife leave_out p_value spread",
+    "metrics.jackknife": "Interval Lengths MIN_BUCKETS interval jackknife leave_out p_value spread",
     "metrics.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches",
     "metrics.word_units": (
         "NOT_ALIGNED NO_GOLD AlignedWords UnitSums WordOptions token_ends unknown_tokens words_of count_by_document"

@@ -16,7 +16,7 @@ from tokbench.contracts.metric import LossSummary, Measured, NotApplicable
 from tokbench.contracts.tokenizer import Offsets
 from tokbench.corpus.shards import Shard, shards
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.jackknife import jackknife, p_value, spread, student_t
+from tokbench.metrics.jackknife import Interval, Lengths, Spread, jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.token_counts import renyi_entropy
 from tokbench.registry import load_registry
@@ -82,11 +82,12 @@ def test_compression_by_hand():
 
 def test_fertility_names_its_unit():
     english = values("fertility", view(tokbench.load("utf32_units"), "It's 3.5 km."))
-    assert english["fertility"] == Measured(12 / 3, 1, None, None, "tokens/word (UAX #29)")
+    few = "too few documents for an interval: 1, and it needs 20"
+    assert english["fertility"] == Measured(12 / 3, 1, None, None, "tokens/word (UAX #29)", few)
     tibetan = values("fertility", view(tokbench.load("utf32_units"), "བོད་ཡིག", group="bo"))
-    assert tibetan["fertility"] == Measured(7 / 2, 1, None, None, "tokens/syllable")
+    assert tibetan["fertility"] == Measured(7 / 2, 1, None, None, "tokens/syllable", few)
     korean = values("fertility", view(tokbench.load("utf32_units"), "안녕 하세요.", group="ko"))
-    assert korean["fertility"] == Measured(7 / 2, 1, None, None, "tokens/word (whitespace)")
+    assert korean["fertility"] == Measured(7 / 2, 1, None, None, "tokens/word (whitespace)", few)
 
 
 def test_fertility_of_different_units_has_no_common_value():
@@ -226,9 +227,42 @@ def test_the_jackknife_equals_a_plain_computation():
     squares = [(r - mean) ** 2 for r in left_out]
     freedom = 2 / (sum(s**2 for s in squares) / sum(squares) ** 2 - 1 / 32)
     assert freedom > 31  # all groups vary alike
-    low, high = jackknife(above, below)
-    assert high - low == pytest.approx(2 * student_t(31) * error, rel=1e-9)
-    assert (low + high) / 2 == pytest.approx(above.sum() / below.sum())
+    found, value = jackknife(above, below, Lengths(1000, 0.002)), above.sum() / below.sum()
+    skewness = -sum((r - mean) ** 3 for r in left_out) / sum(squares) ** 1.5
+    ends = [value - error * t for t in (student_t(31), -student_t(31))]
+    # Hall's ends: the t of which the cubic is the quantile, found by bisection.
+    for k, x in enumerate((student_t(31), -student_t(31))):
+        low, high = -20.0, 20.0
+        for _ in range(200):
+            t = (low + high) / 2
+            bent = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+            low, high = (t, high) if bent < x else (low, t)
+        ends[k] = (min if k == 0 else max)(ends[k], value - error * t)
+    assert (found.low, found.high) == pytest.approx(tuple(ends), rel=1e-9)
+
+
+@given(st.floats(-0.6, 0.6), st.integers(4, 31), st.floats(-6, 6))
+def test_the_p_value_and_the_interval_agree(skewness, freedom, difference):
+    found = Spread(1.0, freedom, skewness)
+    low, high = found.around(difference + 100)
+    outside = not low <= 100 <= high
+    if min(abs(low - 100), abs(high - 100)) > 0.02:  # the quantile has three digits
+        assert (found.p_value(difference) <= 0.05) == outside
+
+
+def test_an_interval_that_cannot_be_trusted_says_why():
+    above, below = np.arange(100.0, 132.0), np.full(32, 50.0)
+    assert jackknife(above, below, Lengths(1000, 0.0095)).reason == ""
+    assert jackknife(above, below, Lengths(1000, 0.0096)) == Interval(
+        None,
+        None,
+        "too uneven documents for an interval: the longest of 1,000 has 0.96 % of the whole, and may have 0.95 %",
+    )
+    assert jackknife(above, below, Lengths(19, 0.05)).reason == "too few documents for an interval: 19, and it needs 20"
+    above[0] += 1000
+    assert jackknife(above, below, Lengths(1000, 0.002)).reason == (
+        "too uneven documents for an interval: one jackknife group of them has 97 % of the variance"
+    )
 
 
 def test_a_few_long_documents_leave_few_degrees_of_freedom():
@@ -253,11 +287,12 @@ def test_p_values_equal_the_tables():
 
 
 def test_few_groups_and_no_variation_give_no_interval():
-    assert jackknife(np.array([1.0, 2, 3, 0]), np.array([1.0, 1, 1, 0])) == (None, None)
-    assert jackknife(np.ones(32), np.ones(32)) == (None, None)
+    few = jackknife(np.array([1.0, 2, 3, 0]), np.array([1.0, 1, 1, 0]), Lengths(50, 0.02))
+    assert few.reason == "too few documents for an interval: they fall into 3 jackknife groups, and it needs 6"
+    assert jackknife(np.ones(32), np.ones(32), Lengths(50, 0.02)) == Interval(None, None, "")
 
 
 def test_a_share_ends_at_one():
-    sums = Sums(40, {"part": np.array([5.0] * 31 + [1]), "whole": np.array([5.0] * 32)})
+    sums = Sums(40, {"part": np.array([5.0] * 28 + [2, 2, 3, 4]), "whole": np.array([5.0] * 32)})
     assert sums.share("part", "whole").ci_high == 1.0
     assert sums.ratio("part", "whole").ci_high > 1.0

@@ -15,7 +15,7 @@ import tokbench
 from tokbench.contracts.metric import CorpusStates
 from tokbench.contracts.options import Options
 from tokbench.metrics.families.pairs import PairsMetric, holm
-from tokbench.metrics.jackknife import jackknife
+from tokbench.metrics.jackknife import Lengths, jackknife
 from tokbench.metrics.sums import Sums
 from tokbench.report.formats import html, markdown
 from tokbench.report.formats.csv import pairs_csv
@@ -60,7 +60,7 @@ def test_a_difference_by_hand():
     assert found.tokens == (int(sum(one)), 3200)
     ratio = sum(one) / 3200
     assert found.difference == pytest.approx(ratio - 1)
-    low, high = jackknife(np.array(one), np.array(other))
+    low, high, _ = jackknife(np.array(one), np.array(other), Lengths(64, 0.0))
     assert (found.ci_low, found.ci_high) == pytest.approx((low - 1, high - 1))
     assert dataclasses.replace(whole, group="g") == found
     assert found.differ
@@ -117,6 +117,22 @@ def test_few_documents_have_no_rank():
     outcome = PairsMetric(Options()).finish_corpus(states({"A": few, "B": few}))
     assert outcome.pairs == []
     assert outcome.values["A", "g"]["rank"].reason == "documents fall into 5 groups; a comparison needs 6"
+
+
+def test_documents_that_are_too_uneven_have_no_rank():
+    known = states({"A": [10.0] * 31 + [12.0], "B": [20.0] * 32})
+    for name in "AB":
+        known.states[name, "g"].largest = {"tokens": 400}
+    outcome = PairsMetric(Options()).finish_corpus(known)
+    assert outcome.pairs == []
+    assert outcome.values["B", "g"]["rank"].reason == (
+        "too uneven documents for an interval: the longest of 64 has 62 % of the whole, and may have 4.9 %"
+    )
+
+
+def test_a_difference_that_one_group_of_documents_makes_is_not_told():
+    [found, _] = PairsMetric(Options()).finish_corpus(states({"A": [10.0] * 31 + [5.0], "B": [10.0] * 32})).pairs
+    assert (found.p, found.differ, found.ci_low) == (1.0, False, None)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

@@ -156,7 +156,8 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
         "  words: {backend: whitespace_words, train: {corpus: sample, vocab_size: 300}}"
     )
     extra = "study: {vocabulary: {sizes: [300], model: {width: 8, layers: 1, context: 8, training_bytes: 1e6}}}\n"
-    corpora = "  sample: {source: sample, part: hostile, holdout: 0.5}"
+    corpora = "  sample: {source: sample, part: hostile, holdout: 0.5}\n"
+    corpora += "  talk: {source: sample, part: languages, groups: [en]}"  # enough sentences for comparisons
     path = write_config(corpora, tokenizers, "[compression, probes, pairs]", extra=extra)
     results = tokbench.run(path, tmp_path / "out")
     body = plain((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))

@@ -173,7 +173,10 @@ def test_curve_csv_has_every_size(ran):
     both = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", "th")]
     assert [int(r["vocab_size"]) for r in both] == list(range(256, 901))
     assert float(both[0]["compression_ratio"]) == 1.0
-    assert {r["vocab_size"] for r in both if r["ci_low"]} == {"300", "400", "600", "900"}
+    assert not any(r["ci_low"] for r in both)  # too few sentences are held out; both languages together are enough
+    whole = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", WHOLE)]
+    # At 300, one group of documents has most of the variance.
+    assert {r["vocab_size"] for r in whole if r["ci_low"]} == {"400", "600", "900"}
     assert {r["in_sample"] for r in both} == {"0.0"}
     chosen = Results.read(folder / "results.json")
     chosen.vocabulary_size = dataclasses.replace(chosen.vocabulary_size, points="sizes")

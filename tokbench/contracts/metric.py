@@ -56,6 +56,7 @@ class Measured(NamedTuple):
         n: the number of documents on which the value rests.
         ci_low, ci_high: the 95 % interval of the value; ``None`` if there is none.
         unit: the unit, if it differs from group to group; empty for the unit of the :class:`Metric`.
+        no_interval: the reason why there is no interval, if the metric could have one.
     """
 
     value: float
@@ -63,6 +64,7 @@ class Measured(NamedTuple):
     ci_low: float | None = None
     ci_high: float | None = None
     unit: str = ""
+    no_interval: str = ""
 
 
 class NotApplicable(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tokbench.contracts.metric import CorpusStates, Measured, NotApplicable
 from tokbench.corpus.shards import Shard
 from tokbench.metrics.encoded_shard import EncodedShard
-from tokbench.metrics.jackknife import jackknife
+from tokbench.metrics.jackknife import Lengths, jackknife
 from tokbench.results.cells import WHOLE
 
 
@@ -24,15 +24,19 @@ class Sums:
         documents: the number of documents.
         columns: for each quantity, float64[BUCKETS], the sum in each jackknife group. They are sums of integers, so
             they are exact below 2**53.
+        largest: for each quantity, the largest value of a single document; empty if that is not known.
 
     >>> sums = Sums(3, {"tokens": np.array([4.0, 6.0]), "bytes": np.array([20.0, 20.0])})
     >>> (sums + sums).total("tokens").value, sums.ratio("bytes", "tokens").value
     (20.0, 4.0)
     """
 
-    def __init__(self, documents: int, columns: Mapping[str, NDArray[np.float64]]) -> None:
+    def __init__(
+        self, documents: int, columns: Mapping[str, NDArray[np.float64]], largest: Mapping[str, int] | None = None
+    ) -> None:
         self.documents = documents
         self.columns = dict(columns)
+        self.largest = dict(largest or {})
 
     @classmethod
     def of(cls, shard: Shard, **values: NDArray[Any]) -> Sums:
@@ -42,11 +46,13 @@ class Sums:
             shard: the documents.
             **values: for each quantity, an array with one number for each document.
         """
-        return cls(len(shard), {name: shard.per_bucket(each) for name, each in values.items()})
+        columns = {name: shard.per_bucket(each) for name, each in values.items()}
+        return cls(len(shard), columns, {name: int(each.max(initial=0)) for name, each in values.items()})
 
     def __add__(self, other: Sums) -> Sums:
         columns = {name: self.columns[name] + other.columns[name] for name in self.columns}
-        return Sums(self.documents + other.documents, columns)
+        largest = {name: max(most, other.largest[name]) for name, most in self.largest.items() if name in other.largest}
+        return Sums(self.documents + other.documents, columns, largest)
 
     def total(self, name: str) -> Measured:
         """Return the sum of a quantity."""
@@ -65,8 +71,13 @@ class Sums:
         if not total:
             return NotApplicable(f"there are no {below.replace('_', ' ')}")
         value = float(self.columns[above].sum()) / total
-        low, high = jackknife(self.columns[above], self.columns[below])
-        return Measured(value, self.documents if n is None else n, low, high, unit)
+        found = jackknife(self.columns[above], self.columns[below], self.lengths(below, n))
+        return Measured(value, self.documents if n is None else n, found.low, found.high, unit, found.reason)
+
+    def lengths(self, name: str, n: int | None = None) -> Lengths:
+        """Return the lengths of the documents, measured by one quantity; ``n`` is their number if not all count."""
+        total = float(self.columns[name].sum())
+        return Lengths(self.documents if n is None else n, self.largest.get(name, 0) / total if total else 0.0)
 
     def share(self, above: str, below: str, *, unit: str = "", n: int | None = None) -> Measured | NotApplicable:
         """Return the ratio of a part to its whole; its interval ends at 1."""
@@ -76,9 +87,9 @@ class Sums:
         return ratio._replace(ci_high=min(1.0, ratio.ci_high))
 
     def raw(self) -> dict[str, object]:
-        """Return the sums as JSON data: integers, by jackknife group."""
+        """Return the sums as JSON data: integers, by jackknife group; and the largest value of a single document."""
         columns = {name: [int(x) for x in column] for name, column in self.columns.items()}
-        return {"documents": self.documents, "sums": columns}
+        return {"documents": self.documents, "sums": columns, "largest": self.largest}
 
 
 class SummedMetric:

@@ -13,11 +13,12 @@ from typing import Final
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status, trained_on
 
-IN_SAMPLE, LOSSY, UNCHECKED = "†", "‡", "?"
+IN_SAMPLE, LOSSY, UNCHECKED, NO_INTERVAL = "†", "‡", "?", "◦"
 
 LEGENDS: Final[Mapping[str, str]] = {
     LOSSY: "‡ does not give every text back here: a good number is no merit then, is never best, and is sorted last",
     UNCHECKED: "? not known to give every text back here, so that it is never best",
+    NO_INTERVAL: "◦ no interval, most often because documents are too few or too uneven; results.csv has the reason",
 }
 """The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
 
@@ -25,7 +26,7 @@ UNBOUND: Final = "–"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (
-    "bold: the best of a column, unless most are equal; cells with a mark do not compete, "
+    "bold: the best of a column, unless most are equal; cells with †, ‡ or ? do not compete, "
     "and speeds whose intervals overlap are equal"
 )
 NOT_CHECKED_LEGEND: Final = (
@@ -71,6 +72,7 @@ class DisplayCell:
         best: ``True`` if it is the best of its column.
         in_sample: the share of the documents that the tokenizer was trained on; ``None`` if it is too small to matter.
         comes_back: the answer to the question whether the tokenizer loses text here.
+        no_interval: ``True`` if an interval could not be trusted, so that there is none.
         unknown: ``True`` if so many tokens are unknown that the number cannot be drawn beside others.
         unbound: ``True`` if there is no number because the configuration names other corpora for the tokenizer.
     """
@@ -82,13 +84,15 @@ class DisplayCell:
     best: bool = False
     in_sample: float | None = None
     comes_back: ComesBack = ComesBack.YES
+    no_interval: bool = False
     unknown: bool = False
     unbound: bool = False
 
     @property
     def marks(self) -> str:
         """The marks beside the number; :func:`legends` explains them."""
-        return (IN_SAMPLE if self.in_sample else "") + _MARKS.get(self.comes_back, "")
+        trained, interval = IN_SAMPLE * bool(self.in_sample), NO_INTERVAL * self.no_interval
+        return trained + _MARKS.get(self.comes_back, "") + interval
 
     @property
     def lossy(self) -> bool:
@@ -194,6 +198,8 @@ def display_cell(
         interval = f"{ends[0]}–{ends[1]}" if ends[0] != ends[1] else ""
         low = exact(cell.ci_low, "share" if cell.unit.startswith("share") else "")
         title.append(f"95 % interval {low} to {exact(cell.ci_high, cell.unit)}")
+    else:
+        title.append(cell.reason or "no interval: a count, or the same in all documents")
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
     if cell.in_sample:
@@ -209,5 +215,6 @@ def display_cell(
         best=best,
         in_sample=cell.in_sample if trained_on(cell.in_sample) else None,
         comes_back=comes_back,
+        no_interval=bool(cell.reason),
         unknown=unknown,
     )

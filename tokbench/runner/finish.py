@@ -263,6 +263,7 @@ def make_cell(
         ci_low=value.ci_low,
         ci_high=value.ci_high,
         n=value.n,
+        reason=value.no_interval,
         in_sample=seen,
     )
 

@@ -46,7 +46,9 @@ class Nsl(PairedSums):
         if reason or one is None or other is None:
             return NotApplicable(reason)
         above, below = one.columns["tokens"], other.columns["tokens"]
-        return Measured(float(above.sum() / below.sum()), one.documents, *jackknife(above, below))
+        found = jackknife(above, below, other.lengths("tokens"))
+        value = float(above.sum() / below.sum())
+        return Measured(value, one.documents, found.low, found.high, no_interval=found.reason)
 
 
 SPEC: Final = MetricFamily(

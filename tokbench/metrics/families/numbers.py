@@ -36,6 +36,7 @@ LONGEST: Final = 12
 _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
 _LAID: Final = "documents laid out"
+_SEVERAL: Final = "runs of two digits and more"
 
 
 def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
@@ -168,6 +169,7 @@ class Numbers(SummedMetric):
         for length in range(1, LONGEST + 1):
             columns[f"runs of {length} digits"] = sum_by_document(encoded, runs, lengths == length)
             columns[f"tokens of {length}"] = sum_by_document(encoded, runs, tokens * (lengths == length))
+        columns[_SEVERAL] = sum_by_document(encoded, runs, lengths > 1)
         long = lengths > _GROUP
         columns["runs of more than three digits"] = sum_by_document(encoded, runs, long)
         for name, aims in _AIMS.items():
@@ -211,7 +213,8 @@ def _consistency(state: NumbersState, lengths: range | list[int], documents: int
     # Of patterns that are as frequent the first, in whatever order shards were merged.
     alike = np.sum([max((counts[cut] for cut in sorted(counts)), key=np.sum) for counts in found], axis=0)
     runs = np.sum([each for counts in found for each in counts.values()], axis=0)
-    return Sums(documents, {"alike": alike, "runs": runs}).share("alike", "runs")
+    most = state.sums.largest[f"runs of {lengths[0]} digits" if len(lengths) == 1 else _SEVERAL]
+    return Sums(documents, {"alike": alike, "runs": runs}, {"runs": most}).share("alike", "runs")
 
 
 def _written(length: int, cut: int) -> str:

@@ -22,7 +22,6 @@ from tokbench.plugin import (
     Role,
     Sums,
     leave_out,
-    p_value,
     shortcoming,
     spread,
     sums_of,
@@ -58,7 +57,7 @@ class PairsMetric(PairedSums):
         pairs: list[PairComparison] = []
         for group in [*states.groups, WHOLE]:
             sums = {name: sums_of(states, name, group) for name in states.tokenizers}
-            reasons = {name: shortcoming(name, found) or _too_few(found) for name, found in sums.items()}
+            reasons = {name: shortcoming(name, found) or _untrusted(found) for name, found in sums.items()}
             compared = {name: found for name, found in sums.items() if found and not reasons[name]}
             alone = list(_differences(states.corpus, group, compared))
             corrected = holm([pair.p for pair in alone])
@@ -72,9 +71,14 @@ class PairsMetric(PairedSums):
         return CorpusOutcome(values, pairs)
 
 
-def _too_few(sums: Sums | None) -> str:
-    groups = int((sums.columns["tokens"] > 0).sum()) if sums else 0
-    return "" if groups >= MIN_BUCKETS else f"documents fall into {groups} groups; a comparison needs {MIN_BUCKETS}"
+def _untrusted(sums: Sums | None) -> str:
+    """Return the reason why the documents are too few or too uneven for a comparison, or an empty string."""
+    if sums is None:
+        return ""
+    groups = int((sums.columns["tokens"] > 0).sum())
+    if groups < MIN_BUCKETS:
+        return f"documents fall into {groups} groups; a comparison needs {MIN_BUCKETS}"
+    return sums.lengths("tokens").shortcoming()
 
 
 def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[PairComparison]:
@@ -85,11 +89,13 @@ def _differences(corpus: str, group: str, sums: dict[str, Sums]) -> Iterator[Pai
         ratio = float(above.sum() / below.sum())
         found = spread(leave_out(above, below))
         low = high = None
-        if found and found.error:
-            low, high = (end - 1 for end in found.around(ratio))
-            p = p_value((ratio - 1) / found.error, found.freedom)
-        else:  # the same ratio in every group
+        if found is None or not found.error:  # the same ratio in every group
             p = 1.0 if ratio == 1 else 0.0
+        elif found.shortcoming():  # one group of documents makes the difference
+            p = 1.0
+        else:
+            low, high = (end - 1 for end in found.around(ratio))
+            p = found.p_value(ratio - 1)
         yield PairComparison(
             corpus=corpus,
             group=group,
@@ -122,7 +128,7 @@ SPEC: Final = MetricFamily(
                 "are compared "
                 "on the same documents by a paired jackknife. Holm's correction over all pairs of a group keeps false "
                 "differences to at most 1 group in 20. A tokenizer that loses text or has unknown tokens in a group "
-                "has no rank there."
+                "has no rank there, and none has one where documents are too few or too uneven for intervals."
             ),
         ),
     ),

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.families.vocabulary import Frequencies, VocabularyMetric, VocabularyOptions
+from tokbench.metrics.families.vocabulary import DEPENDS_ON_AMOUNT, Frequencies, VocabularyMetric, VocabularyOptions
 from tokbench.plugin import (
     ContractError,
     Curve,
@@ -77,7 +77,8 @@ class UsageClasses:
             return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
         size, documents = state.emitted.vocab_size, state.emitted.documents
         found: dict[str, Measured | NotApplicable] = {
-            f"usage_{usage}": Measured(count / size, documents) for usage, count in counts.items()
+            f"usage_{usage}": Measured(count / size, documents, no_interval=DEPENDS_ON_AMOUNT)
+            for usage, count in counts.items()
         }
         if state.built is None:
             found[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")

@@ -25,6 +25,10 @@ _FEW: Final = 1000
 """Counting by id is faster than sorting up to about this many ids for each token."""
 
 
+DEPENDS_ON_AMOUNT: Final = "no interval: the value depends on the amount of text, which leaving out documents changes"
+"""The reason why shares and evenness of a vocabulary have no interval (see the README of the metrics)."""
+
+
 class VocabularyOptions(Options):
     """Options of ``vocabulary``."""
 
@@ -71,7 +75,7 @@ class VocabularyMetric(SummedMetric):
         """Return use and efficiency. The entropies are divided by the entropy of equal use of the ids that occur."""
         types = len(state.ids)
         values: dict[str, Measured | NotApplicable] = {
-            "vocab_utilization": Measured(types / state.vocab_size, state.documents),
+            "vocab_utilization": Measured(types / state.vocab_size, state.documents, no_interval=DEPENDS_ON_AMOUNT),
             "distinct_tokens": Measured(types, state.documents),
         }
         for name, alpha in (("renyi_efficiency", self._options.alpha), ("shannon_efficiency", 1.0)):
@@ -79,7 +83,7 @@ class VocabularyMetric(SummedMetric):
                 values[name] = NotApplicable(f"the text has {types} distinct tokens; evenness needs two")
             else:
                 efficiency = renyi_entropy(state.counts, alpha) / np.log2(types)
-                values[name] = Measured(float(efficiency), state.documents)
+                values[name] = Measured(float(efficiency), state.documents, no_interval=DEPENDS_ON_AMOUNT)
         return values
 
     def raw(self, state: Frequencies) -> Any:

@@ -61,7 +61,7 @@ def render(results: Results) -> str:
 
 
 def _cell(cell: DisplayCell) -> str:
-    return f"**{cell.text}**" if cell.best else cell.text + cell.marks
+    return (f"**{cell.text}**" if cell.best else cell.text) + cell.marks
 
 
 def _cell_with_interval(cell: DisplayCell) -> str:

@@ -176,7 +176,7 @@ def _no(reason: str) -> _Values:
 def _cost(parts: list[Premium]) -> _Values:
     """Return the premium, the median premium, and the relative context."""
     price = mean(parts)
-    context = Measured(1 / price.value, price.n)
+    context = Measured(1 / price.value, price.n, no_interval=price.no_interval)
     if price.ci_low and price.ci_high:
         context = context._replace(ci_low=1 / price.ci_high, ci_high=1 / price.ci_low)
     return {"premium": price, "median_premium": median(parts), "relative_context": context}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import BUCKETS, EncodedShard, Measured, gini_coefficient, spread
+from tokbench.plugin import BUCKETS, EncodedShard, Lengths, Measured, gini_coefficient, interval
 
 _LEAST = 0.5
 """The smallest share of documents that must come back in both languages to stand for the text."""
@@ -83,6 +83,7 @@ class Premium(NamedTuple):
         documents: the number of these documents.
         left_out: the number of documents that do not come back in one of the languages or in both.
         ratios: float64[d], the ratio of tokens of each document that has tokens in the reference.
+        longest: the tokens of the longest of these documents in the reference.
     """
 
     above: NDArray[np.float64]
@@ -90,6 +91,11 @@ class Premium(NamedTuple):
     documents: int
     left_out: int
     ratios: NDArray[np.float64]
+    longest: int
+
+    def lengths(self) -> Lengths:
+        """Return the lengths of the documents in the reference."""
+        return Lengths(self.documents, self.longest / float(self.below.sum() or 1.0))
 
     def shortcoming(self, group: str, reference: str) -> str:
         """Return the reason why there is no premium, or an empty string if there is one."""
@@ -106,7 +112,8 @@ def premium(group: Documents, reference: Documents) -> Premium:
     kept = int(both.sum())
     some = both & (reference.tokens > 0)
     ratios = group.tokens[some] / reference.tokens[some]
-    return Premium(group.per_bucket(both), reference.per_bucket(both), kept, len(both) - kept, ratios)
+    longest = int(reference.tokens[both].max(initial=0))
+    return Premium(group.per_bucket(both), reference.per_bucket(both), kept, len(both) - kept, ratios, longest)
 
 
 def median(parts: Sequence[Premium]) -> Measured:
@@ -118,8 +125,11 @@ def median(parts: Sequence[Premium]) -> Measured:
     ratios = np.sort(np.concatenate([part.ratios for part in parts]))
     value, n = float(np.median(ratios)), len(ratios)
     k = math.floor((n - 1.96 * math.sqrt(n)) / 2)
-    if len(parts) > 1 or k < 1 or ratios[k - 1] == ratios[n - k]:
-        return Measured(value, n)
+    if len(parts) > 1:
+        return Measured(value, n, no_interval="no interval: translations of one document are not independent")
+    if k < 1 or ratios[k - 1] == ratios[n - k]:
+        few = f"no interval: {n} documents are too few, or have the same premium"
+        return Measured(value, n, no_interval=few)
     return Measured(value, n, float(ratios[k - 1]), float(ratios[n - k]))
 
 
@@ -127,20 +137,25 @@ def mean(parts: Iterable[Premium]) -> Measured:
     """Return the tokens of some languages divided by tokens of the reference for the same documents."""
     some = list(parts)
     above, below = (np.sum([getattr(part, side) for part in some], axis=0) for side in ("above", "below"))
-    return _estimate(
-        [Premium(above, below, sum(part.documents for part in some), 0, np.empty(0))], lambda values: values[0]
-    )
+    documents = sum(part.documents for part in some)
+    together = Premium(above, below, documents, 0, np.empty(0), 0)
+    return _estimate([together], lambda values: values[0], _least_even(some))
 
 
 def inequality(parts: Sequence[Premium]) -> Mapping[str, Measured]:
     """Return the Gini coefficient of premiums, and the highest divided by the lowest, with their intervals."""
     return {
-        "gini": _estimate(parts, gini_coefficient),
-        "max_min": _estimate(parts, lambda values: max(values) / min(values)),
+        "gini": _estimate(parts, gini_coefficient, _least_even(parts)),
+        "max_min": _estimate(parts, lambda values: max(values) / min(values), _least_even(parts)),
     }
 
 
-def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float]) -> Measured:
+def _least_even(parts: Sequence[Premium]) -> Lengths:
+    """Return the lengths of the documents of one language: documents are sampled, each in all languages at once."""
+    return max((part.lengths() for part in parts), key=lambda each: each.longest * math.sqrt(each.documents))
+
+
+def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], float], lengths: Lengths) -> Measured:
     """Return a statistic of premiums; for its interval, each jackknife group is left out in all languages at once."""
     above, below = (np.array([getattr(part, side) for part in parts]) for side in ("above", "below"))
     value = statistic((above.sum(axis=1) / below.sum(axis=1)).tolist())
@@ -148,9 +163,7 @@ def _estimate(parts: Sequence[Premium], statistic: Callable[[Sequence[float]], f
     used = (below > 0).any(axis=0)
     rest_above, rest_below = (sums.sum(axis=1, keepdims=True) - sums for sums in (above, below))
     if not (rest_below[:, used] > 0).all():
-        return Measured(value, documents)
+        return Measured(value, documents, no_interval="too few documents for an interval: a language has none left")
     left_out = (rest_above / np.where(rest_below > 0, rest_below, 1))[:, used]
-    found = spread(np.array([statistic(column) for column in left_out.T.tolist()]))
-    if found is None or not found.error:
-        return Measured(value, documents)
-    return Measured(value, documents, *found.around(value))
+    found = interval(value, np.array([statistic(column) for column in left_out.T.tolist()]), lengths)
+    return Measured(value, documents, found.low, found.high, no_interval=found.reason)

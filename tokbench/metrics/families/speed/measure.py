@@ -198,7 +198,10 @@ def _cells(contender: _Contender, corpus: str) -> list[Cell]:
         speeds = contender.speeds[value.id]
         found = median_spread(speeds)
         cells.append(
-            Cell(*place, value=found.median, unit=value.unit, ci_low=found.low, ci_high=found.high, n=len(speeds))
+            Cell(
+                *(*place, found.median, value.unit, found.low, found.high, len(speeds)),
+                reason="" if found.low is not None else f"no interval: {len(speeds)} rounds are too few; it needs 6",
+            )
         )
     return cells
 

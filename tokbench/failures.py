@@ -184,7 +184,7 @@ def _set(*parts: str) -> None:
     tokenizer, verb, place, ended = (*(part[:_LONGEST] for part in parts), "")[:4]
     _Now.heartbeat = Heartbeat(tokenizer, verb, place, _Now.heartbeat.number + 1, ended)
     if _Now.memory is not None:
-        text = "\0".join((tokenizer, verb, place, ended)).encode("utf-8", "replace")[: HEARTBEAT_BYTES - _HEAD]
+        text = f"{tokenizer}\0{verb}\0{place}\0{ended}".encode("utf-8", "replace")[: HEARTBEAT_BYTES - _HEAD]
         head = _Now.heartbeat.number.to_bytes(8, "little") + len(text).to_bytes(4, "little")
         _Now.memory[: _HEAD + len(text)] = head + text
 

@@ -284,5 +284,5 @@ def test_limits_that_make_no_sense(write_config):
     assert lines == [
         "run.yaml:9:16: step: input should be greater than 0, but is 0",
         'run.yaml:9:26: train: input should be a valid number, but is "long"',
-        "run.yaml:9:32: unknown key 'seconds'; known: step, train",
+        "run.yaml:9:32: unknown key 'seconds'; known: memory, step, train",
     ]

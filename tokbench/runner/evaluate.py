@@ -186,6 +186,8 @@ class _Evaluator:
         name, ended = died.heartbeat.tokenizer, self._evaluation.ended
         open_ = self._open.get(job.shard.key, set())
         left = [each for each in job.wanted if each in open_]
+        if name not in left and left == list(job.wanted):
+            name = left[0]  # or the same could happen again and again
         if name in left:
             families = tuple(each for each in job.wanted[name] if died.heartbeat.place.endswith(for_family(each)))
             families = families or self._evaluation.families(name)

@@ -8,12 +8,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, NamedTuple
+from itertools import islice
+from typing import ClassVar, Final, Literal, NamedTuple
 
+from tokbench.batch import vocab_size_of
 from tokbench.config.model import Config
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasNotes, Tokenizer
-from tokbench.errors import InputError, Problem
+from tokbench.errors import LONGEST_MESSAGE, InputError, Problem, shortened
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
@@ -23,12 +25,14 @@ from tokbench.runner.workers.pool import ONE_THREAD, InProcessPool, WorkerDied, 
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
+_MOST_NOTES: Final = 50
+
 
 class TokenizerFacts(NamedTuple):
     """The facts that a worker reports of a tokenizer that is ready.
 
     Attributes:
-        vocab_size, notes: as the tokenizer gives them.
+        vocab_size, notes: as the tokenizer gives them; at most 50 notes of 2,000 characters.
         lacks: ids of the metrics that it has not the capabilities for.
     """
 
@@ -41,7 +45,8 @@ class TokenizerFacts(NamedTuple):
         """Return the facts of a tokenizer."""
         values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
         lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
-        return cls(tokenizer.vocab_size, tuple(tokenizer.notes) if isinstance(tokenizer, HasNotes) else (), lacks)
+        notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
+        return cls(vocab_size_of(tokenizer), tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes), lacks)
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
@@ -109,6 +114,11 @@ class LoadTokenizer(Job):
     backend: str
     options: Options
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
     def run(self, context: WorkerContext) -> Iterator[tuple[TokenizerFacts | Failure, float]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         load = context.registry.backends.get(self.backend).load
@@ -174,6 +184,11 @@ class TrainTokenizer(Job):
     options: Options
     vocab_size: int
     corpora: tuple[str, ...]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[Training]:
         """See :class:`tokbench.runner.workers.worker.Job`."""

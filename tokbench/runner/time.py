@@ -41,6 +41,11 @@ class TimeTokenizers(Job):
     names: tuple[str, ...]
     corpora: tuple[tuple[str, bool, int], ...]
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return self.names
+
     def run(self, context: WorkerContext) -> Iterator[tuple[TimedOutcome | Failure, dict[str, Failure]]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         make = context.registry.metrics.get(self.family).timed

@@ -101,6 +101,11 @@ class WriteTokenizer(Job):
     folder: Path
     formats: tuple[str, ...]
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
     def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         tokenizer = context.tokenizer(self.name)

@@ -29,6 +29,11 @@ class _Check(Job):
     limit: ClassVar[Literal["step", "train"]] = "train"
     step: Callable[[TokenizerUnderTest], Any]
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return ()
+
     def run(self, context: WorkerContext) -> Iterator[Any]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         subject = context.kept[_KEPT]
@@ -45,6 +50,11 @@ class _Load(Job):
     request: bytes
     seconds: float
     avoid: frozenset[str]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
         """See :class:`tokbench.runner.workers.worker.Job`."""

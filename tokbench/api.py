@@ -146,7 +146,7 @@ def _measure_further(checked: Checked, evaluation: Evaluation, finished: Finishe
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
         further.probed = probe(plan, prepared, ended, pool)
-        further.timed = time_all(plan, prepared, _untimed(evaluation), pool)
+        further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
     except KeyboardInterrupt:
         further.interrupted = True
     return further
@@ -172,6 +172,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
         pairs=finished.pairs,
         notes=[
             *(f"the study of vocabulary sizes: {failure}" for failure in failures),
+            *(failure.reason for failure in evaluation.unread.values()),
             *further.timed.notes,
             *(["the run was stopped before it was through"] if further.interrupted else []),
         ],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tokbench.cli.interruption import Interruption
 from tokbench.cli.options import common_options, show_traceback
 
 
@@ -38,4 +39,4 @@ def run(config: Path, output: Path | None, workers: int) -> None:
         show_traceback(reason, traceback)
     for problem in results.problems:
         click.echo(f"error: {problem}", err=True)
-    sys.exit(130 if results.interrupted else int(results.failed))
+    sys.exit(Interruption.exit_code if results.interrupted else int(results.failed))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch, Tokenizer
 from tokbench.errors import ContractError, shortened
+from tokbench.failures import Copies, end_copy
 
 _MOST_IDS: Final = 1 << 32
 """Ids that fit into 32 bits."""
@@ -21,6 +22,8 @@ _SHOWN: Final = 60
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     """Return the ids of all texts: by the tokenizer's own batch call, else one by one.
 
+    A copy of the process that the tokenizer made with ``os.fork`` ends here, so that copies do not make copies.
+
     Raises:
         ContractError: ids that are not integers.
 
@@ -28,9 +31,12 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     >>> encode_batch(tokbench.load("utf8_bytes"), ["né", ""]).offsets.tolist()
     [0, 3, 3]
     """
+    copies = Copies.number
     if isinstance(tokenizer, EncodesBatch):
-        return tokenizer.encode_batch(texts)
-    return flat([tokenizer.encode(text) for text in texts])
+        encoded = tokenizer.encode_batch(texts)
+    else:
+        encoded = flat([tokenizer.encode(text) if Copies.number == copies else end_copy() for text in texts])
+    return encoded if Copies.number == copies else end_copy()
 
 
 def flat(documents: Sequence[Sequence[int]]) -> Encoded:
@@ -83,11 +89,13 @@ def vocab_size_of(tokenizer: Tokenizer) -> int:
 
 def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
     """Return the texts of all documents: by the tokenizer's own batch call, else one by one."""
+    copies = Copies.number
     if isinstance(tokenizer, DecodesBatch):
-        return tokenizer.decode_batch(encoded)
-    ids = encoded.ids.tolist()
-    ends = encoded.offsets.tolist()
-    return [tokenizer.decode(ids[start:end]) for start, end in pairwise(ends)]
+        texts = tokenizer.decode_batch(encoded)
+    else:
+        ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
+        texts = [tokenizer.decode(ids[a:b]) if Copies.number == copies else end_copy() for a, b in spans]
+    return texts if Copies.number == copies else end_copy()
 
 
 def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:

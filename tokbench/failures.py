@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, NoReturn, TypeVar
 
 from tokbench.errors import one_line, shortened
 
@@ -123,6 +123,29 @@ class _Now:
     raised_in = Heartbeat()
 
 
+class Copies:
+    """Counts how many ``os.fork`` lie between this process and the one that imported tokbench.
+
+    Attributes:
+        number: the count; a loop over calls of foreign code ends where it has changed, see :func:`end_copy`.
+    """
+
+    number = 0
+
+
+def _count_copy() -> None:
+    Copies.number += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_copy)
+
+
+def end_copy() -> NoReturn:
+    """End this process, which is a copy of one that was in the middle of something, and which is going on with it."""
+    os._exit(0)
+
+
 def keep_heartbeat(memory: mmap.mmap, inspect: Callable[[], None] | None = None) -> None:
     """Keep the heartbeat of this process in a memory that another process reads, from now on.
 
@@ -159,7 +182,7 @@ def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) 
 
 def _end_copy_of(process: int) -> None:
     if os.getpid() != process:
-        os._exit(0)
+        end_copy()
 
 
 def _leave(before: Heartbeat) -> None:

@@ -107,7 +107,8 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
     if not isinstance(outcome, Failure):
         return outcome
     for text, origin in zip(shard.texts, shard.origins, strict=True):
-        alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
+        with doing(ENCODING):
+            alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
         if isinstance(alone, Failure):
             return alone._replace(reason=f"encode: {alone.reason} ({_place(shard)}, document {origin})")
     reason = f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)"

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
+from conftest import interruptible
 
 import tokbench
 from tokbench.cli.main import tokbench as command
@@ -172,7 +173,11 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
     terminal, end = pty.openpty()
     given = ("--backend", "regex_bpe", "--text", long_text, "--vocab-size", 30_000, "-o", tmp_path / "out")
     process = spawned(
-        *given, stdout=subprocess.DEVNULL, stderr=end, env={**os.environ, "TERM": "xterm", "COLUMNS": "99"}
+        *given,
+        stdout=subprocess.DEVNULL,
+        stderr=end,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "99"},
+        preexec_fn=interruptible,
     )
     os.close(end)
     seen = ""

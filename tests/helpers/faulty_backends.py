@@ -226,7 +226,7 @@ SIZES = {"size_nan": float("nan"), "size_huge": 10**30, "size_true": True, "size
 
 IDS = {"id_huge": 2**70, "id_true": True, "id_negative": -1, "id_nan": float("nan"), "id_none": None, "id_text": "a"}
 
-ARRAYS = {"floats": np.float64, "booleans": np.bool_, "signed": np.int8, "objects": object}
+ARRAYS = {"floats": np.float64, "booleans": np.bool_, "signed": np.int16, "objects": object}
 
 
 class FaultOptions(tokbench.plugin.Options):
@@ -261,7 +261,7 @@ class Fault(Bytes):
             if self._fault in IDS:
                 return IDS[self._fault]
             FAULTS[self._fault]()
-        return super().decode(ids)
+        return bytes(ids).decode(errors="replace")
 
     def warm_up(self):
         self._timed = True

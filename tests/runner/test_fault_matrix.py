@@ -11,7 +11,7 @@ GOOD = (
     "  trained: {backend: regex_bpe, train: {corpus: c, vocab_size: 260}}\n"
 )
 LAST = "  last: {backend: utf16_units}\n"
-METRICS = "[compression, roundtrip, vocabulary, probes, {speed: {rounds: 3, min_time: 0.00001}}]"
+METRICS = "[compression, roundtrip, vocabulary, {speed: {rounds: 3, min_time: 0.00001}}]"
 STEPS = ("load", "train", "encode", "decode", "batch", "speed")
 LIVE = list(FAULTS)[:HARMLESS]
 """Faults that a process survives."""
@@ -27,10 +27,17 @@ def text(tmp_path):
     return "  c: {source: text, path: '?.txt', document: line}"
 
 
+_UNDISTURBED = []
+"""The results of a run without faults, once it was made."""
+
+
 @pytest.fixture
 def matrix(write_config, text, faulty, tmp_path):
-    """Run some faults at some steps beside sound tokenizers, and return the results by tokenizer."""
-    undisturbed = tokbench.run(write_config(text, GOOD + LAST, METRICS), workers=1)
+    """Run some faults at some steps beside sound tokenizers, and see what became of all of them."""
+    if not _UNDISTURBED:
+        _UNDISTURBED.append(tokbench.run(write_config(text, GOOD + LAST, METRICS), workers=1))
+    [undisturbed] = _UNDISTURBED
+    assert not undisturbed.failed, [cell for cell in undisturbed.cells if cell.status == Status.FAILED]
 
     def run(faults, steps, workers):
         names = [(at, fault) for at in steps for fault in faults(at)]
@@ -67,28 +74,27 @@ def cells_of(results, name):
 
 def check(at, fault, found, plain):
     """See that each cell of a faulty tokenizer has the right value, or says what happened; and that the fault is told."""
-    states = {status for status, *_ in found.values()}
     if fault == "forks":
-        assert states == {Status.OK, Status.NOT_APPLICABLE}, "a process that is there twice answers once"
+        assert found == plain, "a process that is there twice answers once"
+        return
     bad = {Status.UNAVAILABLE} if at == "load" else {Status.FAILED}
     for place, (status, reason, value) in found.items():
         if status in bad:
             assert 0 < len(reason) < 2_500, (at, fault)
-        elif at != "train" or fault != "forks":
+        else:
             assert (status, reason, value) == plain[place], (at, fault, place)
-    if fault != "forks":
-        at_fault = {place for place, (status, *_) in found.items() if status in bad}
-        wanted = {
-            "load": set(plain),
-            "train": set(plain),
-            "encode": {("c", group, metric) for group in ("y", "*") for metric in ("tokens", "roundtrip_exact")},
-            "batch": {("c", group, metric) for group in ("y", "*") for metric in ("tokens", "roundtrip_exact")},
-            "decode": {("c", group, "roundtrip_exact") for group in ("y", "*")},
-            "speed": {("c", "*", "encode_mb_per_s")},
-        }[at]
-        assert wanted <= at_fault, (at, fault)
-        if at in {"decode", "speed"}:
-            assert ("c", "y", "tokens") not in at_fault, (at, fault)
+    at_fault = {place for place, (status, *_) in found.items() if status in bad}
+    wanted = {
+        "load": set(plain),
+        "train": set(plain),
+        "encode": {("c", group, metric) for group in ("y", "*") for metric in ("tokens", "roundtrip_exact")},
+        "batch": {("c", group, metric) for group in ("y", "*") for metric in ("tokens", "roundtrip_exact")},
+        "decode": {("c", group, "roundtrip_exact") for group in ("y", "*")},
+        "speed": {("c", "*", "encode_mb_per_s")},
+    }[at]
+    assert wanted <= at_fault, (at, fault)
+    if at in {"decode", "speed"}:
+        assert ("c", "y", "tokens") not in at_fault, (at, fault)
 
 
 def survived(at):

@@ -189,6 +189,24 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+def test_progress_is_shown_while_a_corpus_is_read(write_config, faulty, tmp_path):
+    """The first line comes at once, and moves while a long corpus is read for the first time."""
+    config = write_config("  long: {source: endless}")
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "99"}
+    popen = {"stderr": end, "env": environment, "preexec_fn": interruptible}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **popen)
+    os.close(end)
+    seen = ""
+    while len({int(done) for done in re.findall(r"reading corpora \(MB\).*?(\d+)/", seen)}) < 3:
+        seen = re.sub(r"\x1b\[[\d;?]*\w", "", seen + os.read(terminal, 1000).decode(errors="replace"))
+    assert int(re.search(r"reading corpora \(MB\).*?(\d+)/", seen)[1]) == 0, "before anything was read"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    os.close(terminal)
+
+
 @pytest.mark.slow
 def test_a_pattern_that_backtracks_without_end(tmp_path):
     (tmp_path / "t.txt").write_text("a" * 40 + "!c", encoding="utf-8")

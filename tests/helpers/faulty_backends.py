@@ -292,6 +292,37 @@ def train_fault(documents, vocab_size, options, progress):
     return Fault(options)
 
 
+def changes_text(options):
+    """Do something to a file while the run is on: ``CHANGES`` has its path and what becomes of it."""
+    path, how = os.environ["CHANGES"].split("=")
+    text = Path(path)
+    if how == "gone":
+        text.unlink()
+    else:
+        text.write_bytes({"edited": text.read_bytes().replace(b"a", b"e", 1), "longer": text.read_bytes() + b"aa\n",
+                          "shorter": text.read_bytes()[:4], "binary": b"\xff\xfe", "same": text.read_bytes()}[how])  # fmt: skip
+    return Bytes()
+
+
+class Endless:
+    """A source with a megabyte every tenth of a second."""
+
+    licence = ""
+
+    def __init__(self, options):
+        pass
+
+    def documents(self):
+        for number in range(6000):
+            yield tokbench.plugin.Document("a" * 10**6, "x", str(number), f"x:{number}")
+            time.sleep(0.1)
+
+
+@tokbench.plugin.hookimpl
+def register_corpora(register):
+    register(tokbench.plugin.CorpusSpec(name="endless", summary="a gigabyte of text", open=Endless))
+
+
 def crashes_to_load(options):
     segfault()
 
@@ -342,7 +373,7 @@ def register_backends(register):
         register(
             tokbench.plugin.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind())
         )
-    for step in (crashes_to_load, hangs_to_load):
+    for step in (crashes_to_load, hangs_to_load, changes_text):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", load=step))
     for step in (fails_to_train, crashes_to_train, hangs_to_train, trains_what_cannot_travel):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", train=step))

@@ -132,7 +132,7 @@ def _measure(
 
 def _unread(cell: Cell, unread: Mapping[str, Failure]) -> Cell:
     """Return the cell, or the reason why it has no value if the text of its corpus is not that of the survey."""
-    if cell.corpus not in unread or cell.status != Status.OK:
+    if cell.corpus not in unread or cell.status not in {Status.OK, Status.FAILED}:
         return cell
     place = (cell.tokenizer, cell.corpus, cell.group, cell.metric)
     return Cell(*place, unit=cell.unit, status=Status.FAILED, reason=unread[cell.corpus].reason)

@@ -201,6 +201,7 @@ def test_progress_is_shown_while_a_corpus_is_read(write_config, faulty, tmp_path
     seen = ""
     while len({int(done) for done in re.findall(r"reading corpora \(MB\).*?(\d+)/", seen)}) < 3:
         seen = re.sub(r"\x1b\[[\d;?]*\w", "", seen + os.read(terminal, 1000).decode(errors="replace"))
+    assert seen.startswith(f"reading {config}"), "before anything is loaded"
     assert int(re.search(r"reading corpora \(MB\).*?(\d+)/", seen)[1]) == 0, "before anything was read"
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 130

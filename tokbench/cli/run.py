@@ -9,6 +9,7 @@ import click
 
 from tokbench.cli.interruption import Interruption
 from tokbench.cli.options import common_options, show_traceback
+from tokbench.progress import announce
 
 
 @click.command()
@@ -26,6 +27,7 @@ from tokbench.cli.options import common_options, show_traceback
 @common_options
 def run(config: Path, output: Path | None, workers: int) -> None:
     """Execute CONFIG and write results.json and the reports."""
+    announce(f"reading {config}")
     from rich.console import Console
 
     from tokbench.api import run as execute

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,11 @@ def install(tmp_path, monkeypatch):
 def faulty(install):
     """Install ``faulty_backends``."""
     install("faulty_backends")
+
+
+def interruptible():
+    """Let a child process hear Ctrl-C, even if the tests run in the background, where shells have it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ def _measure_further(checked: Checked, evaluation: Evaluation, finished: Finishe
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
         further.probed = probe(plan, prepared, ended, pool)
-        further.timed = time_all(plan, prepared, _untimed(evaluation), pool)
+        further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
     except KeyboardInterrupt:
         further.interrupted = True
     return further
@@ -173,6 +173,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
         notes=[
             *plan.notes,
             *(f"the study of vocabulary sizes: {failure}" for failure in failures),
+            *(failure.reason for failure in evaluation.unread.values()),
             *further.timed.notes,
             *(["the run was stopped before it was through"] if further.interrupted else []),
         ],

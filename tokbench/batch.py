@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch, Tokenizer
-from tokbench.errors import ContractError
+from tokbench.errors import ContractError, shortened
+from tokbench.failures import Copies, end_copy
+
+_MOST_IDS: Final = 1 << 32
+"""Ids that fit into 32 bits."""
+
+_SHOWN: Final = 60
 
 
 def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     """Return the ids of all texts: by the tokenizer's own batch call, else one by one.
+
+    A copy of the process that the tokenizer made with ``os.fork`` ends here, so that copies do not make copies.
 
     Raises:
         ContractError: ids that are not integers.
@@ -22,9 +31,12 @@ def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
     >>> encode_batch(tokbench.load("utf8_bytes"), ["né", ""]).offsets.tolist()
     [0, 3, 3]
     """
+    copies = Copies.number
     if isinstance(tokenizer, EncodesBatch):
-        return tokenizer.encode_batch(texts)
-    return flat([tokenizer.encode(text) for text in texts])
+        encoded = tokenizer.encode_batch(texts)
+    else:
+        encoded = flat([tokenizer.encode(text) if Copies.number == copies else end_copy() for text in texts])
+    return encoded if Copies.number == copies else end_copy()
 
 
 def flat(documents: Sequence[Sequence[int]]) -> Encoded:
@@ -34,36 +46,75 @@ def flat(documents: Sequence[Sequence[int]]) -> Encoded:
         ContractError: something in the lists is not an integer from 0 to 2**32 - 1.
     """
     offsets = offsets_of(map(len, documents), len(documents))
+    listed = [i for ids in documents for i in ids]
+    if not listed:
+        return Encoded(np.empty(0, dtype=np.uint32), offsets)
     try:
-        ids = np.array([i for ids in documents for i in ids])
+        ids = np.array(listed)
     except (ValueError, TypeError, OverflowError) as error:
         raise ContractError(f"encode must return integers: {error}") from error
-    if not len(ids):
-        return Encoded(np.empty(0, dtype=np.uint32), offsets)
-    if ids.dtype.kind not in "iu":
-        bad = next(i for ids in documents for i in ids if not isinstance(i, int | np.integer))
-        raise ContractError(f"encode must return integers, but returned {bad!r}")
-    if ids.min() < 0 or ids.max() >= 1 << 32:
-        raise ContractError(f"encode returned id {ids.min() if ids.min() < 0 else ids.max()}, which is not an id")
+    if ids.dtype.kind not in "iu" or ids.ndim != 1 or ids.min() < 0 or ids.max() >= _MOST_IDS:
+        raise ContractError(_not_ids(listed))
+    # numpy counts True as 1 where it stands among integers.
+    if ids.min() <= 1 and any(isinstance(listed[at], bool) for at in np.flatnonzero(ids <= 1).tolist()):
+        raise ContractError(_not_ids(listed))
     return Encoded(ids.astype(np.uint32), offsets)
+
+
+def _not_ids(listed: Sequence[object]) -> str:
+    """Return a message about the first of some would-be ids that is not an id."""
+    for each in listed:
+        if isinstance(each, bool) or not isinstance(each, int | np.integer):
+            return f"encode must return integers, but returned {shortened(repr(each), _SHOWN)}"
+        if not 0 <= each < _MOST_IDS:
+            return f"encode returned id {shortened(f'{each}', _SHOWN)}, which is not an id"
+    return "encode must return integers"
+
+
+def vocab_size_of(tokenizer: Tokenizer) -> int:
+    """Return the size of a vocabulary, checked.
+
+    Raises:
+        ContractError: it is not an integer from 1 to 2**32, the number of ids that fit into 32 bits.
+
+    >>> import tokbench
+    >>> vocab_size_of(tokbench.load("utf8_bytes"))
+    256
+    """
+    size: object = tokenizer.vocab_size
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= _MOST_IDS:
+        raise ContractError(f"vocab_size is {shortened(repr(size), _SHOWN)}, but must be an integer from 1 to 2**32")
+    return int(size)
 
 
 def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
     """Return the texts of all documents: by the tokenizer's own batch call, else one by one."""
+    copies = Copies.number
     if isinstance(tokenizer, DecodesBatch):
-        return tokenizer.decode_batch(encoded)
-    ids = encoded.ids.tolist()
-    ends = encoded.offsets.tolist()
-    return [tokenizer.decode(ids[start:end]) for start, end in pairwise(ends)]
+        texts = tokenizer.decode_batch(encoded)
+    else:
+        ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
+        texts = [tokenizer.decode(ids[a:b]) if Copies.number == copies else end_copy() for a, b in spans]
+    return texts if Copies.number == copies else end_copy()
 
 
 def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:
     """Refuse an answer that breaks sentence 2 of the contract, or whose arrays do not fit.
 
+    Args:
+        encoded: the answer of ``encode_batch``.
+        documents: how many texts it was given.
+        vocab_size: every id must be below it.
+
     Raises:
-        ContractError: an id out of range, or offsets that do not cut ``ids`` into ``documents`` parts.
+        ContractError: arrays that are not flat or not of integers, an id out of range, or offsets that do not cut
+            ``ids`` into ``documents`` parts.
     """
     ids, offsets = encoded
+    for name, array in (("ids", ids), ("offsets", offsets)):
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
+            kind = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise ContractError(f"encode_batch must return {name} as a flat array of integers, not {kind}")
     if (
         len(offsets) != documents + 1
         or offsets[0] != 0
@@ -71,8 +122,9 @@ def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:
         or (offsets[1:] < offsets[:-1]).any()
     ):
         raise ContractError(f"encode_batch returned offsets that do not cut {len(ids)} ids into {documents} documents")
-    if len(ids) and int(ids.max()) >= vocab_size:
-        at = int(np.argmax(ids >= vocab_size))
+    signed = ids.dtype.kind == "i"
+    if len(ids) and (int(ids.max()) >= vocab_size or (signed and int(ids.min()) < 0)):
+        at = int(np.argmax((ids >= vocab_size) | (ids < 0)))
         document = int(np.searchsorted(offsets, at, side="right")) - 1
         raise ContractError(f"encode returned id {int(ids[at])} in document {document}, but vocab_size is {vocab_size}")
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 
 class TokbenchError(Exception):
@@ -92,11 +93,44 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return "known: " + ", ".join(names) if names else "none are known"
 
 
+LONGEST_MESSAGE: Final = 2_000
+"""Characters of a message of foreign code that are kept."""
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most ``longest`` characters: the middle of a longer one is left out.
+
+    >>> shortened("one two three four", 16)
+    'one t [...] four'
+    """
+    if len(text) <= longest:
+        return text
+    mark = " [...] "
+    head = (longest - len(mark) + 1) // 2
+    return text[:head] + mark + text[len(text) - (longest - len(mark) - head) :]
+
+
 def one_line(error: BaseException) -> str:
     r"""Return an exception as one line: its type, unless it is one of tokbench, and its message without line breaks.
 
+    A message of more than 2,000 characters loses its middle. An exception that cannot be shown, because its own
+    ``str`` raises, gets a message that says so.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed while the message was made.
+
     >>> one_line(ValueError("bad\n  thing"))
     'ValueError: bad thing'
+    >>> class Broken(Exception):
+    ...     def __str__(self):
+    ...         raise ValueError
+    >>> one_line(Broken())
+    'an exception whose message cannot be shown, because str() of it raises'
     """
-    text = " ".join(str(error).split()) or "no message"
-    return text if isinstance(error, TokbenchError) else f"{type(error).__name__}: {text}"
+    try:
+        text = " ".join(shortened(str.__str__(str(error)), LONGEST_MESSAGE).split()) or "no message"
+        return text if isinstance(error, TokbenchError) else f"{type(error).__name__}: {text}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the class may come from anywhere
+        return "an exception whose message cannot be shown, because str() of it raises"

@@ -19,6 +19,12 @@ def silent(*_: object) -> None:
     """Show nothing, of a run or training that nobody watches."""
 
 
+def announce(what: str) -> None:
+    """Show a line before the first bar, because the libraries that draw bars and read corpora take time to load."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{what}\n")
+
+
 @contextmanager
 def progress_bars(*, shown: bool = True) -> Iterator[Progress]:
     """Show a bar for each step while the block lasts, if wanted and to be seen; a finished one stays with its time."""

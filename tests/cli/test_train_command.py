@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
+from conftest import interruptible
 
 import tokbench
 from tokbench.cli.main import tokbench as command
@@ -172,7 +173,11 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
     terminal, end = pty.openpty()
     given = ("--backend", "regex_bpe", "--text", long_text, "--vocab-size", 30_000, "-o", tmp_path / "out")
     process = spawned(
-        *given, stdout=subprocess.DEVNULL, stderr=end, env={**os.environ, "TERM": "xterm", "COLUMNS": "99"}
+        *given,
+        stdout=subprocess.DEVNULL,
+        stderr=end,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "99"},
+        preexec_fn=interruptible,
     )
     os.close(end)
     seen = ""
@@ -182,6 +187,25 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
     assert process.wait(timeout=60) == 130
     os.close(terminal)
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_progress_is_shown_while_a_corpus_is_read(write_config, faulty, tmp_path):
+    """The first line comes at once, and moves while a long corpus is read for the first time."""
+    config = write_config("  long: {source: endless}")
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "99"}
+    popen = {"stderr": end, "env": environment, "preexec_fn": interruptible}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **popen)
+    os.close(end)
+    seen = ""
+    while len({int(done) for done in re.findall(r"reading corpora \(MB\).*?(\d+)/", seen)}) < 3:
+        seen = re.sub(r"\x1b\[[\d;?]*\w", "", seen + os.read(terminal, 1000).decode(errors="replace"))
+    assert seen.startswith(f"reading {config}"), "before anything is loaded"
+    assert int(re.search(r"reading corpora \(MB\).*?(\d+)/", seen)[1]) == 0, "before anything was read"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    os.close(terminal)
 
 
 @pytest.mark.slow

@@ -5,9 +5,11 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -151,6 +153,176 @@ class OtherIds(Bytes):
         return [swapped.get(byte, byte) for byte in text.encode()]
 
 
+class LeavesSession(Bytes):
+    """Starts a daemon, in a session of its own and without the variables of its parent, and hangs."""
+
+    def encode(self, text, /):
+        script = "import os; os.fork() and os._exit(0); os.execve('/bin/sleep', ['sleep', '600'], {})"
+        process = subprocess.Popen([sys.executable, "-c", script], start_new_session=True, stdout=subprocess.DEVNULL)
+        process.wait()
+        # The worker adopts what the process has left.
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        Path(os.environ["LEAKS_TO"]).write_text(f"{os.getpid()} {children[-1]}")
+        time.sleep(600)
+
+
+class Hogs(Bytes):
+    """Takes 100 MB after the other."""
+
+    def encode(self, text, /):
+        taken = []
+        while "b" in text:
+            taken.append(np.ones(12_500_000))
+            time.sleep(0.02)
+        return super().encode(text)
+
+
+class Prints(Bytes):
+    """Prints 3 MB on both streams, one of which is not text."""
+
+    def encode(self, text, /):
+        sys.stdout.write("out " * 750_000)
+        os.write(2, b"\xff\xfe\n" * 1_000_000)
+        return super().encode(text)
+
+
+_PROCESS = os.getpid()
+
+
+def forks():
+    """Return twice, but never in a copy, or the copies would fill the machine if nothing ended them."""
+    if os.getpid() == _PROCESS:
+        os.fork()
+
+
+class Unprintable(Exception):  # noqa: N818 - one of several faults
+    def __str__(self):
+        raise self
+
+    __repr__ = __str__
+
+
+def raises(error):
+    raise error
+
+
+FAULTS = {
+    "unprintable": lambda: raises(Unprintable()),
+    "generator_exit": lambda: raises(GeneratorExit()),
+    "stop_iteration": lambda: raises(StopIteration(3)),
+    "megabyte": lambda: raises(tokbench.BackendError("long " * 200_000)),
+    "forks": forks,
+    "exits": lambda: sys.exit(3),
+    "segfault": segfault,
+    "closes_files": lambda: os.closerange(3, 256),
+    "opens_others": lambda: (os.closerange(3, 256), [os.open("/dev/null", os.O_RDWR) for _ in range(64)]),
+    "wipes_modules": sys.modules.clear,
+}
+"""What happens, in the order of the damage that is done: the first five leave the process as it was."""
+
+HARMLESS = 5
+
+SIZES = {"size_nan": float("nan"), "size_huge": 10**30, "size_true": True, "size_none": None, "size_negative": -1}
+
+IDS = {"id_huge": 2**70, "id_true": True, "id_negative": -1, "id_nan": float("nan"), "id_none": None, "id_text": "a"}
+
+ARRAYS = {"floats": np.float64, "booleans": np.bool_, "signed": np.int16, "objects": object}
+
+
+class FaultOptions(tokbench.plugin.Options):
+    """Where a fault happens, and which."""
+
+    at: Literal["", "load", "train", "encode", "decode", "batch", "speed"] = ""
+    fault: str = ""
+
+
+class Fault(Bytes):
+    """Bytes, until a text with a b comes, or the timing."""
+
+    def __init__(self, options):
+        self._at, self._fault = options.at, options.fault
+        self._timed = False
+        if options.fault in SIZES:
+            self.vocab_size = SIZES[options.fault]
+
+    def _strikes(self, at):
+        return self._at == at or (self._at == "speed" and self._timed and at != "decode")
+
+    def encode(self, text, /):
+        ids = super().encode(text)
+        if "b" in text and self._strikes("encode"):
+            if self._fault in IDS:
+                return [*ids, IDS[self._fault]]
+            FAULTS[self._fault]()
+        return ids
+
+    def decode(self, ids, /):
+        if ord("b") in ids and self._strikes("decode"):
+            if self._fault in IDS:
+                return IDS[self._fault]
+            FAULTS[self._fault]()
+        return bytes(ids).decode(errors="replace")
+
+    def warm_up(self):
+        self._timed = True
+
+
+class FaultInBatch(Fault):
+    def encode_batch(self, texts, /):
+        encoded = tokbench.plugin.from_lists([Bytes.encode(self, text) for text in texts])
+        if not any("b" in text for text in texts) or not self._strikes("batch"):
+            return encoded
+        if self._fault in ARRAYS:
+            return encoded._replace(ids=(encoded.ids.astype(np.int64) - 255).astype(ARRAYS[self._fault]))
+        FAULTS[self._fault]()
+        return encoded
+
+
+def load_fault(options):
+    if options.at == "load" and options.fault in FAULTS:
+        FAULTS[options.fault]()
+    return (FaultInBatch if options.at == "batch" or options.fault in ARRAYS else Fault)(options)
+
+
+def train_fault(documents, vocab_size, options, progress):
+    list(documents)
+    progress(float("nan"), "many")
+    if options.fault in FAULTS:
+        FAULTS[options.fault]()
+    return Fault(options)
+
+
+def changes_text(options):
+    """Do something to a file while the run is on: ``CHANGES`` has its path and what becomes of it."""
+    path, how = os.environ["CHANGES"].split("=")
+    text = Path(path)
+    if how == "gone":
+        text.unlink()
+    else:
+        text.write_bytes({"edited": text.read_bytes().replace(b"a", b"e", 1), "longer": text.read_bytes() + b"aa\n",
+                          "shorter": text.read_bytes()[:4], "binary": b"\xff\xfe", "same": text.read_bytes()}[how])  # fmt: skip
+    return Bytes()
+
+
+class Endless:
+    """A source with a megabyte every tenth of a second."""
+
+    licence = ""
+
+    def __init__(self, options):
+        pass
+
+    def documents(self):
+        for number in range(6000):
+            yield tokbench.plugin.Document("a" * 10**6, "x", str(number), f"x:{number}")
+            time.sleep(0.1)
+
+
+@tokbench.plugin.hookimpl
+def register_corpora(register):
+    register(tokbench.plugin.CorpusSpec(name="endless", summary="a gigabyte of text", open=Endless))
+
+
 def crashes_to_load(options):
     segfault()
 
@@ -196,15 +368,21 @@ def register_backends(register):
         Exits,
         Kills,
     ]
-    kinds += [Bytes, Leaks, OtherIds]
+    kinds += [Bytes, Leaks, LeavesSession, OtherIds, Hogs, Prints]
     for kind in kinds:
         register(
             tokbench.plugin.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind())
         )
-    for step in (crashes_to_load, hangs_to_load):
+    for step in (crashes_to_load, hangs_to_load, changes_text):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", load=step))
     for step in (fails_to_train, crashes_to_train, hangs_to_train, trains_what_cannot_travel):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", train=step))
+    register(
+        tokbench.plugin.BackendSpec(
+            name="fault", summary="faulty", load=load_fault, load_options=FaultOptions,
+            train=train_fault, train_options=FaultOptions,
+        )
+    )  # fmt: skip
     register(
         tokbench.plugin.BackendSpec(
             name="NeedsMore", summary="faulty", load=lambda options: Bytes(), requires=("no-such-thing",)

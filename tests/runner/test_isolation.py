@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import cell, problems
+from conftest import cell, interruptible, problems
 
 import tokbench
 from tokbench.results.cells import WHOLE, Status
@@ -203,6 +204,15 @@ def test_one_that_crashed_while_encoding_is_not_timed(run):
     assert found.reason == "the process died with SIGSEGV while encoding corpus c, group y, document y.txt:2"
 
 
+@pytest.fixture
+def hears_ctrl_c():
+    """Let this process hear Ctrl-C as a program in the foreground does."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_keeps_what_was_measured(write_config, corpus, faulty):
     results = tokbench.run(write_config(corpus, f"{GOOD}\n  stop: {{backend: PressesCtrlC}}"))
     assert results.interrupted
@@ -214,31 +224,94 @@ def test_ctrl_c_keeps_what_was_measured(write_config, corpus, faulty):
 @pytest.fixture
 def stuck(write_config, corpus, faulty, tmp_path, monkeypatch):
     """A run, as a process, that hangs in its second tokenizer; and the id of its worker."""
-    monkeypatch.setenv("LEAKS_TO", str(tmp_path / "pids"))
-    config = write_config(corpus, f"{GOOD}\n  bad: {{backend: Leaks}}\n  last: {{backend: utf16_units}}")
+    with hanging(write_config, corpus, tmp_path, monkeypatch, "Leaks") as found:
+        yield found
+
+
+@contextmanager
+def hanging(write_config, corpus, tmp_path, monkeypatch, backend, **popen):
+    pids = tmp_path / "pids"
+    monkeypatch.setenv("LEAKS_TO", str(pids))
+    config = write_config(corpus, f"{GOOD}\n  bad: {{backend: {backend}}}\n  last: {{backend: utf16_units}}")
     command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out")]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        pids = tmp_path / "pids"
+    popen = {"preexec_fn": interruptible} | popen
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **popen) as process:
         while not (pids.exists() and len(pids.read_text().split()) == 2):
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.05)
         worker, child = map(int, pids.read_text().split())
-        yield process, worker
-        process.kill()
-        if not ended(child):
-            os.kill(child, signal.SIGKILL)
+        try:
+            yield process, worker
+        finally:
+            process.kill()
+            if not ended(child):
+                os.kill(child, signal.SIGKILL)
 
 
-def test_the_command_ends_with_130_and_leaves_no_process(stuck, tmp_path):
-    process, _ = stuck
-    process.send_signal(signal.SIGINT)
-    process.wait(60)
-    assert process.returncode == 130
+def stop(process, number):
+    """Send a signal to a run that hangs; return its exit code after it has written what it has."""
+    process.send_signal(number)
+    return process.wait(20)
+
+
+def check_stopped(tmp_path):
+    """See that a run that was stopped has left its reports, and no process."""
     assert all(ended(int(pid)) for pid in (tmp_path / "pids").read_text().split())
     results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
     assert cell(results, "good", "tokens", "x").value == 6
     assert results.interrupted
     assert "good,c,x,tokens,6" in (tmp_path / "out" / "results.csv").read_text(encoding="utf-8")
+
+
+def test_the_command_ends_with_130_and_leaves_no_process(stuck, tmp_path):
+    assert stop(stuck[0], signal.SIGINT) == 130
+    check_stopped(tmp_path)
+
+
+def test_sigterm_does_what_ctrl_c_does(stuck, tmp_path):
+    assert stop(stuck[0], signal.SIGTERM) == 143
+    check_stopped(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_sighup_ends_even_what_left_its_session(write_config, corpus, faulty, tmp_path, monkeypatch):
+    with hanging(write_config, corpus, tmp_path, monkeypatch, "LeavesSession") as (process, _):
+        assert stop(process, signal.SIGHUP) == 129
+        check_stopped(tmp_path)
+
+
+def test_a_signal_that_was_ignored_stays_ignored(write_config, corpus, faulty, tmp_path, monkeypatch):
+    """``nohup`` starts a command like this, and shells what runs in the background."""
+
+    def ignore():
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+
+    with hanging(write_config, corpus, tmp_path, monkeypatch, "Leaks", preexec_fn=ignore) as (process, _):
+        for number in (signal.SIGINT, signal.SIGHUP):
+            process.send_signal(number)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        assert stop(process, signal.SIGTERM) == 143
+        check_stopped(tmp_path)
+
+
+def test_a_memory_limit_costs_the_tokenizer_alone(run):
+    results = run("Hogs", "limits: {memory: 700MB}")
+    reason = (
+        "the process used more memory than 700MB while encoding corpus c, group y; if it needs more, allow more: "
+        "limits: {memory: 1400MB}"
+    )
+    assert [cell(results, "bad", metric).reason for metric in ("tokens", "roundtrip_exact")] == [reason, reason]
+    assert cell(results, "bad", "tokens", "x").value == 6
+
+
+def test_what_a_tokenizer_prints_is_cut(write_config, corpus, faulty, capfd):
+    results = tokbench.run(write_config(corpus, f"  loud: {{backend: Prints}}\n{GOOD}", METRICS))
+    assert cell(results, "loud", "tokens").value == cell(results, "good", "tokens").value == 11
+    out, err = capfd.readouterr()
+    assert 65_000 < len(out) + len(err) < 200_000
+    assert "[tokenizer 'loud' has printed 65,536 bytes; the rest is left out]" in out + err
 
 
 @pytest.mark.slow
@@ -250,6 +323,14 @@ def test_a_worker_killed_by_hand(stuck, tmp_path):
     results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
     assert cell(results, "bad", "tokens").reason == (f"{KILLED}, while encoding corpus c, group x")
     assert [cell(results, name, "tokens").value for name in ("good", "last")] == [11, 11]
+
+
+def test_memory_that_makes_no_sense(write_config):
+    for given, shown in (("8", "8"), ("8KB", '"8KB"'), ("lots", '"lots"'), ("true", "true")):
+        [line] = problems(write_config(extra=f"limits: {{memory: {given}}}"))
+        assert line == f"run.yaml:9:18: memory: {shown} is not an amount of memory; write it as 8GB or 8GiB"
+    [line] = problems(write_config(extra="limits: {memory: 99 MB}"))
+    assert line == "run.yaml:9:18: memory: 99 MB is less than a worker itself needs; give 256MB or more"
 
 
 def test_workers_end_when_the_run_is_killed(stuck):
@@ -284,5 +365,5 @@ def test_limits_that_make_no_sense(write_config):
     assert lines == [
         "run.yaml:9:16: step: must be more than 0, but is 0",
         'run.yaml:9:26: train: must be a number, but is "long"',
-        "run.yaml:9:32: unknown key 'seconds'; known: step, train",
+        "run.yaml:9:32: unknown key 'seconds'; known: memory, step, train",
     ]

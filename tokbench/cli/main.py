@@ -8,6 +8,7 @@ import click
 
 from tokbench.cli.check import check
 from tokbench.cli.inspect import inspect
+from tokbench.cli.interruption import Interruption, stop_on_signals
 from tokbench.cli.list import list_
 from tokbench.cli.options import Debugging
 from tokbench.cli.run import run
@@ -21,7 +22,7 @@ def tokbench() -> None:
     """Compare and benchmark tokenizers: one YAML file in, one report out.
 
     Exit codes: 0 all cells have a value or are declared optional, 1 some cells failed (check --backend: some rules
-    are broken), 2 bad input (reported before anything is measured), 130 interrupted.
+    are broken), 2 bad input (reported before anything is measured), 130 interrupted (143 by SIGTERM, 129 by SIGHUP).
     """
 
 
@@ -43,6 +44,7 @@ def _show_log() -> None:
 def main() -> None:
     """Run the command line: an error that tokbench raises on purpose is a message and an exit code."""
     _show_log()
+    stop_on_signals()
     try:
         tokbench.main(standalone_mode=False)
     except click.ClickException as error:
@@ -58,4 +60,4 @@ def main() -> None:
         if Debugging.on:
             sys.excepthook(*sys.exc_info())
         click.echo("interrupted", err=True)
-        sys.exit(130)
+        sys.exit(Interruption.exit_code)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
+from tokbench.cli.interruption import Interruption
 from tokbench.cli.options import common_options, show_traceback
+from tokbench.progress import announce
 
 
 @click.command()
@@ -25,6 +27,7 @@ from tokbench.cli.options import common_options, show_traceback
 @common_options
 def run(config: Path, output: Path | None, workers: int) -> None:
     """Execute CONFIG and write results.json and the reports."""
+    announce(f"reading {config}")
     from rich.console import Console
 
     from tokbench.api import run as execute
@@ -38,4 +41,4 @@ def run(config: Path, output: Path | None, workers: int) -> None:
         show_traceback(reason, traceback)
     for problem in results.problems:
         click.echo(f"error: {problem}", err=True)
-    sys.exit(130 if results.interrupted else int(results.failed))
+    sys.exit(Interruption.exit_code if results.interrupted else int(results.failed))

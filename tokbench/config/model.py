@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import GivenOptions, Options
-from tokbench.errors import Problem
+from tokbench.errors import Problem, shortened
 from tokbench.vocabulary.size.model import VocabularyStudy
 
 
@@ -42,8 +43,37 @@ class ReportEntry(Options):
     formats: tuple[str, ...] = Field(default=("html", "md", "csv"), description="report formats, by name")
 
 
+_UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+LEAST_MEMORY: Final = 256 * 10**6
+"""Bytes below which no worker could do anything."""
+
+
+def _memory(value: Any) -> Any:
+    """Return the bytes of a size such as ``8GB``; whatever else is left to the check of the type."""
+    if value is None:
+        return value
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", value) if isinstance(value, str) else None
+    if found is None or found[2] not in _UNITS:
+        raise ValueError(f"{shortened(json.dumps(value), 40)} is not an amount of memory; write it as 8GB or 8GiB")
+    size = int(float(found[1]) * _UNITS[found[2]])
+    if size < LEAST_MEMORY:
+        raise ValueError(f"{value} is less than a worker itself needs; give {memory_text(LEAST_MEMORY)} or more")
+    return size
+
+
+def memory_text(size: int) -> str:
+    """Return an amount of memory as it is written in a configuration.
+
+    >>> memory_text(8 * 10**9), memory_text(1 << 30), memory_text(1_500_000_000)
+    ('8GB', '1GiB', '1500MB')
+    """
+    unit = next((unit for unit in reversed(_UNITS) if size % _UNITS[unit] == 0), "MB")
+    return f"{size / _UNITS[unit]:g}{unit}"
+
+
 class Limits(Options):
-    """The time limits: a process in which the code of a tokenizer takes longer is ended."""
+    """The limits: a process in which the code of a tokenizer takes longer, or more memory, is ended."""
 
     step: float = Field(
         default=600,
@@ -52,6 +82,9 @@ class Limits(Options):
         description="seconds without a sign of life: loading, a shard of a million characters, a slice that is timed",
     )
     train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
+    memory: Annotated[int | None, BeforeValidator(_memory)] = Field(
+        default=None, description="memory of a worker process with all that it started, such as 8GB (Linux)"
+    )
 
 
 class StudyEntry(Options):
@@ -69,7 +102,7 @@ class TopLevel(Options):
     tokenizers: dict[Name, Any] = Field(min_length=1, description="tokenizers under comparison, by name")
     metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
     report: dict[str, Any] = Field(default_factory=dict, description="which reports to write")
-    limits: dict[str, Any] = Field(default_factory=dict, description="how long a tokenizer may take")
+    limits: dict[str, Any] = Field(default_factory=dict, description="how much time and memory a tokenizer may take")
     study: dict[str, Any] = Field(default_factory=dict, description="studies that go beyond cells")
 
 
@@ -156,7 +189,7 @@ class Config:
         corpora, tokenizers, metrics: the well-formed entries.
         named: the names of all corpora, those of malformed entries included.
         formats: the names of the report formats.
-        limits: the time limits.
+        limits: the limits in time and memory.
         study: the studies.
         problems: everything that is wrong so far.
     """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,13 @@ from numpy.typing import NDArray
 from tokbench.contracts.corpus import Document, Source
 from tokbench.corpus.shards import Shard, shards
 from tokbench.errors import InputError, Problem
+from tokbench.failures import Failure, attempt
+
+_HASHED_CHARS: Final = 1 << 14
+"""Characters of documents that are joined, and a document counts one more."""
+
+_PROGRESS_BYTES: Final = 4 << 20
+"""Bytes between two calls of a survey's progress."""
 
 
 def fingerprint(text: str) -> int:
@@ -31,6 +39,41 @@ def _mark(data: bytes) -> bytes:
 
 def _shared_key(document: Document) -> str:
     return document.parallel_key or document.key
+
+
+class DocumentHash:
+    r"""The sha256 of group, key and text of documents, in order.
+
+    Documents are joined before they are hashed, because a call for each would cost more than the hash.
+
+    >>> one = DocumentHash()
+    >>> one.add(Document("né", "fr", "7", "c:7"))
+    >>> one.hexdigest() == hashlib.sha256("fr\0007\0né\0".encode()).hexdigest()
+    True
+    """
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self._waiting: list[Document] = []
+        self._chars = 0
+
+    def add(self, document: Document) -> None:
+        """Add the next document."""
+        self._waiting.append(document)
+        self._chars += len(document[0]) + 1
+        if self._chars >= _HASHED_CHARS:
+            self._flush()
+
+    def _flush(self) -> None:
+        joined = "".join([f"{group}\0{key}\0{text}\0" for text, group, key, *_ in self._waiting])
+        self._digest.update(joined.encode())
+        self._waiting.clear()
+        self._chars = 0
+
+    def hexdigest(self) -> str:
+        """Return the hash of the documents so far."""
+        self._flush()
+        return self._digest.hexdigest()
 
 
 @dataclass
@@ -59,6 +102,36 @@ def _numbers(marks: bytearray) -> NDArray[np.uint64]:
     return np.frombuffer(marks, dtype=">u8").astype(np.uint64)
 
 
+class Reading:
+    """The texts of one reading of some corpora, for the code of tokenizers: it ends early rather than fail.
+
+    Args:
+        readings: by corpus, its documents.
+
+    Attributes:
+        failures: by corpus, why its text could not be read, or is not that of the survey.
+
+    >>> reading = Reading({"c": iter([Document("one", "en", "1", "c:1"), Document("two", "en", "2", "c:2")])})
+    >>> list(reading), reading.failures
+    (['one', 'two'], {})
+    """
+
+    def __init__(self, readings: Mapping[str, Iterator[Document]]) -> None:
+        self._readings = readings
+        self.failures: dict[str, Failure] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        for name, documents in self._readings.items():
+            while True:
+                document = attempt(lambda documents=documents: next(documents, None))  # type: ignore[misc]
+                if isinstance(document, Failure):
+                    self.failures[name] = document
+                    return
+                if document is None:
+                    break
+                yield document.text
+
+
 class Corpus:
     """A source under its name in a run.
 
@@ -66,50 +139,86 @@ class Corpus:
     documents are used for both. A hash of the text decides for each document, so the decision never changes, and copies
     of one text are always in the same part. In a parallel corpus the hash is that of the key that translations share,
     so that they stay together.
+
+    Every reading after the survey is hashed on the way. One that gives other documents ends with an error, so that no
+    number rests on text with another hash than the results say.
     """
 
     def __init__(self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False) -> None:
+        self._sha256 = ""
         self.name = name
         self.source = source
         self.holdout = holdout
         self.parallel = parallel
 
     def evaluation(self) -> Iterator[Document]:
-        """Return the documents that are evaluated."""
-        return (document for document in self.source.documents() if not self.holdout or self._held_out(document))
+        """Return the documents that are evaluated.
+
+        Raises:
+            InputError: while reading: a file cannot be read, or the text is not that of the survey.
+        """
+        return (document for document in self._documents() if not self.holdout or self._held_out(document))
 
     def training(self) -> Iterator[Document]:
-        """Return the documents for training."""
-        return (document for document in self.source.documents() if not self.holdout or not self._held_out(document))
+        """Return the documents for training.
+
+        Raises:
+            InputError: while reading: a file cannot be read, or the text is not that of the survey.
+        """
+        return (document for document in self._documents() if not self.holdout or not self._held_out(document))
 
     def shards(self) -> Iterator[Shard]:
-        """Return the evaluated documents in shards."""
+        """Return the evaluated documents in shards.
+
+        Raises:
+            InputError: while reading: a file cannot be read, or the text is not that of the survey.
+        """
         documents = self.evaluation()
         if self.parallel:
             documents = (document._replace(key=_shared_key(document)) for document in documents)
         return shards(self.name, documents, by_key=self.parallel)
 
-    def survey(self) -> Survey:
+    def _documents(self) -> Iterator[Document]:
+        """Yield all documents, and compare them with those of the survey, if there was one."""
+        digest = DocumentHash()
+        for document in self.source.documents():
+            digest.add(document)
+            yield document
+        if self._sha256 and digest.hexdigest() != self._sha256:
+            raise self.changed()
+
+    def changed(self) -> InputError:
+        """Return the error that says that the text is no longer that of the survey."""
+        return InputError(
+            f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
+            "which was found at the start; run again when nothing writes to its files"
+        )
+
+    def survey(self, progress: Callable[[int], object] = lambda _: None) -> Survey:
         """Read all documents once.
+
+        Args:
+            progress: is called now and then with the bytes read so far.
 
         Raises:
             InputError: a file cannot be read, the corpus or one of its parts is empty, groups of a parallel corpus
                 have different keys, or only some documents have gold words.
         """
         found = Survey()
-        digest = hashlib.sha256()
+        digest, shown = DocumentHash(), 0
         evaluated: dict[str, bytearray] = defaultdict(bytearray)
         trained = bytearray()
         keys: dict[str, list[str]] = defaultdict(list)
         marked: dict[bool, str] = {}
         for document in self.source.documents():
-            text, group, key, origin, gold, _ = document
+            text, group, _key, origin, gold, _ = document
             data = text.encode()
-            digest.update(f"{group}\0{key}\0".encode())
-            digest.update(data)
-            digest.update(b"\0")
+            digest.add(document)
             found.documents += 1
             found.bytes += len(data)
+            if found.bytes - shown >= _PROGRESS_BYTES:
+                shown = found.bytes
+                progress(shown)
             mark = _mark(data)
             held = bool(self.holdout) and self._held_out(document)
             if held or not self.holdout:
@@ -126,7 +235,7 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        found.sha256 = digest.hexdigest()
+        found.sha256 = self._sha256 = digest.hexdigest()
         found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
         found.trained = _numbers(trained)

@@ -107,6 +107,9 @@ class EncodedShard:
             decoded = decode_batch(self.tokenizer, self.arrays)
         if len(decoded) != len(self.shard):
             raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents")
+        wrong = next((type(back).__name__ for back in decoded if not isinstance(back, str)), "")
+        if wrong:
+            raise ContractError(f"decode must return text, but returned {wrong}")
         return decoded
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.batch import check_encoded, decode_batch, encode_batch
+from tokbench.batch import check_encoded, decode_batch, encode_batch, vocab_size_of
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Encoded, Tokenizer
 from tokbench.corpus.shards import Shard
@@ -50,6 +50,11 @@ class EncodeShard(Job):
     shard: Shard
     wanted: dict[str, tuple[str, ...]]
     options: Mapping[str, Options]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return tuple(self.wanted)
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
@@ -95,14 +100,15 @@ def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
 
     def encoded(texts: list[str]) -> Encoded:
         answer = encode_batch(tokenizer, texts)
-        check_encoded(answer, len(texts), tokenizer.vocab_size)
+        check_encoded(answer, len(texts), vocab_size_of(tokenizer))
         return answer
 
     outcome = attempt(lambda: encoded(shard.texts))
     if not isinstance(outcome, Failure):
         return outcome
     for text, origin in zip(shard.texts, shard.origins, strict=True):
-        alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
+        with doing(ENCODING):
+            alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
         if isinstance(alone, Failure):
             return alone._replace(reason=f"encode: {alone.reason} ({_place(shard)}, document {origin})")
     reason = f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)"
@@ -125,6 +131,11 @@ class FindDocument(Job):
     name: str
     died: WorkerDied
     families: tuple[str, ...]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[None]:
         """See :class:`tokbench.runner.workers.worker.Job`."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from tokbench.contracts.metric import CorpusMetric, TextMetric
@@ -37,6 +37,7 @@ class Evaluation:
         states: by key, the merged state of the shards so far, or the failure. A failure stays, because sums over a
             part of a group would pass for the whole.
         documents: by key, how many documents are in the state.
+        unread: by corpus, why its text could not be read a second time, or is not the text of the survey.
         ended: by tokenizer and family, how it ended a process; what had not been measured by then is not measured.
         interrupted: whether the run was stopped before all shards were seen.
     """
@@ -46,6 +47,7 @@ class Evaluation:
     same_ids: SameIds
     states: dict[Key, Any | Failure] = field(default_factory=dict)
     documents: dict[Key, int] = field(default_factory=dict)
+    unread: dict[str, Failure] = field(default_factory=dict)
     ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -63,6 +65,8 @@ class Evaluation:
 
     def state(self, key: Key, documents: int) -> Any | Failure:
         """Return the state of a group with so many documents, or the failure."""
+        if key[1] in self.unread:
+            return self.unread[key[1]]
         state = self.states.get(key)
         if isinstance(state, Failure) or self.documents.get(key) == documents:
             return state
@@ -116,7 +120,7 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool) -> Evaluation:
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
-        evaluation.same_ids.finish(pool)
+        evaluation.same_ids.finish(pool, evaluation.unread)
     except KeyboardInterrupt:
         evaluation.interrupted = True
         pool.end()
@@ -133,10 +137,25 @@ class _Evaluator:
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = progress
         self._done = dict.fromkeys(plan.measured, 0)
-        self._shards = (shard for name in plan.measured if self._names[name] for shard in plan.corpora[name].shards())
+        self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
         self._ahead: deque[Shard] = deque()
         self._again: deque[Job] = deque()
         self._open: dict[tuple[str, str, int], set[str]] = {}
+
+    def _read(self, name: str) -> Iterator[Shard]:
+        """Yield the shards of a corpus while they are those of the survey; the failure is noted if they are not."""
+        corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
+        shards = corpus.shards()
+        while True:
+            shard = attempt(lambda: next(shards, None))
+            if shard is None:
+                return
+            if not isinstance(shard, Failure) and shard.first + len(shard) > groups.get(shard.group, 0):
+                shard = Failure(str(corpus.changed()))
+            if isinstance(shard, Failure):
+                self._evaluation.unread[name] = shard
+                return
+            yield shard
 
     def next_job(self) -> Job | None:
         """Return a job that must be repeated, else the next shard, or ``None`` after the last."""
@@ -200,6 +219,8 @@ class _Evaluator:
         name, ended = died.heartbeat.tokenizer, self._evaluation.ended
         open_ = self._open.get(job.shard.key, set())
         left = [each for each in job.wanted if each in open_]
+        if name not in left and left == list(job.wanted):
+            name = left[0]  # or the same could happen again and again
         if name in left:
             families = tuple(each for each in job.wanted[name] if died.heartbeat.place.endswith(for_family(each)))
             families = families or self._evaluation.families(name)

@@ -137,7 +137,8 @@ class _Finisher:
                     values = self._values(prepared.name, corpus, group, family)
                     yield from self._cells(prepared, (corpus, group), metrics, values, seen)
                 if same:
-                    values = {same.id: self._same_ids(prepared, corpus, group)}
+                    share = self._same_ids(prepared, corpus, group)
+                    values = share if isinstance(share, Failure) else {same.id: share}
                     yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus, trained)
@@ -203,8 +204,10 @@ class _Finisher:
                 values = state if isinstance(state, Failure) else attempt(partial(metric.finish, state))
                 yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen)
 
-    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable:
+    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
         """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
+        if corpus in self._evaluation.unread:
+            return self._evaluation.unread[corpus]
         known, other = self._evaluation.same_ids, prepared.planned.same_as
         if not other:
             return NotApplicable("not declared the same as another tokenizer")

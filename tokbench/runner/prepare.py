@@ -8,27 +8,33 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, NamedTuple
+from itertools import islice
+from typing import ClassVar, Final, Literal, NamedTuple
 
+from tokbench.batch import vocab_size_of
 from tokbench.config.model import Config
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasNotes, NamesEngine, Tokenizer
-from tokbench.errors import InputError, Problem
+from tokbench.corpus.corpus import Reading
+from tokbench.errors import LONGEST_MESSAGE, InputError, Problem, shortened
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
 from tokbench.results.cells import TokenizerState
-from tokbench.runner.plan import Plan, PlannedTokenizer, make_plan, reading_order
+from tokbench.runner.plan import READING, Plan, PlannedTokenizer, make_plan, reading_order
+from tokbench.runner.workers.descendants import KNOWN
 from tokbench.runner.workers.pool import ONE_THREAD, InProcessPool, WorkerDied, WorkerPool
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
+
+_MOST_NOTES: Final = 50
 
 
 class TokenizerFacts(NamedTuple):
     """The facts that a worker reports of a tokenizer that is ready.
 
     Attributes:
-        vocab_size, notes: as the tokenizer gives them.
+        vocab_size, notes: as the tokenizer gives them; at most 50 notes of 2,000 characters.
         lacks: ids of the metrics that it has not the capabilities for.
         engine: the engine that it names; empty if it names none.
     """
@@ -43,9 +49,10 @@ class TokenizerFacts(NamedTuple):
         """Return the facts of a tokenizer."""
         values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
         lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
-        notes = tuple(tokenizer.notes) if isinstance(tokenizer, HasNotes) else ()
-        engine = tokenizer.encoded_by if isinstance(tokenizer, NamesEngine) else ""
-        return cls(tokenizer.vocab_size, notes, lacks, engine)
+        notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
+        said = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
+        engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
+        return cls(vocab_size_of(tokenizer), said, lacks, engine)
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
@@ -113,6 +120,11 @@ class LoadTokenizer(Job):
     backend: str
     options: Options
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
     def run(self, context: WorkerContext) -> Iterator[tuple[TokenizerFacts | Failure, float]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         load = context.registry.backends.get(self.backend).load
@@ -168,6 +180,10 @@ class Training(NamedTuple):
     n_bytes: int
 
 
+_TRAINING: Final = "training"
+"""The feed of a training."""
+
+
 @dataclass(frozen=True)
 class TrainTokenizer(Job):
     """Train a tokenizer on the text of the feed ``training``; the answer is :class:`Training`."""
@@ -179,6 +195,11 @@ class TrainTokenizer(Job):
     vocab_size: int
     corpora: tuple[str, ...]
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
     def run(self, context: WorkerContext) -> Iterator[Training]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         documents = n_bytes = 0
@@ -186,7 +207,7 @@ class TrainTokenizer(Job):
 
         def counted() -> Iterator[str]:
             nonlocal documents, n_bytes
-            for text in context.texts("training"):
+            for text in context.texts(_TRAINING):
                 documents += 1
                 n_bytes += len(text.encode())
                 yield text
@@ -243,10 +264,16 @@ def _train_side_by_side(
     plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool
 ) -> dict[str, PreparedTokenizer]:
     jobs = iter([_training(each.planned) for each in waiting.values()])
-    trained = {}
-    for job, answer in pool.work(lambda: next(jobs, None), feeds=lambda job: _feeds(plan, job)):
+    trained, texts = {}, dict[str, Reading]()
+
+    def feeds(job: Job) -> dict[str, Reading]:
         assert isinstance(job, TrainTokenizer)
-        trained[job.name] = _trained(waiting[job.name], answer, pool)
+        texts[job.name] = _training_text(plan, job)
+        return {_TRAINING: texts[job.name]}
+
+    for job, answer in pool.work(lambda: next(jobs, None), feeds=feeds):
+        assert isinstance(job, TrainTokenizer)
+        trained[job.name] = _trained(waiting[job.name], answer, texts[job.name], pool)
     return trained
 
 
@@ -254,25 +281,28 @@ def train_one(plan: Plan, each: PreparedTokenizer, pool: WorkerPool) -> Prepared
     """Train one tokenizer; if it cannot be trained, its state and failure say so."""
     pool.progress(f"training {each.name}", 0, None)
     job = _training(each.planned)
-    return _trained(each, pool.ask(job, lambda: _feeds(plan, job)), pool)
+    text = _training_text(plan, job)
+    return _trained(each, pool.ask(job, lambda: {_TRAINING: text}), text, pool)
 
 
 def _training(planned: PlannedTokenizer) -> TrainTokenizer:
     return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, planned.train_on)
 
 
-def _feeds(plan: Plan, job: Job) -> dict[str, Iterator[str]]:
-    """Return the training text of a job."""
-    assert isinstance(job, TrainTokenizer)
-    return {"training": (document.text for name in job.corpora for document in plan.corpora[name].training())}
+def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
+    return Reading({name: plan.corpora[name].training() for name in job.corpora})
 
 
-def _trained(each: PreparedTokenizer, answer: Training | WorkerDied, pool: WorkerPool) -> PreparedTokenizer:
-    """Return the tokenizer with the outcome of its training."""
+def _trained(
+    each: PreparedTokenizer, answer: Training | WorkerDied, text: Reading, pool: WorkerPool
+) -> PreparedTokenizer:
+    """Return the tokenizer with the outcome of its training on a text."""
     planned = each.planned
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
         return each.with_outcome(answer.failure, failed)
+    for unread in text.failures.values():
+        return each.with_outcome(unread, failed)
     each = replace(each, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes)
     trained = each.with_outcome(answer.outcome, failed)
     if trained.facts is None:
@@ -297,15 +327,18 @@ def worker_pool(config: Config, progress: Progress, workers: int = 1) -> Iterato
     """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
 
     Args:
-        config: it sets the time limits.
+        config: it sets the limits.
         progress: called with every step.
         workers: how many processes; 0 runs everything in this process, without isolation and time limits.
 
     Raises:
-        InputError: fewer than 0 workers.
+        InputError: fewer than 0 workers, or a limit of memory where the system does not tell how much is used.
     """
     if workers < 0:
         raise InputError([Problem("workers", f"{workers} is too few; give 0 or more")])
+    if config.limits.memory and not KNOWN:
+        where = config.located.where(("limits", "memory"))
+        raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
     for name, value in ONE_THREAD.items():  # before any native library is loaded; what is set already stays
         os.environ.setdefault(name, value)
     with ProcessPool(workers, config.limits, progress) if workers else InProcessPool(progress) as pool:
@@ -320,6 +353,7 @@ def check(config: Config, pool: WorkerPool) -> Checked:
     Raises:
         InputError: with all problems, each with its place.
     """
+    pool.progress(READING, 0, None)  # at once, because reading may take long
     registry = load_registry()
     plan = make_plan(config, registry, pool.progress)
     prepared = load_all(plan, pool)

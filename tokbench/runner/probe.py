@@ -37,6 +37,11 @@ class Ask(Job):
     number: int
     name: str
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
     def run(self, context: WorkerContext) -> Iterator[CheckedAnswer | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         make = context.registry.metrics.get(self.family).probes

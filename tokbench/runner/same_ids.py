@@ -126,8 +126,12 @@ class SameIds:
         documents = sum(each.documents for each in sums)
         return documents - same, documents
 
-    def finish(self, pool: WorkerPool) -> None:
-        """Describe each difference; its first document is encoded again, to show both segmentations."""
+    def finish(self, pool: WorkerPool, unread: Collection[str] = ()) -> None:
+        """Describe each difference; its first document is encoded again, to show both segmentations.
+
+        Nothing is said of the corpora in ``unread``, whose text changed.
+        """
+        self._found = {key: found for key, found in self._found.items() if key[1] not in unread}
         for key in sorted(self._found, key=lambda key: (key[0], self._order[key[1:]])):
             found = self._found[key]
             if found.first is None:

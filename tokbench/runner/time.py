@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from tokbench.contracts.metric import MetricFamily, TimedOutcome, TimedText
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.corpus.corpus import Reading
 from tokbench.failures import Failure, attempt, doing
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.runner.plan import Plan
@@ -41,6 +42,11 @@ class TimeTokenizers(Job):
     names: tuple[str, ...]
     corpora: tuple[tuple[str, bool, int], ...]
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return self.names
+
     def run(self, context: WorkerContext) -> Iterator[tuple[TimedOutcome | Failure, dict[str, Failure]]]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         make = context.registry.metrics.get(self.family).timed
@@ -54,9 +60,17 @@ class TimeTokenizers(Job):
 
 
 def time_all(
-    plan: Plan, prepared: Sequence[PreparedTokenizer], untimed: Mapping[str, Untimed], pool: WorkerPool
+    plan: Plan,
+    prepared: Sequence[PreparedTokenizer],
+    untimed: Mapping[str, Untimed],
+    unread: Mapping[str, Failure],
+    pool: WorkerPool,
 ) -> TimedOutcome:
-    """Return the cells and notes of every timed metric; a tokenizer that is not timed gets cells that say why."""
+    """Return the cells and notes of every timed metric.
+
+    A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unread``, because its text is
+    not that of the survey.
+    """
     pool.end(keep=1)
     outcome, failures = TimedOutcome([], []), list[Failure]()
     missing = dict(untimed)
@@ -64,8 +78,9 @@ def time_all(
     names = [each.name for each in prepared]
     for spec, options in plan.metrics:
         if spec.timed is not None:
-            found = _measure(plan, names, spec, options, dict(missing), pool)
-            outcome.cells.extend(found.cells)
+            changed = dict(unread)
+            found = _measure(plan, names, spec, options, dict(missing), changed, pool)
+            outcome.cells.extend(_unread(cell, changed) for cell in found.cells)
             outcome.notes.extend(found.notes)
             failures += found.failures
     return outcome._replace(failures=failures)
@@ -77,15 +92,18 @@ def _measure(
     spec: MetricFamily,
     options: Options,
     missing: dict[str, Untimed],
+    unread: dict[str, Failure],
     pool: WorkerPool,
 ) -> TimedOutcome:
-    """Time one metric, corpora with the same tokenizers together."""
+    """Time one metric, corpora with the same tokenizers together; those that cannot be read are added to ``unread``."""
     by_names: dict[tuple[str, ...], list[str]] = {}
     for corpus in plan.corpora_of(spec):
         on = plan.names_on(corpus)
         by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
     found = [
-        _measure_on(plan, corpora, timed, spec, options, missing, pool) for timed, corpora in by_names.items() if timed
+        _measure_on(plan, corpora, timed, spec, options, missing, unread, pool)
+        for timed, corpora in by_names.items()
+        if timed
     ]
     return TimedOutcome(
         [cell for each in found for cell in each.cells],
@@ -101,16 +119,21 @@ def _measure_on(
     spec: MetricFamily,
     options: Options,
     missing: dict[str, Untimed],
+    unread: dict[str, Failure],
     pool: WorkerPool,
 ) -> TimedOutcome:
     """Time one metric on some corpora, and add to ``missing`` the tokenizers that cannot be timed.
 
-    If a tokenizer ends the process, begin anew without it: timings of two processes differ.
+    If a tokenizer ends the process, begin anew without it: timings of two processes differ. Corpora that cannot be
+    read, or have changed, are added to ``unread``.
     """
     corpora = tuple((name, name in plan.measured, plan.surveys[name].evaluated_bytes) for name in on)
     while True:
         ready = tuple(name for name in names if name not in missing)
-        answer = pool.ask(TimeTokenizers(spec.name, options, ready, corpora), lambda: _texts(plan, on))
+        texts = {name: Reading({name: plan.corpora[name].evaluation()}) for name in on}
+        answer = pool.ask(TimeTokenizers(spec.name, options, ready, corpora), lambda texts=texts: texts)  # type: ignore[misc]
+        for reading in texts.values():
+            unread.update(reading.failures)
         culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
         if culprit not in ready:
             break
@@ -134,5 +157,9 @@ def _measure_on(
     return TimedOutcome(found.cells + absent, found.notes, [*failures, *found.failures])
 
 
-def _texts(plan: Plan, corpora: Sequence[str]) -> dict[str, Iterable[str]]:
-    return {name: (document.text for document in plan.corpora[name].evaluation()) for name in corpora}
+def _unread(cell: Cell, unread: Mapping[str, Failure]) -> Cell:
+    """Return the cell, or the reason why it has no value if the text of its corpus is not that of the survey."""
+    if cell.corpus not in unread or cell.status not in {Status.OK, Status.FAILED}:
+        return cell
+    place = (cell.tokenizer, cell.corpus, cell.group, cell.metric)
+    return Cell(*place, unit=cell.unit, status=Status.FAILED, reason=unread[cell.corpus].reason)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tokbench.batch import encode_batch
 from tokbench.config.model import Config
 from tokbench.contracts.tokenizer import Exports, Saves, Tokenizer
+from tokbench.corpus.corpus import Reading
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress
@@ -101,6 +102,11 @@ class WriteTokenizer(Job):
     folder: Path
     formats: tuple[str, ...]
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
     def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         tokenizer = context.tokenizer(self.name)
@@ -133,12 +139,12 @@ def _train(plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: Wor
     each = train_one(plan, each, pool)
     if each.facts is None:
         return TrainedTokenizer(each.name, failure=each.failure)
-    answer: WrittenTokenizer | WorkerDied = pool.ask(
-        write, lambda: {"held out": _held_out(plan, each.planned.train_on)}
-    )
+    held_out = _held_out(plan, each.planned.train_on)
+    answer: WrittenTokenizer | WorkerDied = pool.ask(write, lambda: {"held out": held_out})
     if isinstance(answer, WorkerDied):
         return TrainedTokenizer(each.name, failure=answer.failure)
     failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
+    failures += held_out.failures.values()
     joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
     return TrainedTokenizer(
         name=each.name,
@@ -146,19 +152,16 @@ def _train(plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: Wor
         n_bytes=each.train_bytes,
         seconds=each.train_s or 0.0,
         peak_mib=answer.peak_mib,
-        compression=answer.n_bytes / answer.tokens if answer.tokens else None,
+        compression=answer.n_bytes / answer.tokens if answer.tokens and not held_out.failures else None,
         files=tuple(path for path in answer.written if isinstance(path, Path)),
         notes=each.notes,
         failure=joined if failures else None,
     )
 
 
-def _held_out(plan: Plan, names: Sequence[str]) -> Iterator[str]:
-    """Yield the held-out documents of the training corpora."""
-    for name in names:
-        if plan.corpora[name].holdout:
-            for document in plan.corpora[name].evaluation():
-                yield document.text
+def _held_out(plan: Plan, names: Sequence[str]) -> Reading:
+    """Return the held-out documents of the training corpora."""
+    return Reading({name: plan.corpora[name].evaluation() for name in names if plan.corpora[name].holdout})
 
 
 def _peak_mib() -> float:

@@ -31,6 +31,11 @@ class _Check(Job):
     limit: ClassVar[Literal["step", "train"]] = "train"
     step: Callable[[TokenizerUnderTest], Any]
 
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return ()
+
     def run(self, context: WorkerContext) -> Iterator[Any]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         subject = context.kept[_KEPT]
@@ -48,6 +53,11 @@ class _Load(Job):
     seconds: float
     avoid: frozenset[str]
     generated: tuple[str, ...]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
         """See :class:`tokbench.runner.workers.worker.Job`."""

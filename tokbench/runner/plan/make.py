@@ -25,6 +25,9 @@ from tokbench.runner.plan.model import STUDIED, Plan, PlannedTokenizer
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
+READING: Final = "reading corpora (MB)"
+"""The step of the progress while corpora are read for the first time."""
+
 _STUDY: Final = "a study: write 'study: {vocabulary: {}}'"
 
 
@@ -32,9 +35,11 @@ def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
     plan = Plan(config, problems=list(config.problems))
     planner = _Planner(config, registry, plan)
-    for done, (name, corpus) in enumerate(config.corpora.items(), 1):
-        planner.corpus(name, corpus)
-        progress("reading corpora", done, len(config.corpora))
+    megabytes = 0.0
+    for name, corpus in config.corpora.items():
+        planner.corpus(name, corpus, lambda size, before=megabytes: progress(READING, before + size / 1e6, None))  # type: ignore[misc]
+        megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
+    progress(READING, megabytes, megabytes)
     for name, tokenizer in config.tokenizers.items():
         planner.tokenizer(name, tokenizer)
     planner.same_as()
@@ -54,7 +59,8 @@ class _Planner:
         self._registry = registry
         self._plan = plan
 
-    def corpus(self, name: str, entry: CorpusEntry) -> None:
+    def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float], object]) -> None:
+        """Read a corpus, or tell what is wrong with it; ``progress`` is called with the bytes read so far."""
         path = ("corpora", name)
         spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
         if spec is None:
@@ -71,7 +77,7 @@ class _Planner:
         if isinstance(source, HasNotes):
             self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel)
-        survey = self._try(path, corpus.survey)
+        survey = self._try(path, lambda: corpus.survey(progress))
         if survey is not None:
             self._plan.corpora[name] = corpus
             self._plan.surveys[name] = survey

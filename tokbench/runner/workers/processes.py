@@ -10,6 +10,8 @@ import json
 import logging
 import mmap
 import os
+import pickle
+import secrets
 import signal
 import socket
 import subprocess
@@ -21,13 +23,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
-from tokbench.config.model import Limits
+from tokbench.config.model import Limits, memory_text
 from tokbench.errors import BackendError
-from tokbench.failures import HEARTBEAT_BYTES, Failure, Heartbeat, read_heartbeat
+from tokbench.failures import HEARTBEAT_BYTES, Failure, Heartbeat, attempt, read_heartbeat
 from tokbench.progress import Progress
+from tokbench.runner.workers.descendants import KNOWN, MARK, end_descendants
 from tokbench.runner.workers.pool import Feeds, WorkerDied, WorkerPool, text_batches
+from tokbench.runner.workers.watch import STDERR, STDOUT, WorkerWatch
 from tokbench.runner.workers.worker import Job, Recipe
 
 # Not multiprocessing's own spawn, which runs the caller's main module again.
@@ -54,17 +58,40 @@ def _open_shared_file() -> IO[bytes]:
     return tempfile.TemporaryFile()
 
 
+class _Ended(NamedTuple):
+    """The end of a worker.
+
+    Attributes:
+        heartbeat: its last one.
+        how: how it ended.
+        code: its exit code.
+        too_large: ``True`` if it used more memory than it may.
+        last_words: the end of what it printed.
+    """
+
+    heartbeat: Heartbeat
+    how: str
+    code: int
+    too_large: bool
+    last_words: str
+
+
 class _Worker:
     """One process, and the job that it has.
 
     Args:
+        memory: bytes that it may use; ``None`` if there is no limit.
+        printed: by tokenizer, how many bytes of output were passed on so far.
         environment: variables that are added to those of this process.
-        capture_output: keep what the process prints, instead of printing it.
+        capture_output: keep the end of what the process prints, instead of printing it.
     """
 
-    def __init__(self, environment: Mapping[str, str], *, capture_output: bool) -> None:
-        self._output: IO[bytes] | None = tempfile.TemporaryFile() if capture_output else None  # noqa: SIM115
+    def __init__(
+        self, memory: int | None, printed: dict[str, int], environment: Mapping[str, str], *, capture_output: bool
+    ) -> None:
+        self._mark = secrets.token_hex(16)
         ours, theirs = socket.socketpair()
+        pipes = [os.pipe() for _ in (STDOUT, STDERR)]
         with _open_shared_file() as file, theirs:
             file.truncate(HEARTBEAT_BYTES)
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
@@ -74,16 +101,28 @@ class _Worker:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
                 [sys.executable, "-c", _START, *map(str, numbers), json.dumps([str(folder) for folder in sys.path])],
                 stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=self._output,
+                stdout=pipes[0][1],
+                stderr=pipes[1][1],
                 pass_fds=numbers[:2],
-                env={**os.environ, **environment},
+                env={**os.environ, **environment, MARK: self._mark},
                 start_new_session=True,
             )
+        for _, end in pipes:
+            os.close(end)
+        self._watch = WorkerWatch(
+            {pipe: None if capture_output else to for (pipe, _), to in zip(pipes, (STDOUT, STDERR), strict=True)},
+            lambda: read_heartbeat(self._memory).tokenizer,
+            printed,
+            self._process.pid,
+            memory,
+            self._process.kill,
+        )
+        self._watch.start()
         self.connection = Connection(ours.detach())
         self.job: Job | None = None
-        self.answered = False
-        self._ready = False
+        self.ready = False
+        self.answers = 0
+        self._jobs = 0
         self._known: set[str] = set()
         self._feeds: dict[str, Iterator[list[str]]] = {}
         self._began = self._since = 0.0
@@ -91,32 +130,50 @@ class _Worker:
 
     def begin(self, job: Job, recipes: Mapping[str, Recipe], feeds: Feeds) -> None:
         """Hand over a job."""
-        self.job, self.answered = job, False
+        self.job, self.answers = job, 0
+        self._jobs += 1
         self._feeds = {name: text_batches(texts) for name, texts in feeds.items()}
         self._began = self._since = time.monotonic()
         new = {name: recipe for name, recipe in recipes.items() if name not in self._known}
         self._known.update(new)
-        self._send((job, new))
+        self._send((self._jobs, job, new))
 
     def _send(self, message: Any) -> None:
         with suppress(ConnectionError):  # it has died, which is found out when its answer is awaited
             self.connection.send(message)
 
-    def receive(self) -> tuple[str, Any]:
-        """Return the next message.
+    def receive(self) -> tuple[str, Any] | Failure:
+        """Return the next message, or the failure if it cannot be read.
 
         Raises:
             EOFError, OSError: there is none, the process has ended.
         """
-        message: tuple[str, Any] = self.connection.recv()
+        data = self.connection.recv_bytes()
         self._since = time.monotonic()
+        message: tuple[str, Any] | Failure = attempt(lambda: pickle.loads(data), "its answer cannot be read")  # noqa: S301
+        if isinstance(message, Failure):
+            return message
         if message[0] == "ready":  # the time that it takes to start is not the job's
-            self._ready, self._began = True, self._since
+            self.ready, self._began = True, self._since
         return message
+
+    def expects(self, number: tuple[int, int]) -> bool:
+        """Tell whether an answer with these numbers, of its job and its own, is the next one."""
+        return number == (self._jobs, self.answers)
+
+    def done(self, number: int) -> bool:
+        """Note the end of the job with a number, and return ``True``, if it is the present job."""
+        if number == self._jobs:
+            self.job = None
+        return self.job is None
 
     def send_batch(self, feed: str) -> None:
         """Send the next texts of a feed, or an empty list after the last."""
         self._send(next(self._feeds[feed], []))
+
+    def has_ended(self) -> bool:
+        """Tell whether the process has ended, even if a copy of it holds its line."""
+        return self._process.poll() is not None and not self.connection.poll()
 
     def late(self, limits: Limits) -> bool:
         """Tell whether the job has used up its limit, see :attr:`Job.limit`."""
@@ -126,28 +183,30 @@ class _Worker:
             self._number, self._since = number, now
         since = self._began if self.job.limit == "train" else self._since
         limit: float = getattr(limits, self.job.limit)
-        return self._ready and now - since > limit
+        return self.ready and now - since > limit
 
-    def end(self, patience: float = 0.0) -> tuple[Heartbeat, int, str]:
+    def end(self, patience: float = 0.0) -> _Ended:
         """End the process and all that it started.
 
         Args:
             patience: seconds to wait for it to end by itself.
-
-        Returns:
-            Its last heartbeat, its exit code, and the end of its output, if that is captured.
         """
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(patience)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        by_itself = self._process.returncode is not None
+        if KNOWN:
+            self._process.send_signal(signal.SIGSTOP)  # it starts no more, and adopts what its children leave
+            end_descendants(self._process.pid, self._mark)
+            self._process.kill()
+        else:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         self.connection.close()
-        code, last_words = self._process.wait(), ""
-        if self._output is not None:
-            with self._output as output:
-                output.seek(0)
-                last_words = " ".join(output.read().decode(errors="replace").split())[-_LAST_WORDS:]
-        return read_heartbeat(self._memory), code, last_words
+        code, heartbeat = self._process.wait(), read_heartbeat(self._memory)
+        how = heartbeat.ended or f"the process {_how_ended(code)}"
+        if patience and not by_itself and not heartbeat.ended:
+            how = "the process closed its line to tokbench"
+        return _Ended(heartbeat, how, code, self._watch.too_large, self._watch.last_words(_LAST_WORDS))
 
 
 class ProcessPool(WorkerPool):
@@ -155,7 +214,7 @@ class ProcessPool(WorkerPool):
 
     Args:
         size: how many.
-        limits: time limits of their jobs.
+        limits: limits of their jobs in time, and of each process in memory.
         progress: called with every step that a job reports.
         environment: variables that the processes get besides those of this process.
         capture_output: keep what they print, instead of printing it; see :attr:`WorkerDied.last_words`.
@@ -173,7 +232,7 @@ class ProcessPool(WorkerPool):
         super().__init__(progress)
         self._limits = limits
         self._size = size
-        self._new_worker = partial(_Worker, environment or {}, capture_output=capture_output)
+        self._new_worker = partial(_Worker, limits.memory, {}, environment or {}, capture_output=capture_output)
         self._workers: list[_Worker] = []
         self._again: deque[Job] = deque()
         self._idle_deaths = 0
@@ -212,9 +271,10 @@ class ProcessPool(WorkerPool):
             meanwhile()
             for connection in wait(list(busy), timeout=self._seconds_between_checks):
                 yield from self._receive(busy[connection])  # type: ignore[index]
-            for worker in busy.values():
-                if worker.job is not None and worker in self._workers and worker.late(self._limits):
-                    yield from self._end_worker(worker, killed=True)
+            for worker in [each for each in busy.values() if each.job is not None and each in self._workers]:
+                late = worker.late(self._limits)
+                if late or worker.has_ended():
+                    yield from self._end_worker(worker, late=late)
 
     @property
     def _seconds_between_checks(self) -> float:
@@ -224,25 +284,39 @@ class ProcessPool(WorkerPool):
         """Take the next message of a worker; yield the job and its answer if it is one."""
         assert worker.job is not None
         try:
-            kind, content = worker.receive()
+            message = worker.receive()
         except (EOFError, OSError):
-            yield from self._end_worker(worker, killed=False)
+            yield from self._end_worker(worker)
             return
+        if isinstance(message, Failure):
+            yield from self._end_worker(worker, unreadable=message)
+            return
+        kind, content = message
         if kind == "answer":
-            worker.answered = True
-            yield worker.job, content
+            number, answer = content
+            if worker.expects(number):
+                worker.answers += 1
+                yield worker.job, answer
         elif kind == "more":
             worker.send_batch(content)
         elif kind == "done":
-            worker.job, self._idle_deaths = None, 0
+            if worker.done(content):
+                self._idle_deaths = 0
         elif kind == "progress":
             self.progress(*content)
         elif kind == "log":
             name, level, text = content
             logging.getLogger(name).log(level, text)
 
-    def _end_worker(self, worker: _Worker, *, killed: bool) -> Iterator[tuple[Job, WorkerDied]]:
-        """End a worker that has died or is killed for being late; yield its job and how it ended, if it was at work.
+    def _end_worker(
+        self, worker: _Worker, *, late: bool = False, unreadable: Failure | None = None
+    ) -> Iterator[tuple[Job, WorkerDied]]:
+        """End a worker that has died or must be ended; yield its job and how it ended, if it was at work.
+
+        Args:
+            worker: the worker.
+            late: it is ended because it has used up its time.
+            unreadable: it is ended because it sent this instead of a message.
 
         Raises:
             BackendError: workers die before they begin to work.
@@ -250,25 +324,39 @@ class ProcessPool(WorkerPool):
         job = worker.job
         assert job is not None
         self._workers.remove(worker)
-        heartbeat, code, last_words = worker.end(0.0 if killed else _DYING)
+        ended = worker.end(0.0 if late or unreadable else _DYING)
+        heartbeat = ended.heartbeat
         self._idle_deaths = 0 if heartbeat.verb else self._idle_deaths + 1
         if self._idle_deaths > _MOST_IDLE_DEATHS:
-            seen = last_words or "see what it wrote above"
-            raise BackendError(f"worker processes do not start: the last one {_how_ended(code)}; {seen}")
-        if not heartbeat.verb and not worker.answered:
+            if not worker.ready:
+                seen = ended.last_words or "see what it wrote above"
+                raise BackendError(f"worker processes do not start: the last one {_how_ended(ended.code)}; {seen}")
+        elif not heartbeat.verb and not worker.answers:
             self._again.append(job)
             return
+        if not heartbeat.verb:  # the job itself could not be begun
+            heartbeat = Heartbeat(next(iter(job.tokenizers), ""), "beginning")
+        yield job, self._death(job, ended._replace(heartbeat=heartbeat), late=late, unreadable=unreadable)
+
+    def _death(self, job: Job, ended: _Ended, *, late: bool, unreadable: Failure | None) -> WorkerDied:
+        """Return what is told of a worker that ended in the middle of a job."""
+        heartbeat = ended.heartbeat
         doing = " ".join(part for part in (heartbeat.verb, heartbeat.place) if part)
-        if not killed:
-            ended = f"the process {_how_ended(code)}"
-            failure = Failure(f"{ended} while {doing}")
-            yield job, WorkerDied(failure, heartbeat, code != -signal.SIGKILL, ended, last_words)
-            return
-        limit = getattr(self._limits, job.limit)
-        ended = f"no answer within {limit:g} s"
-        advice = f"if it is only slow, allow more: limits: {{{job.limit}: {10 * limit:g}}}"
-        failure = Failure(f"{ended} while {doing}; {advice}", timed_out=True)
-        yield job, WorkerDied(failure, heartbeat, crashed=False, ended=ended)
+        if ended.too_large:
+            limit = self._limits.memory or 0
+            how = f"the process used more memory than {memory_text(limit)}"
+            advice = f"if it needs more, allow more: limits: {{memory: {memory_text(2 * limit)}}}"
+            return WorkerDied(Failure(f"{how} while {doing}; {advice}"), heartbeat, crashed=False, ended=how)
+        if late:
+            seconds: float = getattr(self._limits, job.limit)
+            how = f"no answer within {seconds:g} s"
+            advice = f"if it is only slow, allow more: limits: {{{job.limit}: {10 * seconds:g}}}"
+            failure = Failure(f"{how} while {doing}; {advice}", timed_out=True)
+            return WorkerDied(failure, heartbeat, crashed=False, ended=how)
+        if unreadable:
+            return WorkerDied(unreadable, heartbeat, crashed=False, ended=unreadable.reason)
+        failure = Failure(f"{ended.how} while {doing}")
+        return WorkerDied(failure, heartbeat, ended.code != -signal.SIGKILL, ended.how, ended.last_words)
 
 
 def _how_ended(code: int) -> str:

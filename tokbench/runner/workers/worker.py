@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import mmap
 import os
 import pickle
@@ -21,14 +22,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
 
+import numpy as np
+
+from tokbench.batch import vocab_size_of
 from tokbench.contracts.members import missing_members
 from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import TOKENIZER_MEMBERS, Tokenizer
-from tokbench.errors import BackendError, ContractError
-from tokbench.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat
+from tokbench.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
+from tokbench.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.metrics.encoded_shard import LoadedTokenizer
 from tokbench.progress import Progress
 from tokbench.registry import load_registry
@@ -45,6 +50,11 @@ class Job(ABC):
     """
 
     limit: ClassVar[Literal["step", "train"]] = "step"
+
+    @property
+    @abstractmethod
+    def tokenizers(self) -> tuple[str, ...]:
+        """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""
 
     @abstractmethod
     def run(self, context: WorkerContext, /) -> Iterator[Any]:
@@ -65,6 +75,11 @@ class TokenizerJob(Job):
     verb: str
     place: str
     step: Callable[..., Any]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """The first alone, which is at work."""
+        return self.names[:1]
 
     def run(self, context: WorkerContext) -> Iterator[Any | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
@@ -150,44 +165,88 @@ class WorkerContext:
 
     def progress(self, step: str, done: float, total: float | None) -> None:
         """Show how far a step has come; of many calls a few are passed on."""
+        if not all(_is_number(value) for value in (done, total) if value is not None):
+            return  # a trainer may say anything
         now = time.monotonic()
         if done == total or now - self._last_progress > _PROGRESS_SECONDS:
             self._last_progress = now
             self._show_progress(step, done, total)
 
 
+def _is_number(value: object) -> bool:
+    return type(value) in {int, float, np.int64, np.float64} and math.isfinite(value)  # type: ignore[arg-type]
+
+
 def checked(tokenizer: Any) -> Tokenizer:
     """Return the tokenizer, if it is one.
 
     Raises:
-        ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``.
-        TypeError: its ``vocab_size`` is not positive.
+        ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``, or its ``vocab_size`` is not a number of ids.
     """
     if lacking := missing_members(tokenizer, "a tokenizer", TOKENIZER_MEMBERS):
         raise ContractError(lacking)
-    if tokenizer.vocab_size < 1:
-        raise TypeError(f"vocab_size is {tokenizer.vocab_size}")
+    vocab_size_of(tokenizer)
     valid: Tokenizer = tokenizer
     return valid
 
 
+class _ParentGone(Exception):  # noqa: N818 - the usual end
+    """The parent is through, or has ended."""
+
+
 class _Line(Connection):
-    """The line to the parent process, on which several threads may speak, as loggers do."""
+    """The line to the parent process, on which several threads may speak, as loggers do.
+
+    A copy of the process, made by foreign code, has the same line, but may not speak on it.
+    """
 
     def __init__(self, handle: int) -> None:
         super().__init__(handle)
         self._turn = threading.Lock()
+        self._process = os.getpid()
+        self._socket = self._identity()
+
+    def _identity(self) -> tuple[int, int]:
+        found = os.fstat(self.fileno())
+        return found.st_dev, found.st_ino
+
+    def is_open(self) -> bool:
+        """Return ``False`` if its file descriptor was closed, or is another file by now."""
+        try:
+            return self._identity() == self._socket
+        except OSError:
+            return False
 
     def send(self, obj: Any) -> None:
         """Send one message."""
+        if os.getpid() != self._process:
+            os._exit(0)
+        data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
         with self._turn:
-            super().send(obj)
+            if not self.is_open():
+                raise OSError(_CLOSED)
+            try:
+                self.send_bytes(data)
+            except ConnectionError as error:
+                raise _ParentGone from error
+
+    def recv(self) -> Any:
+        """Return the next message."""
+        try:
+            return super().recv()
+        except (EOFError, ConnectionError) as error:
+            raise _ParentGone from error
 
     def next_batch(self, feed: str) -> list[str]:
         """Return the next texts of a feed, or an empty list after the last."""
         self.send(("more", feed))
         texts: list[str] = self.recv()
         return texts
+
+
+_CLOSED: Final = "the process was ended, because its file descriptors had been closed"
+_WIPED: Final = "the process was ended, because modules had been removed from sys.modules"
+_NEEDED: Final = {"builtins", "copyreg", "numpy", "os", "pickle", "sys", "threading", "tokbench"}
 
 
 class _ToParent(logging.Handler):
@@ -198,7 +257,9 @@ class _ToParent(logging.Handler):
         self._connection = connection
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._connection.send(("log", (record.name, record.levelno, record.getMessage())))
+        text = attempt(record.getMessage)
+        if not isinstance(text, Failure):
+            self._connection.send(("log", (record.name, record.levelno, shortened(text, LONGEST_MESSAGE))))
 
 
 def main(connection: int, memory: int, parent: int, level: int) -> None:
@@ -210,33 +271,59 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
         parent: the parent's process id.
         level: the least level of log messages that the parent shows.
     """
-    _die_with(parent)
+    _settle_down(parent)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
-    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES))
     line = _Line(connection)
+    inspect = _inspection(line)
     logger = logging.getLogger("tokbench")
     logger.addHandler(_ToParent(line))
     logger.setLevel(level)
+    context = WorkerContext(line.next_batch, lambda *step: line.send(("progress", step)))
+    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES), inspect)
     code = 0
     try:
-        context = WorkerContext(line.next_batch, lambda *step: line.send(("progress", step)))
         line.send(("ready", None))
         while True:
-            job, recipes = line.recv()
-            context.recipes.update(recipes)
-            for answer in job.run(context):
-                line.send(("answer", answer))
-            line.send(("done", None))
-    except (EOFError, ConnectionError):
-        pass  # the parent is through, or gone
+            _answer(line, context, inspect)
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+    except _ParentGone:
+        pass
+    except BaseException as error:  # noqa: BLE001 - the parent is told
+        code = 1
+        set_ended(f"the process was ended by {one_line(error)}" if line.is_open() else _CLOSED, error)
     os._exit(code)  # without tearing down vocabularies of a gigabyte
 
 
-def _die_with(parent: int) -> None:
-    """End with the parent, even in the middle of a job and if the parent is killed, where the system can do that.
+def _answer(line: _Line, context: WorkerContext, inspect: Callable[[], None]) -> None:
+    """Take one job, and answer it. Answers have the number of the job and their own: no answer counts twice."""
+    number, job, recipes = line.recv()
+    context.recipes.update(recipes)
+    with doing("working", tokenizer=next(iter(job.tokenizers), ""), place=""):
+        for k, answer in enumerate(job.run(context)):
+            inspect()
+            line.send(("answer", ((number, k), answer)))
+    line.send(("done", number))
+
+
+def _inspection(line: _Line) -> Callable[[], None]:
+    """Return a function that ends this process if foreign code has made it unfit for the tokenizers that follow."""
+    modules = {name: each for name, each in sys.modules.items() if name in _NEEDED or name.startswith("tokbench.")}
+
+    def inspect() -> None:
+        how = _CLOSED if not line.is_open() else _WIPED if not modules.items() <= sys.modules.items() else ""
+        if how:
+            set_ended(how)
+            os._exit(1)
+
+    return inspect
+
+
+def _settle_down(parent: int) -> None:
+    """End with the parent, adopt orphans, and be the first to go if memory runs out, where the system can do that.
 
     Raises:
         BackendError: the parent has ended already.
@@ -245,5 +332,7 @@ def _die_with(parent: int) -> None:
         import ctypes
 
         attempt(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))  # 1: PR_SET_PDEATHSIG
+        attempt(lambda: ctypes.CDLL(None).prctl(36, 1))  # 36: PR_SET_CHILD_SUBREAPER
+        attempt(lambda: Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii"))
     if os.getppid() != parent:
         raise BackendError("the parent of this worker has gone")

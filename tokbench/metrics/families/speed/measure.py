@@ -36,6 +36,7 @@ from tokbench.plugin import (
     Tokenizer,
     WarmsUp,
     attempt,
+    check_encoded,
     decode_batch,
     doing,
     encode_batch,
@@ -106,6 +107,7 @@ class _Contender:
         encode = partial(encode_batch, self.tokenizer, part.texts)
         yield "encode_mb_per_s", encode
         encoded = encode()
+        check_encoded(encoded, len(part.texts), self.tokenizer.vocab_size)
         self.digest.update(encoded.ids.tobytes())
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 

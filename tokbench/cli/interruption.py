@@ -1,0 +1,50 @@
+"""SIGTERM and SIGHUP stop a command as Ctrl-C does: what was measured is written, and no process is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Final
+
+_SIGNALS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class Interruption:
+    """Remembers which signal has stopped the command.
+
+    Attributes:
+        exit_code: 128 and the number of the signal, as shells count: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
+    """
+
+    exit_code = 128 + signal.SIGINT
+
+
+def stop_on_signals() -> None:
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as SIGINT does.
+
+    A signal that is ignored when the command starts stays ignored, as in other Unix programs: SIGHUP under ``nohup``,
+    SIGINT in the background of a script.
+    """
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    for each in _SIGNALS:  # a second one must not keep the reports from being written
+        signal.signal(each, signal.SIG_IGN)
+    Interruption.exit_code = 128 + number
+    if number == getattr(signal, "SIGHUP", None):
+        _leave_terminal()
+    raise KeyboardInterrupt
+
+
+def _leave_terminal() -> None:
+    """Print nothing more where a terminal has gone, because printing there raises."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and stream.isatty():
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)

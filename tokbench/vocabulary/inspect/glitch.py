@@ -133,12 +133,10 @@ def by_surprise(listing: Listing, ids: list[int], order: MergeOrder | None) -> l
         order: the merges, if they are known.
     """
     found = relatives(len(listing.data), order)
-    lengths = np.array([len(listing.data[i]) for i in ids], dtype=np.int64)
-    score = found.distance[ids] / lengths if ids else np.zeros(0)
-    return [
-        Token(ids[k], listing.data[ids[k]].decode(), _relation(listing, ids[k], found))
-        for k in np.lexsort((ids, score)).tolist()
-    ]
+    candidates = np.array(sorted(ids), dtype=np.int64)
+    lengths = np.array([len(listing.data[i]) for i in candidates], dtype=np.int64)
+    by_score = candidates[np.argsort(found.distance[candidates] / lengths, kind="stable")]
+    return [Token(i, listing.data[i].decode(), _relation(listing, i, found)) for i in by_score.tolist()]
 
 
 def _relation(listing: Listing, token: int, found: Relatives) -> str:

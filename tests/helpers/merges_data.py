@@ -2,6 +2,8 @@
 
 import base64
 import json
+from collections import Counter
+from functools import lru_cache
 
 import regex
 import tiktoken
@@ -62,27 +64,28 @@ def cut(text, found):
         yield text[at:]
 
 
+@lru_cache(maxsize=2)
+def counted_chunks(texts, splits):
+    """Count each chunk of texts, once for all sizes that are tried on them."""
+    return Counter(chunk for text in texts for chunk in chunks(text, splits))
+
+
 def through_tiktoken(ranks, splits, texts):
     """Count the tokens that tiktoken makes of texts that are split already; each chunk is encoded once."""
     encoding = tiktoken.Encoding("cut", pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
-    known = {}
-    total = 0
-    for text in texts:
-        for chunk in chunks(text, splits):
-            if chunk not in known:
-                known[chunk] = len(encoding.encode_ordinary(chunk))
-            total += known[chunk]
-    return total
+    found = counted_chunks(tuple(texts), tuple(splits))
+    return sum(len(encoding.encode_ordinary(chunk)) * times for chunk, times in found.items())
 
 
 def cut_ranks(tokenizer, splits):
     """The same vocabulary in tiktoken, but for some ids."""
     special = set(tokenizer.special_ids.values())
+    tokens = [(i, tokenizer.token_bytes(i)) for i in range(tokenizer.vocab_size) if i not in special]
 
     def count(dropped, texts):
         ranks = {}
-        for i in range(tokenizer.vocab_size):
-            if i not in special and i not in dropped and (data := tokenizer.token_bytes(i)):
+        for i, data in tokens:
+            if data and i not in dropped:
                 ranks.setdefault(data, i)
         return through_tiktoken(ranks, splits, texts)
 

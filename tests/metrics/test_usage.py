@@ -75,11 +75,11 @@ def test_where_merges_are_not_told():
     assert units["usage_active"].value == 2 / 0x110000
 
 
-def test_candidates_are_what_is_built_most_and_hardly_emitted():
+def test_scaffold_is_what_is_built_most_and_hardly_emitted():
     tokenizer = BPETokenizer([(97, 98), (256, 99)], engine="python")
     use = corpus_use(tokenizer, ["abc" * 9, "bc"])
     assert (use.documents, use.tokens) == (2, 11)
-    assert [(token.id, token.remark) for token in use.candidates] == [
+    assert [(token.id, token.remark) for token in use.apart["scaffold"]] == [
         (97, "built 9, emitted 0"),
         (256, "built 9, emitted 0"),
     ]

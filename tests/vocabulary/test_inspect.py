@@ -226,9 +226,23 @@ def test_inspect_says_what_it_found(tmp_path):
     assert "no errors" in done.stdout
     assert "in 2 documents, 13 tokens" in done.stdout
     assert "does not give its merges" in done.stdout
+    assert "no candidates, single byte: 239: 0 " in done.stdout
     whole = json.loads(inspect("--backend", "utf8_bytes", "--json").stdout)
     assert whole["vocab_size"] == sum(whole["kinds"].values()) == 256
     assert whole["failed"] is False
+
+
+def test_inspect_lists_candidates_for_glitch_tokens(tmp_path):
+    path = tmp_path / "fixed.bpe.json"
+    BPETokenizer([(98, 97), (120, 121), (257, 122), (258, 122)], "gpt4").save(path)  # ba, xy, xyz, xyzz
+    (tmp_path / "a.txt").write_text("banana\n", encoding="utf-8")
+    arguments = ("--backend", "regex_bpe", "-O", f"path={path}", "--text", str(tmp_path / "a.txt"))
+    shown = inspect(*arguments).stdout
+    assert "candidates for glitch tokens: 3 (1.2%) are whole tokens that these texts never make" in shown
+    assert "    259 xyzz (1 merge from 'xyz')\n    258 xyz (1 merge from 'xyzz')\n    257 xy (1 merge" in shown
+    corpus = json.loads(inspect(*arguments, "--json").stdout)["corpus"]
+    assert [token["id"] for token in corpus["candidates"]] == [259, 258, 257]
+    assert corpus["apart"]["scaffold"] == [{"id": 98, "text": "b", "remark": "built 1, emitted 0"}]
 
 
 def test_inspect_is_a_gate(tmp_path):

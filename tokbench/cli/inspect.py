@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tokbench.vocabulary.inspect.usage import CorpusUse
 
 _EXAMPLES = 8
-_WIDEST = 24
+_CANDIDATES = 20
+_WIDEST = 32
 
 
 @click.command()
@@ -39,7 +40,7 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
     texts = _texts(text) if text else None
     tokenizer = load(backend, **parse_options(options))
     health = examine(tokenizer)
-    use = corpus_use(tokenizer, texts) if texts is not None else None
+    use = None if texts is None else corpus_use(tokenizer, texts, health.unreachable)
     if as_json:
         whole = asdict(health) | {"failed": health.failed} | ({"corpus": asdict(use)} if use else {})
         click.echo(json.dumps(whole, indent=1))
@@ -80,7 +81,15 @@ def _show_use(use: CorpusUse, vocab_size: int) -> None:
             "  this tokenizer does not give its merges: tokens that only parts of others are made of count as unseen"
         )
     if use.candidates:
-        click.echo(f"  candidates for under-trained tokens: {_some(use.candidates)}")
+        share = f"{len(use.candidates):,} ({len(use.candidates) / vocab_size:.1%})"
+        click.echo(
+            f"  candidates for glitch tokens: {share} are whole tokens that these texts never make; "
+            "the most surprising first:"
+        )
+        for token in use.candidates[:_CANDIDATES]:
+            click.echo(f"    {_shown(token)}")
+    for kind, tokens in use.apart.items():
+        click.echo(f"  no candidates, {kind}: {len(tokens):,}: {_some(tokens)}")
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -89,11 +98,12 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def _some(tokens: Sequence[Token]) -> str:
     """Return the first few tokens as text, with invisible characters made visible."""
+    more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
+    return ", ".join(map(_shown, tokens[:_EXAMPLES])) + more
+
+
+def _shown(token: Token) -> str:
     from tokbench.report.escaping import cut, visible
 
-    def shown(token: Token) -> str:
-        text = cut(visible(token.text, spaces=True), _WIDEST) or "nothing"
-        return f"{token.id} {text}" + (f" ({visible(token.remark)})" if token.remark else "")
-
-    more = f" and {len(tokens) - _EXAMPLES:,} more" if len(tokens) > _EXAMPLES else ""
-    return ", ".join(map(shown, tokens[:_EXAMPLES])) + more
+    text = cut(visible(token.text, spaces=True), _WIDEST) or "nothing"
+    return f"{token.id} {text}" + (f" ({visible(token.remark)})" if token.remark else "")

@@ -16,6 +16,7 @@ from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, junk, list_to
 _LONGEST: Final = 10
 _MOST_TWINS: Final = 4
 _REPLACEMENT: Final = "\ufffd".encode()
+_UNREACHED: Final = ("unreachable", "no text found", "undecodable", "never UTF-8", "twin")
 _ORDINARY: Final = frozenset(TokenKind) - {TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP}
 
 
@@ -76,6 +77,11 @@ class Inspection:
         """``True`` if any finding is an error."""
         return any(finding.severity == Severity.ERROR for finding in self.findings)
 
+    @property
+    def unreachable(self) -> set[int]:
+        """The ids that no text gave, whatever the reason, special tokens aside."""
+        return {token.id for finding in self.findings if finding.rule in _UNREACHED for token in finding.tokens}
+
 
 def examine(tokenizer: Tokenizer) -> Inspection:
     """Inspect every id of a tokenizer.
@@ -105,7 +111,7 @@ def examine(tokenizer: Tokenizer) -> Inspection:
         kinds=_counted(kind.value for kind in listing.kinds),
         scripts=_counted(script_of(listing.data[i].decode()) for i in text),
         longest=[
-            _token(listing, i, f"{len(listing.data[i])} bytes")
+            token_of(listing, i, f"{len(listing.data[i])} bytes")
             for i in sorted(ordinary, key=lambda i: -len(listing.data[i]))[:_LONGEST]
         ],
     )
@@ -115,7 +121,8 @@ def _counted(names: Any) -> dict[str, int]:
     return dict(Counter(names).most_common())
 
 
-def _token(listing: Listing, token: int, remark: str = "") -> Token:
+def token_of(listing: Listing, token: int, remark: str = "") -> Token:
+    """Return an id with its text, or its bytes where they are not UTF-8 by themselves."""
     data = listing.data[token]
     return Token(
         token, data.decode() if listing.kinds[token] != TokenKind.FRAGMENT else f"bytes {data.hex(' ')}", remark
@@ -139,17 +146,17 @@ def _unreachable(tokenizer: Tokenizer, listing: Listing, lost: set[int]) -> list
     for i in sorted(lost):
         data = listing.data[i]
         if _REPLACEMENT in data:
-            undecodable.append(_token(listing, i))
+            undecodable.append(token_of(listing, i))
         elif data in reached:
-            twins.append(_token(listing, i))
+            twins.append(token_of(listing, i))
         elif not can_be_text(data):
-            never.append(_token(listing, i))
+            never.append(token_of(listing, i))
         elif listing.kinds[i] == TokenKind.FRAGMENT:
-            fragments.append(_token(listing, i))
+            fragments.append(token_of(listing, i))
         else:
             instead = attempt(lambda data=data: list(tokenizer.encode(data.decode())))  # type: ignore[misc]
             remark = instead.reason if isinstance(instead, Failure) else f"its text gives {instead}"
-            dead.append(_token(listing, i, remark))
+            dead.append(token_of(listing, i, remark))
     return [
         Finding("unreachable", Severity.ERROR, "no text that was tried gives these ids, in no context", dead),
         Finding(
@@ -179,7 +186,7 @@ def _duplicates(listing: Listing) -> Finding:
     for i, data in enumerate(listing.data):
         if listing.kinds[i] in _ORDINARY:
             by_data.setdefault(data, []).append(i)
-    tokens = [_token(listing, ids[0], _also(ids[1:])) for ids in by_data.values() if len(ids) > 1]
+    tokens = [token_of(listing, ids[0], _also(ids[1:])) for ids in by_data.values() if len(ids) > 1]
     return Finding("duplicate", Severity.NOTE, "several ids stand for the same bytes", tokens)
 
 
@@ -190,13 +197,13 @@ def _also(ids: list[int]) -> str:
 
 def _junk(listing: Listing) -> Finding:
     remarks = ((i, junk(data)) for i, data in enumerate(listing.data) if listing.kinds[i] in _ORDINARY)
-    tokens = [_token(listing, i, remark) for i, remark in remarks if remark]
+    tokens = [token_of(listing, i, remark) for i, remark in remarks if remark]
     return Finding("junk", Severity.WARNING, "long repeats of one character, or very long tokens", tokens)
 
 
 def _not_ordinary(listing: Listing) -> list[Finding]:
     special = [Token(i, name) for name, i in sorted(listing.special.items(), key=lambda item: item[1])]
-    gaps = [_token(listing, i) for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP]
+    gaps = [token_of(listing, i) for i, kind in enumerate(listing.kinds) if kind == TokenKind.GAP]
     return [
         Finding("special", Severity.NOTE, "special tokens, which ordinary text does not give", special),
         Finding("gap", Severity.NOTE, "ids without any bytes: not used", gaps),

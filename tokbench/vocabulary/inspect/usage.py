@@ -1,8 +1,8 @@
-"""Classifies ids by their use in a corpus, and lists tokens that a model hardly learns."""
+"""Classifies ids by their use in a corpus, and lists candidates for tokens that a model hardly learns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.batch import check_encoded, encode_batch
-from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import ContractError
 from tokbench.vocabulary.curve import Curve
-from tokbench.vocabulary.inspect.examine import Token
-from tokbench.vocabulary.merges import merge_order
+from tokbench.vocabulary.inspect.examine import Token, token_of
+from tokbench.vocabulary.inspect.glitch import Never, by_surprise, sort_unseen
+from tokbench.vocabulary.inspect.tokens import Listing, list_tokens
+from tokbench.vocabulary.merges import MergeOrder, merge_order
 
 ACTIVE: Final = 5e-6
 """The share of all tokens from which on an id is active: five in a million."""
@@ -24,7 +26,6 @@ SURVIVAL: Final = 0.1
 """An id is scaffold if it is emitted in a smaller share of the times that it is built."""
 
 _BATCH: Final = 2000
-_CANDIDATES: Final = 50
 
 
 class Usage(StrEnum):
@@ -54,8 +55,13 @@ def built_counts(tokenizer: Tokenizer, emitted: NDArray[np.int64]) -> NDArray[np
     >>> built_counts(tokbench.load("utf8_bytes"), np.ones(256, dtype=np.int64)) is None
     True
     """
+    order = _order(tokenizer)
+    return None if order is None else Curve(order, emitted).built
+
+
+def _order(tokenizer: Tokenizer) -> MergeOrder | None:
     try:
-        return Curve(merge_order(tokenizer), emitted).built
+        return merge_order(tokenizer)
     except ContractError:
         return None
 
@@ -92,39 +98,59 @@ class CorpusUse:
         documents, tokens: the amount of text.
         classes: the number of ids of each usage class; they add up to the vocabulary. Without merges there is no
             ``scaffold``.
-        candidates: candidates for under-trained tokens: scaffold tokens, those first that were built most often.
+        candidates: candidates for glitch tokens: whole tokens that the texts never make, the most surprising first.
+        apart: ids that are no candidates, in lists: ``scaffold``, those first that were built most often, and the
+            other kinds of :class:`~tokbench.vocabulary.inspect.glitch.Never`.
     """
 
     documents: int
     tokens: int
     classes: dict[str, int]
     candidates: list[Token]
+    apart: dict[str, list[Token]]
 
 
-def corpus_use(tokenizer: Tokenizer, texts: Sequence[str]) -> CorpusUse:
+def corpus_use(tokenizer: Tokenizer, texts: Sequence[str], unreachable: Collection[int] = ()) -> CorpusUse:
     """Count the ids of texts.
+
+    Args:
+        tokenizer: the tokenizer.
+        texts: the texts.
+        unreachable: ids that no text gives, where that is known: they are no candidates.
 
     Raises:
         ContractError: an id is out of range.
 
     >>> import tokbench
-    >>> corpus_use(tokbench.load("utf8_bytes"), ["banana"]).classes
-    {'active': 3, 'rare': 0, 'unseen': 253}
+    >>> use = corpus_use(tokbench.load("utf8_bytes"), ["banana"])
+    >>> use.classes, use.candidates, {kind: len(tokens) for kind, tokens in use.apart.items()}
+    ({'active': 3, 'rare': 0, 'unseen': 253}, [], {'single byte': 253})
     """
     emitted = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for start in range(0, len(texts), _BATCH):
         encoded = encode_batch(tokenizer, texts[start : start + _BATCH])
         check_encoded(encoded, len(texts[start : start + _BATCH]), tokenizer.vocab_size)
         emitted += np.bincount(encoded.ids, minlength=tokenizer.vocab_size)
-    formed = built_counts(tokenizer, emitted)
+    order = _order(tokenizer)
+    formed = None if order is None else Curve(order, emitted).built
     classes = usage_classes(emitted, formed)
-    candidates: list[Token] = []
-    if formed is not None and isinstance(tokenizer, HasTokenBytes):
-        scaffold = classes[Usage.SCAFFOLD]
-        order = scaffold[np.argsort(-formed[scaffold], kind="stable")][:_CANDIDATES]
-        candidates = [
-            Token(i, tokenizer.token_bytes(i).decode(errors="replace"), f"built {formed[i]:,}, emitted {emitted[i]:,}")
-            for i in order.tolist()
-        ]
     counts = {usage.value: len(ids) for usage, ids in classes.items() if formed is not None or usage != Usage.SCAFFOLD}
-    return CorpusUse(len(texts), int(emitted.sum()), counts, candidates)
+    listing = list_tokens(tokenizer)
+    never = sort_unseen(listing, classes[Usage.UNSEEN], unreachable)
+    candidates = by_surprise(listing, never.pop(Never.CANDIDATE), order)
+    apart = {
+        Usage.SCAFFOLD.value: _scaffold(listing, classes[Usage.SCAFFOLD], emitted, formed),
+        **{kind.value: [token_of(listing, i) for i in ids] for kind, ids in never.items()},
+    }
+    return CorpusUse(
+        len(texts), int(emitted.sum()), counts, candidates, {kind: tokens for kind, tokens in apart.items() if tokens}
+    )
+
+
+def _scaffold(
+    listing: Listing, ids: NDArray[np.int64], emitted: NDArray[np.int64], formed: NDArray[np.int64] | None
+) -> list[Token]:
+    if formed is None:
+        return []
+    most_built = ids[np.argsort(-formed[ids], kind="stable")].tolist()
+    return [token_of(listing, i, f"built {formed[i]:,}, emitted {emitted[i]:,}") for i in most_built]

@@ -14,12 +14,14 @@ Vocabularies that start from characters, and those that list their merges, are r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
+from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
@@ -204,8 +206,8 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
             halves. Its merge then stands behind the one that gives the second half.
 
     Raises:
-        ValueError: a late merge would take away what the one before it would have merged next to it: there is no
-            order in which all merges are done.
+        ValueError: a late merge and another one want the same token, and engines do not give it to the one that comes
+            first in the order: see :func:`.late.check_group`.
 
     >>> recover_from([Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (0, 5)), Candidate(4, [0, 1, 2], (3, 2))]).merges
     [(0, 1, 3), (3, 2, 4)]
@@ -246,7 +248,7 @@ class Recovery:
         """
         for (token_id, _, pair), parts in self._ranks.events():
             if is_merged(parts, pair):
-                self._wake(parts[0], parts[1], token_id)
+                self._add_late((parts[0], parts[1], token_id))
                 continue
             if self._late and pair != ():
                 self._wait(len(self._left_over), parts)
@@ -259,22 +261,33 @@ class Recovery:
             self._waiting.setdefault(neighbours, []).append(place)
             self._ranks.watch(neighbours)
 
-    def _wake(self, left: int, right: int, token_id: int) -> None:
-        for place in sorted(set(self._waiting.pop((left, right), ()))):
-            made, _, _, pair = self._left_over[place]
+    def _add_late(self, first: Merge) -> None:
+        """Add the merges that a merge and one another give their halves, lowest rank first, as engines do them."""
+        group = [GroupMerge(*first, place=len(self._left_over))]
+        ready: list[int] = []
+        self._wake(first, ready)
+        while ready:
+            place = heappop(ready)
+            made = self._left_over[place].made
             if self._ranks.built(made):
                 continue  # from two other halves, which are there before these wherever its bytes are
+            left, right = self._parts[place]
+            self._ranks.add(left, right, made)
+            group.append(GroupMerge(left, right, made, place))
+            self._wake((left, right, made), ready)
+        check_group(group)
+
+    def _wake(self, merge: Merge, ready: list[int]) -> None:
+        """Do a new merge in all that waits for it, and push the places of those that are left in their halves."""
+        left, right, made = merge
+        for place in set(self._waiting.pop((left, right), ())):
             before = self._parts[place]
-            parts = merge_pair(before, (left, right), token_id)
+            parts = merge_pair(before, (left, right), made)
             if len(parts) == len(before) or len(parts) == 1:
                 continue  # other merges have taken these neighbours
-            if not is_merged(parts, pair):
-                self._wait(place, parts)
-            elif parts[1] == left:
-                raise ValueError(f"id {made} is made of ids that come after it, and takes from what they are made of")
-            else:
-                self._ranks.add(parts[0], parts[1], made)
-                self._wake(parts[0], parts[1], made)
+            self._wait(place, parts)
+            if is_merged(parts, self._left_over[place].pair):
+                heappush(ready, place)
 
 
 def _check(ranks: Mapping[bytes, int]) -> None:

@@ -1,0 +1,78 @@
+"""Late merges: an engine does them as soon as their halves exist, because their own rank is lower.
+
+Suppose that the merge ``a b`` makes the second half of ``cab``, and that ``cab`` has the lower rank. An engine merges
+one ``a b``, then at once the ``c ab`` that it gave, then the next ``a b``: it goes from place to place in the text. An
+order of merges goes from merge to merge: all ``a b`` of the text, then all ``c ab``. Both give the same ids unless a
+token can go into two merges of such a group, and the two ways give it to different ones. :func:`check_group` finds
+these groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+
+class GroupMerge(NamedTuple):
+    """One merge of a group.
+
+    Attributes:
+        left: the id of its left half.
+        right: the id of its right half.
+        made: the id that it makes.
+        place: its place among all candidates: of two merges that are possible, an engine does the lower one.
+    """
+
+    left: int
+    right: int
+    made: int
+    place: int
+
+
+def check_group(group: Sequence[GroupMerge]) -> None:
+    """Check that a group of merges, done one after the other, gives what an engine gives.
+
+    A token can go into two merges only as the right half of one and the left half of the other. All such pairs of
+    merges are looked at.
+
+    Args:
+        group: the merge that was found at its own rank, then the late ones that it makes possible, in order.
+
+    Raises:
+        ValueError: an engine would give a token to another merge than the order does.
+
+    >>> ab = GroupMerge(97, 98, made=300, place=9)
+    >>> check_group([ab, GroupMerge(99, 300, made=301, place=1)])  # c ab
+    >>> check_group([ab, GroupMerge(300, 97, made=301, place=1)])  # ab a, which takes the 'a' of the next 'ab'
+    Traceback (most recent call last):
+    ValueError: id 301 is made of ids that come after it, and in some texts takes from what id 300 is made of
+    """
+    if len(group) == 1:
+        return
+    made = {merge.made for merge in group}
+    that_begin_with: dict[int, list[int]] = {}
+    for k, merge in enumerate(group):
+        that_begin_with.setdefault(merge.left, []).append(k)
+    for before, merge in enumerate(group):
+        for after in that_begin_with.get(merge.right, ()):
+            first = _first_in_engine(group, before, after, made)
+            if first != min(before, after):
+                raise ValueError(
+                    f"id {group[first].made} is made of ids that come after it, and in some texts takes from what id "
+                    f"{group[before + after - first].made} is made of"
+                )
+
+
+def _first_in_engine(group: Sequence[GroupMerge], before: int, after: int, made: Collection[int]) -> int:
+    """Return the one of two merges that an engine does where it could do both.
+
+    Args:
+        group: as for :func:`check_group`.
+        before: the place in the group of the merge whose right half is in question.
+        after: the place of the merge whose left half it is.
+        made: the ids that the group makes.
+    """
+    if before == 0 or after == 0 or group[after].right in made:
+        # The engine comes from the left. It has done all that is possible there before it makes a token further right.
+        return before
+    return min(before, after, key=lambda k: group[k].place)

@@ -1,0 +1,129 @@
+"""Candidates for glitch tokens, held against lists that were published for GPT-2's vocabulary and for cl100k_base."""
+
+import numpy as np
+import pytest
+import tiktoken
+
+import tokbench
+from tokbench.vocabulary.inspect.examine import examine
+from tokbench.vocabulary.inspect.glitch import Never, relatives
+from tokbench.vocabulary.inspect.usage import corpus_use
+from tokbench.vocabulary.merges import MergeOrder
+from tokbench_plugins.bpe.tokenizer import BPETokenizer
+
+WATKINS = """
+wcsstore| practition| Dragonbound| guiActive| davidjl|覚醒|ForgeModLoader| 裏覚醒|PsyNetMessage| guiActiveUn| guiName
+| externalTo| unfocusedRange| guiActiveUnfocused| guiIcon| externalToEVA| externalToEVAOnly|reportprint
+|embedreportprint|cloneembedreportprint|rawdownload|rawdownloadcloneembedreportprint|SpaceEngineers
+|externalActionCode|?????-?????-|ーン|cffff|MpServer| gmaxwell|cffffcc| "$:/| Smartstocks|":[{"|龍喚士|":"","| attRot
+| Mechdragon| PsyNet| RandomRedditor| RandomRedditorWithNo|ertodd| sqor| istg| petertodd|StreamerBot|TPPStreamerBot
+|FactoryReloaded| partName| Skydragon|iHUD|catentry|ItemThumbnailImage| UCHIJ| SetFontSize|DeliveryDate|quickShip
+|quickShipAvailable|isSpecialOrderable|inventoryQuantity|channelAvailability|soType|soDeliveryDate|龍契士|oreAndOnline
+|InstoreAndOnline|BuyableInstoreAndOnline|natureconservancy|assetsadobe|Downloadha|Nitrome| TheNitrome| TheNitromeFan
+|GoldMagikarp|DragonMagazine|TextColor| srfN| largeDownload| srfAttach|EStreamFrame|ゼウス| SolidGoldMagikarp|ーティ
+| サーティ| サーティワン| Adinida|":""},{"|ItemTracker| DevOnline|@#&|EngineDebug| strutConnector| Leilan|uyomi|aterasu
+|ÃÂ|ÃÂÃÂ|ÃÂÃÂÃÂÃÂ|ÃÂÃÂÃÂÃÂÃÂÃÂÃÂÃÂ|ÛÛ| TAMADRA|EStream|.[|\\.|"]=>|''.| "\\|\\">|\\-| --------|天|к|ュ|ヤ
+"""
+"""GPT-2: the list of "SolidGoldMagikarp III: Glitch token archaeology" (Watkins and Rumbelow 2023, lesswrong.com), but for
+24 control characters, zero-width marks and the longest repeats."""
+
+GPT_J = """
+ attRot| externalToEVA|EStreamFrame| RandomRedditor|PsyNetMessage| SolidGoldMagikarp| Adinida| RandomRedditorWithNo
+|cloneembedreportprint|oreAndOnline|InstoreAndOnline| davidjl| TheNitromeFan| TheNitrome| srfN|embedreportprint
+|GoldMagikarp|StreamerBot| UCHIJ| DevOnline|rawdownloadcloneembedreportprint| サーティ|Downloadha| Smartstocks
+|rawdownload| externalToEVAOnly| guiActiveUn| unfocusedRange| guiActiveUnfocused|quickShip|?????-?????-
+|DragonMagazine| 裏覚醒|龍契士| strutConnector|isSpecialOrderable
+"""
+"""GPT-2's vocabulary in GPT-J: the first 36 that Land and Bartolo verified by weights and by prompts
+(cohere-ai/magikarp, results/reports/EleutherAI_gpt_j_6b.md)."""
+
+OLMO_2 = """
+useRalative|useRal|webElementProperties|\tRTLU|PostalCodesNL|webElementX|$PostalCodesNL|\tRTCK|\tRTHOOK
+| ForCanBeConvertedToF| ForCanBeConverted|webElementXpaths|:-------------</|richTextPanel|-vesm|\tRTLI| StreamLazy
+|\tTokenNameIdentifier|Japgolly|elementGuidId|(stypy|useRalativeImagePath|adaptiveStyles|\tRTDBG|SpecWarn
+|methodPointerType|(statearr|\tRTLR|artisanlib|externalActionCode|CppMethodIntialized| QtAws| AppMethodBeat|LANGADM
+| typingsJapgolly|quotelev|_ComCallableWrapper|/ayushman|MethodBeat|+lsi|_REALTYPE|\tRTCT|selectorMethod|.sulake
+|(InitializedTypeInfo|/Subthreshold|_FieldOffsetTable| EnumerableStream|departureday|_typeDefinitionSize
+|_InternalArray|methodVisitor|♀♀♀♀|\tEIF|CppGuid|erusform|CppTypeDefinitionSizes|.xrLabel| PodsDummy|ConstraintMaker
+|_typeDefinition| +#+#+#+|$fdata|CppTypeDefinition|rPid|<lemma|%timeout| NUITKA|雅黑|orThunk| FINSEQ|((&___
+"""
+"""cl100k_base in OLMo 2: those that Land and Bartolo's method verified (cohere-ai/magikarp,
+results/reports/allenai_OLMo_2_1124_7B.md), but for tokens with line ends."""
+
+CANDIDATES = {"gpt2": 23_743, "cl100k_base": 66_564}
+PUBLISHED = {
+    # The list; what of it these texts do make; how many are among the first 50, 500 and 5,000 candidates.
+    "gpt2": [
+        (WATKINS, {" practition", ".[", "天", "к"}, {50: 33, 500: 55, 5000: 80}),
+        (GPT_J, set(), {50: 17, 500: 27, 5000: 33}),
+    ],
+    "cl100k_base": [(OLMO_2, set(), {50: 15, 500: 34, 5000: 46})],
+}
+COMMON = [" the", "w", " w", " function", "ing", " of", "e", " people", " has", "The"]
+
+
+def listed(text):
+    return text.strip("\n").replace("\n", "").split("|")
+
+
+@pytest.fixture(scope="module")
+def real_text(data):
+    """Lines of 10 languages of PUD, 13 of NTREX, a novel and plays: 5.4 million characters."""
+    paths = sorted(path for folder in ("pud", "ntrex", "text") for path in (data / folder).glob("*.txt"))
+    return [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["gpt2", "cl100k_base"])
+def test_published_lists_are_among_the_candidates(data, monkeypatch, real_text, encoding):
+    """Nearly all of them are, which says little; a list ordered by chance would have less than one in the first 50."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
+    found = [token.text for token in corpus_use(tokbench.load("tiktoken", encoding=encoding), real_text).candidates]
+    assert len(found) == CANDIDATES[encoding]
+    assert not {*COMMON} & {*found}
+    for source, made_by_these_texts, within in PUBLISHED[encoding]:
+        known = listed(source)
+        for token in [*known, *COMMON]:
+            tiktoken.get_encoding(encoding).encode_single_token(token)  # a KeyError if it is no token
+        assert {*known} - {*found} == made_by_these_texts
+        assert {most: len({*found[:most]} & {*known}) for most in within} == within
+
+
+def test_what_texts_never_make_is_sorted_by_kind():
+    # ab, abc, yz, xy, xyz (never, as yz comes first), e2 82, yzz
+    merges = [(97, 98), (256, 99), (121, 122), (120, 121), (259, 122), (226, 130), (258, 122)]
+    tokenizer = BPETokenizer(merges, special_tokens={"<end>": 263}, engine="python")
+    health = examine(tokenizer)
+    use = corpus_use(tokenizer, ["abc abc", "c"], health.unreachable)
+    assert [(token.id, token.text, token.remark) for token in use.candidates] == [
+        (259, "xy", "1 merge from 'xyz'"),
+        (262, "yzz", "4 merges from 'yz'"),
+        (258, "yz", "4 merges from 'yzz'"),
+    ]
+    apart = {kind: [token.id for token in tokens] for kind, tokens in use.apart.items()}
+    assert apart["scaffold"] == [97, 98, 256]
+    assert apart[Never.SPECIAL] == [263]
+    assert apart[Never.FRAGMENT] == [261]
+    assert set(apart[Never.UNREACHABLE]) == {0xC0, 0xC1, *range(0xF5, 0x100), 260}
+    assert {0, 120, 0xE2} < set(apart[Never.SINGLE_BYTE]) < set(range(256))
+    sorted_ids = [i for ids in apart.values() for i in ids] + [token.id for token in use.candidates]
+    assert len(sorted_ids) == len(set(sorted_ids)) == use.classes["unseen"] + use.classes["scaffold"]
+
+
+def test_without_merges_the_longest_come_first(data):
+    tokenizer = tokbench.load("sentencepiece", path=str(data / "spm" / "t5_base.model"))
+    use = corpus_use(tokenizer, ["The house is wonderful."])
+    lengths = [len(token.text.encode()) for token in use.candidates]
+    assert lengths == sorted(lengths, reverse=True)
+    assert all(not token.remark for token in use.candidates)
+    assert " house" not in [token.text for token in use.candidates]
+    assert "scaffold" not in use.apart
+
+
+def test_a_relative_is_a_part_or_a_whole_that_merges_make():
+    order = MergeOrder(300, [(97, 98, 256), (256, 99, 257), (120, 121, 258), (257, 258, 259)])
+    found = relatives(300, order)
+    assert found.closest[[256, 257, 258, 259, 97]].tolist() == [257, 256, 259, 258, -1]
+    assert found.merges[[256, 257, 258, 259, 97]].tolist() == [1, 1, 1, 1, 0]
+    assert found.distance[[256, 258, 97]].tolist() == [0.5, 0.25, 1.0]
+    assert (relatives(3, None).closest == np.array([-1, -1, -1])).all()

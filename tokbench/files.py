@@ -67,17 +67,33 @@ def not_text(data: bytes) -> str:
     return f"a binary file (byte {zero + 1:,} is zero)" if zero >= 0 else ""
 
 
-def read_file(path: Path) -> bytes:
+def read_file(path: Path, *, text: bool = False) -> bytes:
     """Return the bytes of a file.
 
+    Args:
+        path: the file.
+        text: refuse a file that is no text in any encoding, such as an image or an archive.
+
     Raises:
-        BackendError: it cannot be read; the message names the file and the reason.
+        BackendError: it cannot be read, or is binary; the message names the file and the reason.
 
     >>> read_file(Path("nowhere.model"))
     Traceback (most recent call last):
     tokbench.errors.BackendError: nowhere.model: No such file or directory
     """
     try:
-        return path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise BackendError(f"{path}: {error.strerror}") from error
+    kind = not_text(data) if text else ""
+    if "binary" in kind and not _is_utf8(data):
+        raise BackendError(f"{path}: {kind}, and not text; is it the right file?")
+    return data
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -391,3 +391,21 @@ def test_a_link_in_the_place_of_an_artefact_is_replaced(write_config, tmp_path):
 def test_what_a_class_lacks_is_said_with_the_line_to_write(write_config, install, parts, message):
     install("incomplete_plugins")
     assert problems(write_config(**parts)) == [f"run.yaml:{message}"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "backend: tiktoken, path: x",
+        "backend: huggingface, path: x",
+        "backend: huggingface, vocab_txt: x",
+        "backend: naive_bpe, path: x",
+        "backend: codepoints, path: x",
+        "backend: gpt2_files, encoder: x, vocab: x",
+        "backend: tokbench_bpe, path: x",
+    ],
+)
+def test_a_binary_file_instead_of_a_vocabulary_is_called_one(write_config, tmp_path, options):
+    (tmp_path / "x").write_bytes(b"\x89PNG\r\n\x1a\n\x00\xff")
+    [line] = problems(write_config(tokenizers=f"  t: {{{options}}}"))
+    assert line.endswith("x: a binary file (a PNG image), and not text; is it the right file?")

@@ -227,7 +227,7 @@ def test_without_a_study_there_is_none(write_config, tmp_path):
         ),
         (
             {"extra": "study: {vocabulary: {sizes: []}}\n"},
-            "run.yaml:9:29: vocabulary.sizes: tuple should have at least 1 item after validation, not 0, but is []",
+            "run.yaml:9:29: vocabulary.sizes: must not be empty",
         ),
     ],
 )

@@ -192,7 +192,7 @@ def load(kind: str, path: Path) -> CodePoints | Words:
             names the file and the reason.
     """
     try:
-        content: Any = json.loads(plugin.read_file(path))
+        content: Any = json.loads(plugin.read_file(path, text=True))
     except (ValueError, RecursionError) as error:
         raise BackendError(f"{path}: not JSON: {error}; train again or restore the file") from error
     match content:

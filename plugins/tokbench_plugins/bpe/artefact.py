@@ -179,7 +179,7 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
     tokbench.errors.BackendError: nowhere.bpe.json: No such file or directory
     """
     try:
-        content = json.loads(read_file(path))
+        content = json.loads(read_file(path, text=True))
     except (ValueError, RecursionError) as error:
         raise BackendError(f"{path}: not JSON: {error}; train again or restore the file") from error
     try:

@@ -41,7 +41,7 @@ def _load(options: HuggingFaceLoadOptions) -> plugin.Tokenizer:
     path = options.path or options.vocab_txt
     assert path is not None
     try:
-        text = plugin.read_file(path).decode()
+        text = plugin.read_file(path, text=True).decode()
         return make_tokenizer(text if options.path else bert_json(text, lowercase=options.lowercase))
     except ValueError as error:
         raise plugin.BackendError(f"{path}: {error}") from error

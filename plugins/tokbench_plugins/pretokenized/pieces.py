@@ -47,7 +47,7 @@ def read_vocabulary(path: Path, spelling: Spelling) -> tuple[dict[str, int], lis
     Raises:
         BackendError: the file cannot be read, or a piece is damaged or there twice; the message says which.
     """
-    data = read_file(path)
+    data = read_file(path, text=True)
     try:
         text = data.decode("utf-8")
         found = json.loads(text) if path.suffix == ".json" else text.removesuffix("\n").split("\n")

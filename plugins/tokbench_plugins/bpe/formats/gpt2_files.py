@@ -47,7 +47,7 @@ def read_gpt2_files(encoder: Path, vocab: Path, pattern: str | None = "gpt2") ->
 
 def _read_merges(path: Path) -> list[tuple[str, str]]:
     try:
-        lines = read_file(path).decode().split("\n")
+        lines = read_file(path, text=True).decode().split("\n")
     except UnicodeDecodeError as error:
         raise BackendError(f"{path}: not UTF-8 text: {error}; get the file anew") from error
     if lines[0].rstrip("\r") != _HEADER:

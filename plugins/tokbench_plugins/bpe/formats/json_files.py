@@ -17,7 +17,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
             the message names file, line and column where there is such a place.
     """
     try:
-        content = json.loads(read_file(path), object_pairs_hook=_no_key_twice)
+        content = json.loads(read_file(path, text=True), object_pairs_hook=_no_key_twice)
     except json.JSONDecodeError as error:
         raise BackendError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}; get the file anew") from error
     except (ValueError, RecursionError) as error:

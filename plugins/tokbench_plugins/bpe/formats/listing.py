@@ -99,7 +99,7 @@ def read_listing(path: Path) -> Parts:
     Raises:
         BackendError: the file cannot be read or is not a listing; the message names file and line.
     """
-    lines = read_file(path).decode("utf-8", errors="replace").split("\n")
+    lines = read_file(path, text=True).decode("utf-8", errors="replace").split("\n")
     header = _HEADER.fullmatch(lines[0])
     if header is None:
         raise BackendError(f"{path}:1: {lines[0][:40]!r} does not begin a listing of version 1; write it anew")

@@ -39,7 +39,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
     """
     ranks: dict[bytes, int] = {}
     taken: set[int] = set()
-    for number, line in enumerate(read_file(path).splitlines(), 1):
+    for number, line in enumerate(read_file(path, text=True).splitlines(), 1):
         if not line:
             continue
         try:

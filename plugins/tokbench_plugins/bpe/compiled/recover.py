@@ -145,7 +145,8 @@ class CompiledRanks:
     @property
     def merges(self) -> list[Merge]:
         """See :attr:`..recovery.recover.Ranks.merges`."""
-        return [(left, right, made) for left, right, made in self._merges[: self.known].tolist()]
+        left, right, made = self._merges[: self.known].T.tolist()
+        return list(zip(left, right, made, strict=True))
 
     def built(self, token_id: int) -> bool:
         """See :meth:`..recovery.recover.Ranks.built`."""

@@ -45,6 +45,8 @@ def in_order(candidates: Iterable[Candidate], looked_up: Callable[[int], bool]) 
         raise NoMergesError(f"merges are out of order: {error}") from None
     built = {made for _, _, made in merges}
     whole = {chunk.made: chunk for chunk in reversed(left_over) if chunk.made not in built and looked_up(chunk.made)}
+    if not whole:
+        return tuple((left, right) for left, right, _ in merges)
     ranked = merge(
         ((rank, 1, (left, right)) for rank, (left, right, _) in enumerate(merges)),
         sorted((chunk.rank, 0, chunk.parts) for chunk in whole.values()),

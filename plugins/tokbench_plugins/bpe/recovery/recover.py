@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench_plugins.bpe.compiled.jit import has_numba
@@ -184,16 +185,18 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
     return recover_from(candidates_of_ranks(ranks))
 
 
-def candidates_of_ranks(ranks: Mapping[bytes, int]) -> Iterable[Candidate]:
-    """Yield the tokens of more than one byte, in order of id.
+def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:
+    """Return the tokens of more than one byte, in order of id.
 
     Raises:
         KeyError: a token has a byte that is not a token itself.
     """
     id_of = {token[0]: token_id for token, token_id in ranks.items() if len(token) == 1}
-    for token, token_id in sorted(ranks.items(), key=lambda item: item[1]):
-        if len(token) > 1:
-            yield Candidate(token_id, [id_of[byte] for byte in token])
+    in_order = sorted(ranks.items(), key=itemgetter(1))
+    if sorted(id_of.values()) == list(range(FIRST_MERGE)):  # as in most vocabularies: the ids of bytes are bytes too
+        table = bytes(id_of[byte] for byte in range(FIRST_MERGE))
+        return [Candidate(token_id, token.translate(table)) for token, token_id in in_order if len(token) > 1]
+    return [Candidate(token_id, [id_of[byte] for byte in token]) for token, token_id in in_order if len(token) > 1]
 
 
 def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Recovered:

@@ -300,7 +300,7 @@ def changes_text(options):
         text.unlink()
     else:
         text.write_bytes({"edited": text.read_bytes().replace(b"a", b"e", 1), "longer": text.read_bytes() + b"aa\n",
-                          "shorter": text.read_bytes()[:4], "binary": b"\xff\xfe", "same": text.read_bytes()}[how])  # fmt: skip
+                          "shorter": text.read_bytes()[:4], "latin-1": b"caf\xe9\n", "same": text.read_bytes()}[how])  # fmt: skip
     return Bytes()
 
 

@@ -41,7 +41,7 @@ def changed(write_config, faulty, tmp_path, monkeypatch):
         ("edited", 1, CHANGED),
         ("longer", 1, CHANGED),
         ("shorter", 1, CHANGED),
-        ("binary", 1, "not UTF-8: byte 0xff at offset 0"),
+        ("latin-1", 1, "not UTF-8: byte 0xe9 at offset 3"),
         ("gone", 1, "cannot be read: No such file or directory"),
     ],
 )

@@ -102,10 +102,11 @@ def _apart(plan: Plan) -> Iterator[Misfit]:
 def _references(plan: Plan) -> Iterator[Misfit]:
     """Yield families that compare with a tokenizer on corpora on which it is not measured."""
     paths = {entry.name: entry.path for entry in plan.config.metrics}
+    planned = {each.name for each in plan.tokenizers}
     for family, options in plan.metrics:
         for reference, place in _tokenizers(options):
             lacking = [corpus for corpus in _places(plan, family) if reference not in plan.names_on(corpus)]
-            if lacking:
+            if lacking and reference in planned:
                 message = f"tokenizer {reference!r} is not measured on {_listed(lacking)}; add it to its 'corpora'"
                 yield Misfit((*paths[family.name], *place), f"{message}, or bind {family.name!r} to the others")
 
@@ -131,7 +132,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def binding_notes(plan: Plan) -> Iterator[str]:
-    """Yield what a reader must know: where losses are not measured, and so not marked, because of a binding."""
+    """Yield what a reader must know: where losses are not measured because of a binding."""
     losses = plan.family(Role.ROUND_TRIP)
     if losses is None or losses.name not in plan.bound:
         return

@@ -244,8 +244,9 @@ def hanging(write_config, corpus, tmp_path, monkeypatch, backend, **popen):
             yield process, worker
         finally:
             process.kill()
-            if not ended(child):
-                os.kill(child, signal.SIGKILL)
+            for pid in (worker, child):
+                if not ended(pid):
+                    os.kill(pid, signal.SIGKILL)
 
 
 def stop(process, number):

@@ -183,3 +183,4 @@ def test_a_fast_test_fails_for_each_break(copy, mutation):
         path.write_text(whole, encoding="utf-8")
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"\nFAILED {mutation.killer}" in done.stdout, done.stdout
+    assert "AssertionError" in done.stdout, "the code ran, and gave something else"

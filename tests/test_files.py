@@ -64,9 +64,10 @@ def test_readers_and_a_killed_writer_see_whole_files(tmp_path):
     path.write_bytes(b"b" * SIZE)
     for k in range(3):
         with subprocess.Popen([sys.executable, "-c", WRITES_ALWAYS, str(path)]) as writer:
-            before = path.stat().st_ino
+            before, start = path.stat().st_ino, time.monotonic()
             while path.stat().st_ino == before:
                 assert writer.poll() is None
+                assert time.monotonic() < start + 60, "the file is written in place"
                 time.sleep(0.01)
             for _ in range(20):
                 assert is_whole(path.read_bytes())

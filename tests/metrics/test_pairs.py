@@ -135,6 +135,21 @@ def test_a_difference_that_one_group_of_documents_makes_is_not_told():
     assert (found.p, found.differ, found.ci_low) == (1.0, False, None)
 
 
+def test_many_comparisons_ask_more_of_each():
+    """One comparison would be enough for the difference; three comparisons are not."""
+    base = np.full(32, 1000.0)
+    tokens = {"A": base, "B": base + 4 + np.array([10.0, -10] * 16), "C": base + 4 + np.array([10.0, 10, -10, -10] * 8)}
+    [alone, _] = PairsMetric(Options()).finish_corpus(states({name: tokens[name] for name in "AB"})).pairs
+    assert 0.05 / 3 < alone.p == alone.p_holm < 0.05
+    assert alone.differ
+    outcome = PairsMetric(Options()).finish_corpus(states(tokens))
+    found = {pair.tokenizer + pair.other: pair for pair in outcome.pairs if pair.group == "g"}
+    assert found["AB"].p == alone.p
+    assert found["AB"].p_holm == pytest.approx(3 * min(found["AB"].p, found["AC"].p))
+    assert not any(pair.differ for pair in found.values())
+    assert {name: outcome.values[name, "g"]["rank"].value for name in "ABC"} == {"A": 1, "B": 1, "C": 1}
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_equals_its_definition(p_values):
     corrected = holm(p_values)

@@ -120,9 +120,9 @@ def test_what_leaves_processes_behind_is_ended_with_them(run, tmp_path, monkeypa
         assert ended(int(pid))
 
 
-def ended(pid):
+def ended(pid, tries=100):
     """Return true if a process has ended, or only waits for its parent to notice."""
-    for _ in range(100):
+    for _ in range(tries):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except FileNotFoundError:
@@ -244,8 +244,9 @@ def hanging(write_config, corpus, tmp_path, monkeypatch, backend, **popen):
             yield process, worker
         finally:
             process.kill()
-            if not ended(child):
-                os.kill(child, signal.SIGKILL)
+            for pid in (worker, child):
+                if not ended(pid, tries=1):
+                    os.kill(pid, signal.SIGKILL)
 
 
 def stop(process, number):

@@ -6,6 +6,7 @@ import pytest
 from conftest import cell, problems
 
 import tokbench
+from tokbench.corpus.shards import SHARD_CHARS
 from tokbench.results.cells import WHOLE, Status
 from tokbench.results.model import Results
 
@@ -45,6 +46,20 @@ def test_ids_out_of_range_cost_their_group(write_config, corpus, faulty):
     assert cell(results, "bad", "tokens", "y").reason == reason
     assert cell(results, "bad", "tokens").reason == reason, "a part must not pass for the whole"
     assert cell(results, "good", "tokens").value == 11
+
+
+def test_a_shard_that_fails_costs_its_whole_group(write_config, corpus, faulty, tmp_path):
+    """The first line of each group fills a shard; one of the two shards cannot be encoded."""
+    for group, lines in {"x": ["a" * SHARD_CHARS, "abc"], "y": ["b" * SHARD_CHARS, "aa"]}.items():
+        (tmp_path / f"{group}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    results = tokbench.run(
+        write_config(corpus, "  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}"), workers=0
+    )
+    for group, tokens in {"x": SHARD_CHARS + 3, "y": SHARD_CHARS + 2, WHOLE: 2 * SHARD_CHARS + 5}.items():
+        found = cell(results, "bad", "tokens", group)
+        assert (found.status, found.value) == (Status.FAILED, None)
+        assert "encode returned id 300" in found.reason
+        assert cell(results, "good", "tokens", group).value == tokens
 
 
 @pytest.mark.parametrize(

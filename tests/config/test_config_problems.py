@@ -8,8 +8,8 @@ from conftest import cell, problems
 
 import tokbench
 from tokbench.cli.main import tokbench as command
+from tokbench.corpus.words import morae
 from tokbench.corpus.words.icu import icu_works
-from tokbench.corpus.words.morae import morae_work
 
 
 def test_all_problems_are_told_at_once(tmp_path):
@@ -76,11 +76,12 @@ def bare(monkeypatch):
     """Take PyICU and SudachiPy away."""
     for name in ("icu", "sudachipy"):
         monkeypatch.setitem(sys.modules, name, None)
-    icu_works.cache_clear()
-    morae_work.cache_clear()
+    known = (icu_works, morae.morae_work, morae._analyser)
+    for each in known:
+        each.cache_clear()
     yield
-    icu_works.cache_clear()
-    morae_work.cache_clear()
+    for each in known:
+        each.cache_clear()
 
 
 @pytest.mark.usefixtures("bare")

@@ -24,7 +24,7 @@ from tokbench.config.model import CorpusEntry, Limits, MetricKeys, ReportEntry, 
 from tokbench.contracts import tokenizer as protocol
 from tokbench.contracts.metric import Role
 from tokbench.registry import load_registry
-from tokbench.report.cells import LOSSY
+from tokbench.report.cells import LOSSY, NO_INTERVAL
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.vocabulary_size import by_size
 from tokbench.report.tables import CellTables
@@ -81,9 +81,9 @@ def without_speed():
 
 
 def marked(tables, corpus, group, name):
-    """Bytes per token of a tokenizer at a place, with its marks."""
+    """Return the bytes per token of a tokenizer at a place, with its marks, those of missing intervals left out."""
     cell = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus, group).cells[name]
-    return cell.text if cell.value is None else f"{cell.value:.2f}{cell.marks}"
+    return cell.text if cell.value is None else f"{cell.value:.2f}{cell.marks.replace(NO_INTERVAL, '')}"
 
 
 def quickstart(results):

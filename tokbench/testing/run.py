@@ -51,6 +51,7 @@ class Session:
         self._limit = time_limit
         self._process: CheckProcess | None = None
         self._avoid: frozenset[str] = frozenset()
+        self._unavailable = ""
 
     def start(self) -> CheckProcess:
         """Return the process, which is started if it is not there.
@@ -59,7 +60,13 @@ class Session:
             BackendUnavailable: the tokenizer cannot be had here.
             BackendError: it does not load.
         """
-        self._process = self._process or CheckProcess(self.request, self._limit, avoid=self._avoid)
+        if self._unavailable:  # it is not asked again for every rule
+            raise BackendUnavailable(self._unavailable)
+        try:
+            self._process = self._process or CheckProcess(self.request, self._limit, avoid=self._avoid)
+        except BackendUnavailable as error:
+            self._unavailable = str(error)
+            raise
         return self._process
 
     def check(self, rule: str) -> Outcome:

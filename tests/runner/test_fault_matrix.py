@@ -105,7 +105,7 @@ def survived(at):
     return [*LIVE, *answers[at]]
 
 
-@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_faults_that_a_process_survives(matrix, workers):
     matrix(survived, STEPS, workers)
 

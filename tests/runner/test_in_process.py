@@ -51,6 +51,7 @@ def test_the_number_of_workers_changes_no_file(write_config, corpus, tmp_path):
     assert files[0] == files[1] == files[2]
 
 
+@pytest.mark.slow
 def test_a_study_of_sizes_is_the_same_in_this_process(write_config, tmp_path):
     tokenizers = (
         "  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}\n"

@@ -172,6 +172,7 @@ def test_neox_composes_and_has_runs_of_spaces(data):
     assert neox.encode_with_offsets("    e\u0301x") == ([50274, 860, 89], [4, 5, 8])
 
 
+@pytest.mark.slow
 def test_bert_decodes_as_the_library_does(data, tmp_path):
     """On ten languages, with the library's own pipeline for such a file: one by one, in a batch, and from its file."""
     library = tokenizers.BertWordPieceTokenizer(str(data / "hf" / "bert-base-uncased.vocab.txt"), lowercase=True)

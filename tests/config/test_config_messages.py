@@ -25,7 +25,7 @@ FORBIDDEN = {piece for piece in PIECES if len(piece) > 8 and " " in piece} | {
     "value error",
     "assertion failed",
 }
-"""What pydantic writes, without the values that it inserts."""
+"""Phrases of pydantic, without the values that it inserts."""
 
 OWN = {"value_error", "assertion_error", "missing", "extra_forbidden"}
 """Kinds of errors whose words come from validators, or that are about keys."""

@@ -20,7 +20,7 @@ from tokbench.corpus.words.uax29 import uax29_spans, word_breaks
 from tokbench.corpus.words.unicode_tables import PINNED, bit_table, regex_unicode_version, segmentation_versions
 
 UNICODE = Path("/usr/share/unicode")
-"""Where Debian's package unicode-data has its files."""
+"""The folder of Debian's package unicode-data."""
 
 SCISSORS = "\N{UPPER BLADE SCISSORS}"
 """A symbol that is a pictograph in Unicode 15.0, and not in 18.0."""

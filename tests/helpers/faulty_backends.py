@@ -218,7 +218,7 @@ FAULTS = {
     "opens_others": lambda: (os.closerange(3, 256), [os.open("/dev/null", os.O_RDWR) for _ in range(64)]),
     "wipes_modules": sys.modules.clear,
 }
-"""What happens, in the order of the damage that is done: the first five leave the process as it was."""
+"""Faults in the order of the damage that they do; the first five leave the process as it was."""
 
 HARMLESS = 5
 
@@ -230,7 +230,7 @@ ARRAYS = {"floats": np.float64, "booleans": np.bool_, "signed": np.int16, "objec
 
 
 class FaultOptions(tokbench.plugin.Options):
-    """Where a fault happens, and which."""
+    """The step at which a fault happens, and its name."""
 
     at: Literal["", "load", "train", "encode", "decode", "batch", "speed"] = ""
     fault: str = ""

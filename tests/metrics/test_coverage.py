@@ -129,7 +129,7 @@ _UNSEEN = {"1 % giants"}
 """Most small samples have no giant and look like sentences, for which intervals hold."""
 
 _RARE = {"0.1 % of documents", "1 % of documents", "10 % of documents", "90 % of documents", "99 % of documents"}
-"""Where few documents count, the interval is wider than it says."""
+"""Populations in which few documents count, so that the interval is wider than it says."""
 
 
 @pytest.mark.slow

@@ -248,7 +248,7 @@ class LossInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class IdDifference:
-    """Where two tokenizers that should give the same ids first differ.
+    """The first place where two tokenizers that should give the same ids differ.
 
     Attributes:
         position: the place, in characters.

@@ -66,7 +66,7 @@ class SizeRow:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeKnee:
-    """Where a line turns from steep to flat.
+    """The size at which a line turns from steep to flat.
 
     Attributes:
         line, corpus, group: the place.

@@ -18,14 +18,14 @@ from tokbench.runner.plan.model import STUDIED, Plan
 Path = tuple[str | int, ...]
 
 
-class Misfit(NamedTuple):
+class BindingProblem(NamedTuple):
     """A binding that cannot be kept: its path in the configuration, and what is wrong."""
 
     path: Path
     message: str
 
 
-def check_bindings(plan: Plan) -> Iterator[Misfit]:
+def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
     """Yield everything that is wrong with the bindings of a plan whose tokenizers and metrics are known."""
     found = [*_unknown(plan.config), *_of_families(plan)]
     yield from found
@@ -43,29 +43,31 @@ def _bound(config: Config) -> Iterator[tuple[Path, tuple[str, ...]]]:
     yield from (((*entry.path, "corpora"), entry.corpora) for entry in config.metrics if entry.corpora)
 
 
-def _unknown(config: Config) -> Iterator[Misfit]:
+def _unknown(config: Config) -> Iterator[BindingProblem]:
     for path, names in _bound(config):
         for k, name in enumerate(names):
             if name not in config.named:
-                yield Misfit((*path, k), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
+                yield BindingProblem((*path, k), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
 
 
-def _of_families(plan: Plan) -> Iterator[Misfit]:
+def _of_families(plan: Plan) -> Iterator[BindingProblem]:
     """Yield families that have no corpora, and text metrics on a corpus that is not evaluated."""
     families = {family.name: family for family, _ in plan.metrics}
     for entry in plan.config.metrics:
         family, path = families.get(entry.name), (*entry.path, "corpora")
         if family and family.probes and entry.corpora:
-            yield Misfit(path, f"{entry.name!r} asks about texts of its own and needs no corpus; remove 'corpora'")
+            yield BindingProblem(
+                path, f"{entry.name!r} asks about texts of its own and needs no corpus; remove 'corpora'"
+            )
         elif family and family.text:
             for k, name in enumerate(entry.corpora):
                 if not _evaluated(plan.config, name):
-                    yield Misfit((*path, k), _NOT_EVALUATED.format(name))
+                    yield BindingProblem((*path, k), _NOT_EVALUATED.format(name))
     timed = {name for family, _ in plan.metrics if family.timed for name in plan.bound.get(family.name, ())}
     for tokenizer, bound in plan.config.tokenizers.items():
         for k, name in enumerate(bound.corpora):
             if not _evaluated(plan.config, name) and name not in timed:
-                yield Misfit(("tokenizers", tokenizer, "corpora", k), _NOT_EVALUATED.format(name))
+                yield BindingProblem(("tokenizers", tokenizer, "corpora", k), _NOT_EVALUATED.format(name))
 
 
 _NOT_EVALUATED = "nothing is measured on corpus {!r}, which has 'evaluate: false'; remove that, or name another corpus"
@@ -75,31 +77,35 @@ def _evaluated(config: Config, name: str) -> bool:
     return name not in config.corpora or config.corpora[name].evaluate
 
 
-def _nothing_left(plan: Plan) -> Iterator[Misfit]:
+def _nothing_left(plan: Plan) -> Iterator[BindingProblem]:
     """Yield families without a tokenizer on one of their corpora, and tokenizers without any family."""
     for entry in plan.config.metrics:
         for k, corpus in enumerate(entry.corpora):
             if not plan.names_on(corpus):
                 message = f"no tokenizer is measured on corpus {corpus!r}; remove it here, or add it to a tokenizer"
-                yield Misfit((*entry.path, "corpora", k), message)
+                yield BindingProblem((*entry.path, "corpora", k), message)
     probed = any(family.probes for family, _ in plan.metrics)
     measured = {corpus for family, _ in plan.metrics for corpus in plan.corpora_of(family)}
     for name, tokenizer in plan.config.tokenizers.items():
         if tokenizer.corpora and not probed and measured.isdisjoint(tokenizer.corpora):
             message = f"no metric is measured on {_listed(tokenizer.corpora)}, so the run would not measure {name!r}"
-            yield Misfit(("tokenizers", name, "corpora"), f"{message}; known with metrics: {_listed(sorted(measured))}")
+            yield BindingProblem(
+                ("tokenizers", name, "corpora"), f"{message}; known with metrics: {_listed(sorted(measured))}"
+            )
 
 
-def _apart(plan: Plan) -> Iterator[Misfit]:
+def _apart(plan: Plan) -> Iterator[BindingProblem]:
     """Yield tokenizers that have no corpus in common with the one whose ids they must give."""
     for name, entry in plan.config.tokenizers.items():
         other = next((each for each in plan.tokenizers if each.name == entry.same_as), None)
         if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
             message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(other.corpora)}"
-            yield Misfit(("tokenizers", name, "same_as"), f"{message}; give them a corpus in common, to compare ids")
+            yield BindingProblem(
+                ("tokenizers", name, "same_as"), f"{message}; give them a corpus in common, to compare ids"
+            )
 
 
-def _references(plan: Plan) -> Iterator[Misfit]:
+def _references(plan: Plan) -> Iterator[BindingProblem]:
     """Yield families that compare with a tokenizer on corpora on which it is not measured."""
     paths = {entry.name: entry.path for entry in plan.config.metrics}
     planned = {each.name for each in plan.tokenizers}
@@ -108,7 +114,7 @@ def _references(plan: Plan) -> Iterator[Misfit]:
             lacking = [corpus for corpus in _places(plan, family) if reference not in plan.names_on(corpus)]
             if lacking and reference in planned:
                 message = f"tokenizer {reference!r} is not measured on {_listed(lacking)}; add it to its 'corpora'"
-                yield Misfit((*paths[family.name], *place), f"{message}, or bind {family.name!r} to the others")
+                yield BindingProblem((*paths[family.name], *place), f"{message}, or bind {family.name!r} to the others")
 
 
 def _tokenizers(options: Options) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -119,12 +125,12 @@ def _places(plan: Plan, family: MetricFamily) -> list[str]:
     return [corpus for corpus in plan.corpora_of(family) if plan.names_on(corpus)]
 
 
-def _study(plan: Plan) -> Iterator[Misfit]:
+def _study(plan: Plan) -> Iterator[BindingProblem]:
     if plan.config.study.vocabulary and plan.measured and not any(map(plan.names_on, plan.studied)):
         families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)))
         bound = [name for name in families if name in plan.bound]
         message = f"the study rests on {_listed(bound)}, and there is no corpus on which all are measured"
-        yield Misfit(("study", "vocabulary"), f"{message}; give them a corpus in common")
+        yield BindingProblem(("study", "vocabulary"), f"{message}; give them a corpus in common")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ _CHUNK: Final = 1 << 16
 _SECONDS: Final = 0.1
 """Time between two looks at the memory."""
 
-_FAREWELL: Final = 1.0
+_LAST_OUTPUT: Final = 1.0
 """Seconds to wait for the rest of the output of a worker that has ended."""
 
 STDOUT: Final = 1
@@ -80,7 +80,7 @@ class WorkerWatch(threading.Thread):
 
     def last_words(self, longest: int) -> str:
         """Return the end of what a worker that has ended printed, on one line."""
-        self.join(_FAREWELL)
+        self.join(_LAST_OUTPUT)
         return " ".join(self._last.decode(errors="replace").split())[-longest:]
 
     def _pass_on(self, data: bytes, to: int | None) -> None:

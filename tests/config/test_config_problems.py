@@ -363,7 +363,8 @@ def test_a_link_in_the_place_of_an_artefact_is_replaced(write_config, tmp_path):
             {"metrics": "[no_measure]"},
             (
                 "7:11: metric 'no_measure' is incomplete: Characters is not a timed metric yet: add 'def measure(self, "
-                "tokenizers, texts, progress, /) -> TimedOutcome' to the class"
+                "tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /) -> TimedOutcome' "
+                "to the class"
             ),
         ),
         (

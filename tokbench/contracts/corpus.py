@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tokbench.contracts.options import Options
 
@@ -63,13 +63,6 @@ class Source(Protocol):
         Raises:
             InputError: a file is missing or is not UTF-8; the message gives the place.
         """
-
-
-SOURCE_MEMBERS: Final = {
-    "licence": "licence: str",
-    "documents": "def documents(self) -> Iterator[Document]",
-}
-"""What every source has, as one writes it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.contracts.members import missing_members
 from tokbench.contracts.options import Options
@@ -306,22 +306,6 @@ class TimedMetric(Protocol):
         """
 
 
-_MAPS: Final = {
-    "map": "def map(self, encoded: EncodedShard, /) -> Any",
-    "merge": "def merge(self, one: Any, other: Any, /) -> Any",
-    "raw": "def raw(self, state: Any, /) -> Any",
-}
-_TEXT_MEMBERS: Final = _MAPS | {"finish": "def finish(self, state: Any, /) -> Mapping[str, Measured | NotApplicable]"}
-_TIMED_MEMBERS: Final = {"measure": "def measure(self, tokenizers, texts, progress, /) -> TimedOutcome"}
-_PROBE_MEMBERS: Final = {
-    "name": "name: str",
-    "title": "title: str",
-    "explanation": "explanation: str",
-    "values": "values: tuple[Metric, ...]",
-    "ask": "def ask(self, tokenizer: Tokenizer, /) -> Answer",
-}
-
-
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
     """The description of a family of metrics, which a plugin registers.
@@ -362,12 +346,12 @@ class MetricFamily:
         """Make the metrics of the family, and return what one of them lacks; an empty string if none lacks anything."""
         if self.text:
             metric = self.text(options)
-            members = _MAPS if hasattr(metric, "finish_corpus") else _TEXT_MEMBERS
-            return missing_members(metric, "a text metric", members)
+            protocol = CorpusMetric if hasattr(metric, "finish_corpus") else TextMetric
+            return missing_members(metric, "a text metric", protocol)
         if self.timed:
-            return missing_members(self.timed(options), "a timed metric", _TIMED_MEMBERS)
+            return missing_members(self.timed(options), "a timed metric", TimedMetric)
         probes = self.probes(options) if self.probes else ()
-        return next(filter(None, (missing_members(probe, "a probe", _PROBE_MEMBERS) for probe in probes)), "")
+        return next(filter(None, (missing_members(probe, "a probe", Probe) for probe in probes)), "")
 
     @property
     def automatic(self) -> bool:

@@ -35,7 +35,7 @@ The contract, in numbered sentences:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,14 +98,6 @@ class Tokenizer(Protocol):
         Raises:
             ValueError: an id is not in ``range(vocab_size)``; it may also be a ``BackendError``.
         """
-
-
-TOKENIZER_MEMBERS: Final = {
-    "vocab_size": "vocab_size: int  # the number of ids",
-    "encode": "def encode(self, text: str, /) -> list[int]",
-    "decode": "def decode(self, ids: Sequence[int], /) -> str",
-}
-"""What every tokenizer has, as one writes it; see :func:`tokbench.contracts.members.missing_members`."""
 
 
 class Encoded(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from tokbench.config.model import Limits
 from tokbench.contracts.members import missing_members
-from tokbench.contracts.tokenizer import TOKENIZER_MEMBERS
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import BackendError, BackendUnavailable, TokbenchError
 from tokbench.failures import doing
 from tokbench.progress import silent
@@ -78,7 +78,7 @@ class _Load(Job):
         request: CheckRequest = pickle.loads(self.request)  # noqa: S301 - our parent process made it
         spec = request.spec(context.registry)
         tokenizer = request.make(spec)
-        if lacking := missing_members(tokenizer, "a tokenizer", TOKENIZER_MEMBERS):
+        if lacking := missing_members(tokenizer, "a tokenizer", Tokenizer):
             raise BackendError(lacking)
         return TokenizerUnderTest(request, spec, tokenizer, self.seconds, self.avoid, self.generated)
 

@@ -9,7 +9,7 @@ from tokbench.config.grid import Variant, expand
 from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry
 from tokbench.config.validate import validate
 from tokbench.contracts.backend import BackendSpec
-from tokbench.contracts.corpus import SOURCE_MEMBERS
+from tokbench.contracts.corpus import Source
 from tokbench.contracts.members import missing_members
 from tokbench.contracts.metric import MetricFamily, Role
 from tokbench.contracts.options import GivenOptions, Options, names_in
@@ -71,7 +71,7 @@ class _Planner:
         source = self._try(path, lambda: spec.open(options))
         if source is None:
             return
-        if lacking := missing_members(source, "a corpus source", SOURCE_MEMBERS):
+        if lacking := missing_members(source, "a corpus source", Source):
             self._problem((*path, "source"), f"corpus source {spec.name!r} is incomplete: {lacking}")
             return
         if isinstance(source, HasNotes):

@@ -31,7 +31,7 @@ from tokbench.batch import vocab_size_of
 from tokbench.contracts.members import missing_members
 from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import TOKENIZER_MEMBERS, Tokenizer
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.metrics.encoded_shard import LoadedTokenizer
@@ -183,7 +183,7 @@ def checked(tokenizer: Any) -> Tokenizer:
     Raises:
         ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``, or its ``vocab_size`` is not a number of ids.
     """
-    if lacking := missing_members(tokenizer, "a tokenizer", TOKENIZER_MEMBERS):
+    if lacking := missing_members(tokenizer, "a tokenizer", Tokenizer):
         raise ContractError(lacking)
     vocab_size_of(tokenizer)
     valid: Tokenizer = tokenizer

@@ -12,6 +12,7 @@ from tokbench.cli.interruption import Interruption, stop_on_signals
 from tokbench.cli.list import list_
 from tokbench.cli.options import Debugging
 from tokbench.cli.run import run
+from tokbench.cli.store import store
 from tokbench.cli.train import train
 from tokbench.errors import InputError, TokbenchError
 
@@ -26,7 +27,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, list_, check, inspect, train):
+for _command in (run, list_, check, inspect, train, store):
     tokbench.add_command(_command)
 
 

@@ -1,0 +1,207 @@
+"""The store: what was kept comes back, whatever happens to files, disks, clocks and other processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokbench.cli.main import tokbench
+from tokbench.errors import InputError
+from tokbench.store import Store, open_store, parse_size
+
+KEY = {"backend": "regex_bpe", "options": {"pattern": "gpt4"}}
+
+keys = st.dictionaries(st.text(max_size=5), st.none() | st.booleans() | st.integers() | st.text(max_size=5), max_size=4)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def files(store):
+    return [path for path in store.folder.rglob("*") if path.is_file()]
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from(["training", "states"]), keys.map(repr)), st.binary(), max_size=6))
+def test_what_was_kept_comes_back(tmp_path_factory, kept):
+    store = Store(tmp_path_factory.mktemp("store"))
+    for (kind, key), data in kept.items():
+        store.put(kind, {"key": key}, data)
+    for (kind, key), data in kept.items():
+        assert store.get(kind, {"key": key}) == data
+    assert len(list(store.entries())) == len(kept)
+    assert store.verify() == (len(kept), [])
+
+
+def test_the_order_of_names_in_a_key_does_not_matter_and_values_do(store):
+    store.put("training", {"a": 1, "b": [2]}, b"x")
+    assert store.get("training", {"b": [2], "a": 1}) == b"x"
+    assert store.get("training", {"a": 1, "b": [3]}) is None
+    assert store.get("states", {"a": 1, "b": [2]}) is None
+
+
+def test_a_result_is_made_once(store):
+    made = []
+
+    def make():
+        made.append(1)
+        return b"result"
+
+    assert [store.result("training", KEY, make) for _ in range(3)] == [b"result"] * 3
+    assert len(made) == 1
+
+
+def damaged(data, how):
+    half = len(data) // 2
+    return {
+        "cut": data[:-1],
+        "longer": data + b"x",
+        "a bit": data[:-1] + bytes([data[-1] ^ 1]),
+        "empty": b"",
+        "no line": b"x" * 100,
+        "other line": b'{"kind": 1}\n' + data[half:],
+        "a list": b"[]\n",
+        "zeros": bytes(len(data)),
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["cut", "longer", "a bit", "empty", "no line", "other line", "a list", "zeros"])
+@pytest.mark.parametrize("reader", ["get", "verify"])
+def test_a_damaged_entry_is_told_and_made_again(store, caplog, how, reader):
+    store.put("training", KEY, b"the ids of a tokenizer")
+    [path] = files(store)
+    path.write_bytes(damaged(path.read_bytes(), how))
+    if reader == "get":
+        assert store.get("training", KEY) is None
+    else:
+        sound, [(found, reason)] = store.verify()
+        assert (sound, found) == (0, path)
+        assert reason
+    assert "is damaged" in caplog.text
+    assert files(store) == []
+    assert store.result("training", KEY, lambda: b"again") == b"again"
+    assert store.get("training", KEY) == b"again"
+
+
+def test_an_entry_of_other_work_is_not_taken(store, caplog):
+    store.put("training", KEY, b"one")
+    [path] = files(store)
+    store.put("training", {"other": 1}, b"two")
+    [other] = [each for each in files(store) if each != path]
+    path.write_bytes(other.read_bytes())
+    assert store.get("training", KEY) is None
+    assert "the result of other work" in caplog.text
+
+
+def test_the_longest_unused_entries_go_first(store):
+    for number in range(4):
+        store.put("training", {"number": number}, bytes(1000))
+    for age, entry in enumerate(sorted(store.entries(), key=lambda entry: entry.key["number"])):
+        os.utime(entry.path, (10**9 + age, 10**9 + age))
+    assert store.get("training", {"number": 0}) == bytes(1000)  # used now
+    size = next(store.entries()).size
+    assert store.prune(2 * size) == (2, 2 * size)
+    assert {entry.key["number"] for entry in store.entries()} == {0, 3}
+    assert store.prune(2 * size) == (0, 0)
+    assert Store(store.folder, limit=0).prune() == (2, 2 * size)
+
+
+def test_what_a_dead_run_left_is_deleted_and_what_is_being_written_is_not(store):
+    store.put("training", KEY, b"x")
+    [path] = files(store)
+    old, new = path.with_name(".a.1.tmp"), path.with_name(".b.1.tmp")
+    for unfinished in (old, new):
+        unfinished.write_bytes(b"half")
+    os.utime(old, (10**9, 10**9))
+    store.prune()
+    assert set(files(store)) == {path, new}
+    assert len(list(store.entries())) == 1
+
+
+def test_a_full_disk_costs_nothing_but_the_entry(tmp_path):
+    """The limit on the size of files raises the same kind of error as a full disk."""
+    script = (
+        "import resource, sys; from pathlib import Path; from tokbench.store import Store\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "store = Store(Path(sys.argv[1]))\n"
+        "print(store.result('a', {}, lambda: bytes(5000)) == bytes(5000), store.get('a', {}))\n"
+        "store.put('a', {'b': 1}, bytes(5000)); store.put('a', {'b': 2}, b'small'); print(store.get('a', {'b': 2}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines() == ["True None", "b'small'"]
+    assert done.stderr.count("nothing more is kept in the store") == 1
+    assert [path.name for path in tmp_path.rglob("*.tmp")] == []
+
+
+def test_processes_share_a_store(store):
+    script = (
+        "import sys; from pathlib import Path; from tokbench.store import Store\n"
+        "store = Store(Path(sys.argv[1]))\n"
+        "for round in range(40):\n"
+        "    for number in range(5):\n"
+        "        data = bytes([number]) * 20000\n"
+        "        assert store.result('a', {'n': number}, lambda: data) == data\n"
+        "    store.prune(50000)\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(store.folder)], stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    assert [(process.communicate(timeout=60)[1], process.returncode) for process in running] == [("", 0)] * 3
+
+
+def test_sizes():
+    assert parse_size("0") == 0
+    assert parse_size("2g") == 2 * 1024**3
+    for wrong in ("", "much", "-1", "1XB", "1e9", "nan", "9" * 5000):
+        with pytest.raises(ValueError, match="is not a size"):
+            parse_size(wrong)
+
+
+def test_the_environment_names_the_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "here"))
+    monkeypatch.setenv("TOKBENCH_STORE_SIZE", "5MB")
+    opened = open_store()
+    assert (opened.folder, opened.limit) == (tmp_path / "here", 5 * 1024**2)
+    monkeypatch.setenv("TOKBENCH_STORE_SIZE", "lots")
+    with pytest.raises(InputError, match="TOKBENCH_STORE_SIZE: 'lots' is not a size"):
+        open_store()
+    (tmp_path / "here").write_text("a file", encoding="utf-8")
+    with pytest.raises(InputError, match="is not a folder"):
+        open_store()
+    monkeypatch.setenv("TOKBENCH_NO_STORE", "1")
+    assert open_store() is None
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
+    monkeypatch.delenv("TOKBENCH_STORE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("TOKBENCH_STORE_SIZE")
+    if sys.platform == "linux":
+        assert open_store().folder == Path(tmp_path / "cache" / "tokbench" / "store")
+
+
+def test_the_command(store, monkeypatch):
+    monkeypatch.setenv("TOKBENCH_STORE", str(store.folder))
+    run = lambda *words: CliRunner().invoke(tokbench, ["store", *words])  # noqa: E731
+    assert run("list").output.endswith(": 0 entries, 0 bytes\n")
+    store.put("training", KEY, b"x" * 100)
+    store.put("states", KEY, b"y")
+    assert "training" in run("list").output
+    assert run("list", "training").output.rstrip().endswith('{"backend":"regex_bpe","options":{"pattern":"gpt4"}}')
+    assert "it has states, training" in run("list", "trainings").output
+    assert run("verify").output == "2 entries are sound, 0 were damaged\n"
+    path = next(entry.path for entry in store.entries() if entry.kind == "states")
+    path.write_bytes(b"")
+    done = run("verify")
+    assert done.exit_code == 1
+    assert "1 entries are sound, 1 were damaged" in done.output
+    assert run("prune", "--size", "0").output.startswith("deleted 1 entries")
+    assert "is not a size" in run("prune", "--size", "x").output
+    assert "--no-store" in CliRunner(env={"TOKBENCH_NO_STORE": "1"}).invoke(tokbench, ["store", "list"]).output

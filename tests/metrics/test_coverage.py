@@ -17,7 +17,7 @@ from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
 from tokbench.metrics.jackknife import Lengths, jackknife
 
 SEED = 20
-SIZES = (10, 20, 50, 200, 1000, 5000)
+SIZES = (20, 30, 50, 200, 1000, 5000)
 
 
 def coverage(above, below, size, draws=1000):

@@ -82,7 +82,7 @@ def test_compression_by_hand():
 
 def test_fertility_names_its_unit():
     english = values("fertility", view(tokbench.load("utf32_units"), "It's 3.5 km."))
-    few = "too few documents for an interval: 1, and it needs 20"
+    few = "too few documents for an interval: 1, and it needs 30"
     assert english["fertility"] == Measured(12 / 3, 1, None, None, "tokens/word (UAX #29)", few)
     tibetan = values("fertility", view(tokbench.load("utf32_units"), "བོད་ཡིག", group="bo"))
     assert tibetan["fertility"] == Measured(7 / 2, 1, None, None, "tokens/syllable", few)
@@ -258,7 +258,7 @@ def test_an_interval_that_cannot_be_trusted_says_why():
         None,
         "too uneven documents for an interval: the longest of 1,000 has 0.96 % of the whole, and may have 0.95 %",
     )
-    assert jackknife(above, below, Lengths(19, 0.05)).reason == "too few documents for an interval: 19, and it needs 20"
+    assert jackknife(above, below, Lengths(29, 0.05)).reason == "too few documents for an interval: 29, and it needs 30"
     above[0] += 1000
     assert jackknife(above, below, Lengths(1000, 0.002)).reason == (
         "too uneven documents for an interval: one jackknife group of them has 97 % of the variance"

@@ -352,3 +352,18 @@ def test_a_coincidence_is_not_training(share, mark):
     report = Report(replace(RESULTS, cells=cells))
     shown = [legend for legend in report.overview.legends if legend.startswith("†")]
     assert shown == ([f"† {100 * share:.0f} % of the evaluated documents were in the training text"] if mark else [])
+
+
+def test_a_number_without_an_interval_is_marked_and_its_reason_shown():
+    reason = "too few documents for an interval: 12, and it needs 30"
+    cells = [replace(c, reason=reason) if c.tokenizer == "e" and c.corpus == "c" else c for c in RESULTS.cells]
+    results = replace(RESULTS, cells=cells)
+    shown = CellTables(results).series("compression_ratio", "c").cells
+    assert {name: cell.marks for name, cell in shown.items() if name != LOSSY} == {"a": "", "b": "", "d": "", "e": "◦"}
+    assert reason in shown["e"].title
+    assert shown["e"].best  # the number is sound, its error is not known
+    for legends, page in ((Report(results).overview.legends, html.render(results)), ([], html.render(RESULTS))):
+        assert any(legend.startswith("◦ no interval") for legend in legends) == bool(legends)
+        assert ("<sup>◦</sup>" in page) == bool(legends)
+    assert "◦" in markdown.render(results)
+    assert "◦" not in markdown.render(RESULTS)

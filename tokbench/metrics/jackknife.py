@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 MIN_BUCKETS: Final = 6
 """With fewer jackknife groups there is no interval."""
 
-MIN_DOCUMENTS: Final = 20
+MIN_DOCUMENTS: Final = 30
 """With fewer documents there is no interval."""
 
 _LEAST_FREEDOM: Final = 4
@@ -43,7 +43,7 @@ class Lengths(NamedTuple):
         ``tests/metrics/test_coverage.py`` chose the two numbers.)
 
         >>> Lengths(66, 0.04).shortcoming(), Lengths(12, 0.1).shortcoming()
-        ('', 'too few documents for an interval: 12, and it needs 20')
+        ('', 'too few documents for an interval: 12, and it needs 30')
         >>> Lengths(400, 0.1).shortcoming()
         'too uneven documents for an interval: the longest of 400 has 10 % of the whole, and may have 1.6 %'
         """

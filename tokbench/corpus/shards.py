@@ -70,8 +70,8 @@ class Shard:
             translations, else from its text.
         gold: the words that people marked; ``None`` if the corpus has no gold words.
 
-    The attributes ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. A shard notices when one
-    of them is asked for: what was computed without them holds wherever the same documents stand.
+    The attributes ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. A shard notices when
+    one of them is asked for: what was computed without them holds wherever the same documents stand.
     """
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:

@@ -24,10 +24,10 @@ T = TypeVar("T")
 SHARD_CHARS: Final = 1 << 20
 """A shard is complete when it has this many characters, so memory does not grow with the corpus."""
 
-_LEAST: Final = 2
+_LEAST: Final = 4
 """From one part in so many of its size on, a shard ends where the hash of a document says so."""
 
-_ENDS: Final = 8
+_ENDS: Final = 4
 """So many ends are expected in a text of the size of a shard."""
 
 BUCKETS: Final = 32
@@ -212,8 +212,8 @@ class Shard:
 def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS) -> Iterator[Shard]:
     """Yield shards of a stream of documents, each of one group, in the order in which they are complete.
 
-    A shard ends where it has ``size`` characters. From half of them on it ends where the hash of a document says so.
-    So an edit moves the ends of the shards near it, and the shards after these are those of before.
+    A shard ends where it has ``size`` characters. From a quarter of them on it ends where the hash of a document says
+    so. An edit then moves the ends of the shards near it, and the shards after these are those of before.
     """
     open_: dict[str, list[Document]] = {}
     chars: dict[str, int] = {}

@@ -173,6 +173,7 @@ class Identities:
     def __init__(self) -> None:
         self.stamps: list[FileStamp] = []
         self._known: dict[str, dict[str, str]] = {}
+        self._required: dict[str, list[str]] = {}
         self._loading = self._core(_LOADING)
         self._measuring = ""
         self._installed = _installed()
@@ -273,8 +274,10 @@ class Identities:
 
         Requirements for developers and tests are left out.
         """
-        lines = [line for line in _requirements(distribution) if not _FOR_DEVELOPERS.search(line)]
-        names = {distribution, *further, *(found[0] for line in lines if (found := _REQUIREMENT.match(line)))}
+        if distribution not in self._required:
+            lines = [line for line in _requirements(distribution) if not _FOR_DEVELOPERS.search(line)]
+            self._required[distribution] = [found[0] for line in lines if (found := _REQUIREMENT.match(line))]
+        names = {distribution, *further, *self._required[distribution]}
         return {name: self._installed[_plain(name)] for name in sorted(names) if _plain(name) in self._installed}
 
 

@@ -76,6 +76,7 @@ class StoredWork:
         self._began = began
         self._identities = Identities()
         self._refused: dict[str, str] = {}
+        self._trainings: dict[str, Key | None] = {}
         self._tokenizers: dict[str, str] = {}
         self._stamps: dict[str, list[FileStamp]] = {}
         self._families: dict[str, str] = {}
@@ -88,6 +89,11 @@ class StoredWork:
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         """Return all that the training of a tokenizer is made from, or ``None`` if that cannot be told."""
+        if planned.name not in self._trainings:
+            self._trainings[planned.name] = self._find_key_of_training(planned)
+        return self._trainings[planned.name]
+
+    def _find_key_of_training(self, planned: PlannedTokenizer) -> Key | None:
 
         def key() -> Key:
             options = OptionsIdentity.of(planned.options)

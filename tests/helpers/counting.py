@@ -33,9 +33,9 @@ def counted(what):
 
 def die_once():
     """End the process, if a file says so."""
-    file = os.environ.get("DIE_ONCE")
-    if file and os.path.exists(file):
-        os.unlink(file)
+    file = Path(os.environ.get("DIE_ONCE", os.devnull))
+    if file.is_file():
+        file.unlink()
         os.kill(os.getpid(), signal.SIGKILL)
 
 

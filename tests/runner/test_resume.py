@@ -10,6 +10,8 @@ import time
 import pytest
 from counting import counted, noted
 
+pytestmark = pytest.mark.slow
+
 GROUPS = 12
 
 
@@ -67,7 +69,6 @@ def at_one_go():
     return {}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_a_run_that_is_killed_goes_on(slow_run, at_one_go, seed, tmp_path):
     if not at_one_go:

@@ -227,29 +227,43 @@ class StoredWork:
             latest = dict(list(records.items())[-_MOST_RECORDS:])
             self._store.put(_STATES, key, pickle.dumps(latest, pickle.HIGHEST_PROTOCOL))
 
-    def _answer_key(self, name: str, family: str, number: int) -> Key | None:
-        if not self._store or name not in self._tokenizers or family not in self._families:
+    def _result_key(self, names: Sequence[str], details: Key) -> Key | None:
+        if not self._store or not set(names) <= self._tokenizers.keys():
             return None
-        return {
-            "tokenizer": self._tokenizers[name],
-            "family": self._families[family],
-            "number": number,
-            "surroundings": self._surroundings,
-        }
+        tokenizers = [self._tokenizers[name] for name in names]
+        return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
+
+    def result(self, kind: str, names: Sequence[str], details: Key) -> Any | None:
+        """Return what was computed of some tokenizers, if the store has it.
+
+        Args:
+            kind: the sort of work.
+            names: the tokenizers.
+            details: all else that it was made from.
+        """
+        key = self._result_key(names, details)
+        data = self._store.get(kind, key) if self._store and key is not None else None
+        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        return None if isinstance(found, Failure) else found
+
+    def keep_result(self, kind: str, names: Sequence[str], details: Key, result: object) -> None:
+        """Keep what was computed of some tokenizers, see :meth:`result`."""
+        key = self._result_key(names, details)
+        if self._store and key is not None and all(map(self._unchanged, names)):
+            self._store.put(kind, key, pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
 
     def answer(self, name: str, family: str, number: int) -> Any | None:
         """Return the answer of a tokenizer to a probe of a family, by its number, if the store has it."""
-        key = self._answer_key(name, family, number)
-        data = self._store.get(_ANSWER, key) if self._store and key is not None else None
-        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        if family not in self._families:
+            return None
+        found = self.result(_ANSWER, [name], {"family": self._families[family], "number": number})
         self.answers += found is not None
-        return None if isinstance(found, Failure) else found
+        return found
 
-    def keep_answer(self, name: str, family: str, number: int, answer: Any) -> None:
+    def keep_answer(self, name: str, family: str, number: int, answer: object) -> None:
         """Keep the answer of a tokenizer to a probe."""
-        key = self._answer_key(name, family, number)
-        if self._store and key is not None and self._unchanged(name):
-            self._store.put(_ANSWER, key, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+        if family in self._families:
+            self.keep_result(_ANSWER, [name], {"family": self._families[family], "number": number}, answer)
 
     def sentences(self) -> list[str]:
         """Return what came from the store, and what could not be kept there, in sentences."""

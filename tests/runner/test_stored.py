@@ -236,6 +236,7 @@ def test_a_full_disk_costs_nothing(counting, write_config, corpus, tmp_path):
     assert not [each for each in counting.rglob("*") if each.is_file()]
 
 
+@pytest.mark.slow
 def test_a_plugin_whose_code_changed_is_another(stored, write_config, corpus, tmp_path, install, monkeypatch):
     install("backend_of_mine")
     monkeypatch.setenv("COUNTED", str(tmp_path / "counted"))
@@ -264,10 +265,25 @@ def test_nothing_is_kept_of_files_that_are_written_meanwhile(counting, write_con
 
 def test_the_command_takes_no_store(counting, write_config, corpus, tmp_path):
     path = write_config(corpora=corpus, tokenizers=ONE)
+    run(path)
+    counted("")
     command = [sys.executable, "-m", "tokbench", "run", "-w0", str(path), "-o", str(tmp_path / "out")]
-    for option, times in ((["--no-store"], 4), ([], 4), ([], 0)):
+    for option, times in ((["--no-store"], 4), ([], 0)):
         done = subprocess.run([*command, *option], check=True, capture_output=True, text=True)
         assert encoded() == times
     assert "measuring c: 2 of 2 shards from the store" in done.stdout
     written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert written["from_store"] == ["measuring c: 2 of 2 shards from the store"]
+
+
+def test_probes_and_differing_documents_are_not_encoded_again(counting, write_config, corpus):
+    tokenizers = f"  chars: {{backend: utf16_units, same_as: one}}\n{ONE}"
+    path = write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, probes]", formats="[csv, md]")
+    first = run(path)
+    assert first.probes
+    assert encoded() > 4
+    second = run(path)
+    assert encoded() == 0
+    assert second.probes == first.probes
+    assert second.differences == first.differences
+    assert "probing: " in str(second.from_store)

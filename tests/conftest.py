@@ -17,6 +17,9 @@ settings.register_profile("ci", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("ci")  # pytest --hypothesis-profile thorough loads the other one after this
 
+# Every test computes what it looks at; tests of the store give it a folder of their own.
+os.environ["TOKBENCH_NO_STORE"] = "1"
+
 # A stranger's package with broken modules, which test_registry.py installs.
 collect_ignore = ["sample_plugin"]
 
@@ -80,6 +83,14 @@ def install(tmp_path, monkeypatch):
 def faulty(install):
     """Install ``faulty_backends``."""
     install("faulty_backends")
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """Give runs a store of their own, and return its folder."""
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    return tmp_path / "store"
 
 
 def interruptible():

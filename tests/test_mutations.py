@@ -73,7 +73,8 @@ MUTATIONS = (
         with unfinished.open("xb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave the new name with no content
+            if survive_power_cut:
+                os.fsync(file.fileno())  # or a power cut could leave the new name with no content
         unfinished.replace(path)
 """,
         """\

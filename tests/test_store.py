@@ -167,6 +167,7 @@ def test_sizes():
 
 
 def test_the_environment_names_the_store(tmp_path, monkeypatch):
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "here"))
     monkeypatch.setenv("TOKBENCH_STORE_SIZE", "5MB")
     opened = open_store()
@@ -187,8 +188,8 @@ def test_the_environment_names_the_store(tmp_path, monkeypatch):
         assert open_store().folder == Path(tmp_path / "cache" / "tokbench" / "store")
 
 
-def test_the_command(store, monkeypatch):
-    monkeypatch.setenv("TOKBENCH_STORE", str(store.folder))
+def test_the_command(store, stored):
+    assert stored == store.folder
     run = lambda *words: CliRunner().invoke(tokbench, ["store", *words])  # noqa: E731
     assert run("list").output.endswith(": 0 entries, 0 bytes\n")
     store.put("training", KEY, b"x" * 100)

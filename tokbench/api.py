@@ -34,9 +34,11 @@ from tokbench.runner.finish import Finished, finish
 from tokbench.runner.folder import make_folder, save_artefact, write_reports
 from tokbench.runner.prepare import Checked, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
+from tokbench.runner.stored import StoredWork
 from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.pool import WorkerPool
+from tokbench.store import open_store
 
 
 def load(backend: str, **options: Any) -> Tokenizer:
@@ -86,7 +88,7 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
     return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
 
 
-def run(path: str | Path, output: str | Path | None = None, workers: int = 1) -> Results:
+def run(path: str | Path, output: str | Path | None = None, workers: int = 1, *, store: bool = True) -> Results:
     """Execute a configuration.
 
     Args:
@@ -96,6 +98,7 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
             timings come one at a time all the same, and no number depends on it. 0 runs everything in this
             process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
             no progress is shown.
+        store: take finished work from the store, and keep what is finished there. No number depends on it.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -103,20 +106,25 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     Raises:
         InputError: something is wrong with the input, told before anything is measured.
     """
-    created, start = datetime.now(UTC), time.perf_counter()
+    created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
+    kept = open_store() if store else None
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
     with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
         checked = check(config, pool)
         if folder:
             make_folder(folder)
-        trained = train_all(checked.plan, checked.prepared, pool)
+        stored = StoredWork(kept, checked.registry, checked.plan, began)
+        trained = train_all(checked.plan, checked.prepared, pool, stored)
         prepared = [save_artefact(folder, each, pool) if folder else each for each in trained]
         checked = checked._replace(prepared=identify(prepared, pool))
-        evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool)
+        stored.identify(checked.prepared)
+        evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool, stored)
         finished = finish(checked.plan, checked.prepared, evaluation)
-        further = _measure_further(checked, evaluation, finished, pool)
+        further = _measure_further(checked, evaluation, finished, pool, stored)
     results = _results(checked, evaluation, finished, further)
+    results.from_store = stored.sentences()
+    stored.end()
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
     if folder:
@@ -134,7 +142,9 @@ class _Further:
     interrupted: bool = False
 
 
-def _measure_further(checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool) -> _Further:
+def _measure_further(
+    checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool, stored: StoredWork
+) -> _Further:
     """Study vocabulary sizes, put the probes, and then, alone on the machine, time. Ctrl-C ends it early."""
     _, plan, prepared = checked
     further = _Further(interrupted=evaluation.interrupted)
@@ -145,7 +155,7 @@ def _measure_further(checked: Checked, evaluation: Evaluation, finished: Finishe
             sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
-        further.probed = probe(plan, prepared, ended, pool)
+        further.probed = probe(plan, prepared, ended, pool, stored)
         further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
     except KeyboardInterrupt:
         further.interrupted = True

@@ -10,12 +10,14 @@ from typing import Final
 from tokbench.errors import BackendError
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True) -> None:
     """Write a file so that neither a reader nor a crash ever sees half of it.
 
     Args:
         path: where to; an existing file is replaced. The folder must exist.
         data: all of the content.
+        survive_power_cut: wait until the disk has it, which takes milliseconds. Without it a power cut may leave a file
+            with less content, which its readers must then notice.
 
     Raises:
         OSError: the folder does not exist, cannot be written, or is full; it names the file.
@@ -26,7 +28,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         with unfinished.open("xb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave the new name with no content
+            if survive_power_cut:
+                os.fsync(file.fileno())  # or a power cut could leave the new name with no content
         unfinished.replace(path)
     except OSError as error:
         # The error itself names the unfinished file, or none.

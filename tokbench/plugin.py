@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from tokbench.contracts.tokenizer import (
         ClaimsLossless as ClaimsLossless, DecodesBatch as DecodesBatch, Encoded as Encoded,
         EncodesBatch as EncodesBatch, EncodesWithOffsets as EncodesWithOffsets, Exports as Exports,
-        HasDummyPrefix as HasDummyPrefix, HasMerges as HasMerges, HasNotes as HasNotes,
+        HasDummyPrefix as HasDummyPrefix, HasIdentity as HasIdentity, HasMerges as HasMerges,
+        HasNotes as HasNotes,
         HasSpecialTokens as HasSpecialTokens, HasTokenBytes as HasTokenBytes, HasUnknown as HasUnknown,
         NamesEngine as NamesEngine, Offsets as Offsets, Saves as Saves, ThreadSafe as ThreadSafe,
         Tokenizer as Tokenizer, WarmsUp as WarmsUp,
@@ -109,8 +110,8 @@ _NAMES: Final = {
     # tokenizers: the contract and its capabilities
     "contracts.tokenizer": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
-        "HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe HasNotes NamesEngine Saves Exports "
-        "WarmsUp"
+        "HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe HasNotes NamesEngine Saves "
+        "Exports WarmsUp"
     ),
     # backends
     "contracts.backend": "BackendSpec TrainProgress",

@@ -128,7 +128,8 @@ class Store:
         head = {"kind": kind, "key": json.loads(text), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, json.dumps(head, ensure_ascii=False).encode() + b"\n" + data)
+            whole = json.dumps(head, ensure_ascii=False).encode() + b"\n" + data
+            write_atomically(path, whole, survive_power_cut=False)  # half an entry is noticed, and its work done again
         except OSError as error:
             if not self._refused:
                 self._refused = True

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.corpus import Document
+from tokbench.contracts.corpus import Document, Gold
 from tokbench.corpus.corpus import Corpus
-from tokbench.corpus.shards import shards
+from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.sources.files import find_files, read_documents
 from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
 from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
@@ -150,6 +150,46 @@ def test_shards_keep_order_and_lose_nothing(rows, size):
     for shard in found:
         assert shard.n_bytes.tolist() == [len(text.encode()) for text in shard.texts]
         assert shard.per_bucket(shard.n_chars).sum() == sum(map(len, shard.texts))
+
+
+@given(st.integers(0, 10**6), st.integers(0, 20), st.integers(0, 20))
+def test_an_edit_moves_the_ends_of_few_shards(seed, deleted, added):
+    order = random.Random(seed)
+    texts = [f"{order.randrange(10**9)} " * order.randrange(1, 9) for _ in range(2000)]
+    at = order.randrange(len(texts))
+    edited = texts[:at] + [f"new {k}" for k in range(added)] + texts[at + deleted :]
+
+    def digests(texts):
+        documents = [Document(text, "g", str(k), f"c:{k}") for k, text in enumerate(texts)]
+        return [shard.digest for shard in shards("c", documents, by_key=False, size=2000)]
+
+    before, after = digests(texts), digests(edited)
+    assert len(before) > 50
+    assert len(set(after) - set(before)) <= 15
+
+
+def test_a_digest_is_that_of_the_documents_and_not_of_their_place():
+    def shard(text="a b", group="en", key="0", corpus="c", by_key=False, gold=None):
+        document = Document(text, group, key, f"{corpus}:{key}", gold)
+        return Shard(corpus, group, 0, [document], by_key=by_key)
+
+    one = shard()
+    assert one.digest == shard(key="1").digest == shard(corpus="d").digest
+    assert one.place_digest != shard(key="1").place_digest
+    assert one.place_digest != shard(corpus="d").place_digest
+    gold = [Gold(((0, 1), (2, 3)), (False, False)), Gold(((0, 1), (2, 3)), (False, True)), Gold(((0, 3),), (False,))]
+    others = [shard(text="a c"), shard(group="de"), shard(by_key=True), *(shard(gold=each) for each in gold)]
+    assert len({each.digest for each in [one, *others]}) == 7
+
+
+def test_a_shard_notices_when_its_place_is_asked_for():
+    one = Shard("c", "g", 0, [Document("a b", "g", "0", "c:0")], by_key=False)
+    assert one.watched(lambda: one.cached("origins", lambda: one.origins)) == (["c:0"], True)
+    assert one.watched(lambda: one.cached("origins", lambda: 1 / 0)) == (["c:0"], True)
+    assert one.watched(lambda: one.cached("texts", lambda: one.texts)) == (["a b"], False)
+    assert [one.watched(lambda name=name: getattr(one, name))[1] for name in ("corpus", "first", "keys", "group")] == [
+        True, True, True, False
+    ]  # fmt: skip
 
 
 def test_buckets_do_not_depend_on_shards():

@@ -15,10 +15,11 @@ from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import EncodesBatch, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
+from tokbench.contracts.tokenizer import EncodesBatch, HasIdentity, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
 from tokbench_plugins.huggingface import backend as huggingface_backend
 from tokbench_plugins.transformers import backend as transformers_backend
 from tokbench_plugins.transformers.backend import TransformersLoadOptions
+from tokbench_plugins.transformers.tokenizer import digest, from_folder
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the library's own imports
 
@@ -110,6 +111,18 @@ def test_real_files_give_the_ids_of_the_library(data, tmp_path):
         assert ours.ids.tolist() == expected
     plain = TRAINER.load(huggingface_backend.HuggingFaceLoadOptions(vocab_txt=bert / "vocab.txt"))
     assert np.array_equal(plain.encode_batch(texts).ids, ours.ids)
+
+
+def test_only_a_name_needs_an_identity_and_python_code_has_none(folder, tmp_path):
+    assert not isinstance(load(path=folder), HasIdentity)  # its files are hashed
+    pipeline = digest(from_folder(folder, trust_remote_code=False))
+    assert len(pipeline) == 64
+    file = folder / "tokenizer.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(content | {"normalizer": {"type": "Lowercase"}}), encoding="utf-8")
+    assert digest(from_folder(folder, trust_remote_code=False)) != pipeline
+    python = make_folder(tmp_path / "byt5", {"tokenizer_class": "ByT5Tokenizer"})
+    assert digest(from_folder(python, trust_remote_code=False)) == ""
 
 
 def test_tokenizers_in_python(tmp_path):

@@ -24,8 +24,9 @@ from tokbench.progress import announce
     help="Number of processes that measure side by side, each with all tokenizers in memory; timings are taken one at "
     "a time. 0 runs everything in this process, for a debugger: a crash ends the run, and there are no time limits.",
 )
+@click.option("--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work.")
 @common_options
-def run(config: Path, output: Path | None, workers: int) -> None:
+def run(config: Path, output: Path | None, workers: int, *, no_store: bool) -> None:
     """Execute CONFIG and write results.json and the reports."""
     announce(f"reading {config}")
     from rich.console import Console
@@ -35,7 +36,7 @@ def run(config: Path, output: Path | None, workers: int) -> None:
     from tokbench.report.terminal import summary
 
     folder = output or Path("reports", read_config(config).name or "run")
-    results = execute(config, folder, workers)
+    results = execute(config, folder, workers, store=not no_store)
     summary(results, Console(), sorted(results.written))
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)

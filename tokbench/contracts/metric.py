@@ -134,7 +134,7 @@ class _MapsShards(Protocol):
     """The common part of metrics of text. A state may be any object that can be pickled."""
 
     def map(self, encoded: EncodedShard, /) -> Any:
-        """Return the state of one shard."""
+        """Return the state of one shard. It depends on nothing else, because a run may take it from the store."""
 
     def merge(self, one: Any, other: Any, /) -> Any:
         """Return the state of both together. It is associative and commutative, and changes neither argument."""
@@ -325,6 +325,9 @@ class MetricFamily:
             languages.
         companion: the report format that comes by itself with the family, and not without it; empty for none.
         role: what its states mean to the rest of tokbench; ``None`` if nothing. Its metrics have roles of their own.
+        version: raise it when states or answers of probes come out otherwise than before, so that what the store holds
+            of the family is computed again. Changes of the plugin's own code are noticed without it; it is for those in
+            what the code reads or calls, such as a table that is downloaded.
     """
 
     name: str
@@ -337,6 +340,7 @@ class MetricFamily:
     by_script: bool = False
     companion: str = ""
     role: Role | None = None
+    version: int = 1
 
     def has_role(self, role: Role) -> bool:
         """Tell whether the family or one of its metrics has a role."""

@@ -51,6 +51,7 @@ __all__ = [
     "EncodesWithOffsets",
     "Exports",
     "HasDummyPrefix",
+    "HasIdentity",
     "HasMerges",
     "HasNotes",
     "HasSpecialTokens",
@@ -262,6 +263,21 @@ class HasNotes(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """The notes, in sentences: for example, how much of the training text the trainer left out."""
+
+
+@runtime_checkable
+class HasIdentity(Protocol):
+    """Capability: says what it is made of, if its options, the files that they name and its code do not.
+
+    >>> class Downloaded:
+    ...     identity = "sha256 of the vocabulary: 9fd0..."
+    >>> isinstance(Downloaded(), HasIdentity)
+    True
+    """
+
+    @property
+    def identity(self) -> str:
+        """A digest of all else that decides the ids; empty if it is not known: nothing is then kept in the store."""
 
 
 @runtime_checkable

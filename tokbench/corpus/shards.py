@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cache, cached_property
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,12 @@ T = TypeVar("T")
 
 SHARD_CHARS: Final = 1 << 20
 """A shard is complete when it has this many characters, so memory does not grow with the corpus."""
+
+_LEAST: Final = 4
+"""From one part in so many of its size on, a shard ends where the hash of a document says so."""
+
+_ENDS: Final = 4
+"""So many ends are expected in a text of the size of a shard."""
 
 BUCKETS: Final = 32
 """The number of jackknife groups into which documents are divided by hash."""
@@ -40,6 +48,15 @@ def _white_space() -> NDArray[np.bool_]:
     return table
 
 
+class ShardPlace(NamedTuple):
+    """The place of a shard, see :class:`Shard`."""
+
+    corpus: str
+    first: int
+    keys: list[str]
+    origins: list[str]
+
+
 class Shard:
     """Documents of one group.
 
@@ -52,32 +69,88 @@ class Shard:
         buckets: int64[d], the jackknife group of each document, from its key where keys are shared by
             translations, else from its text.
         gold: the words that people marked; ``None`` if the corpus has no gold words.
+
+    The attributes ``corpus``, ``first``, ``keys`` and ``origins`` are the *place* of the shard. A shard notices when
+    one of them is asked for: what was computed without them holds wherever the same documents stand.
     """
 
     def __init__(self, corpus: str, group: str, first: int, documents: list[Document], *, by_key: bool) -> None:
-        self.corpus = corpus
+        self._place = ShardPlace(corpus, first, [each.key for each in documents], [each.origin for each in documents])
+        self._place_read = False
         self.group = group
         self.parallel = by_key
-        self.first = first
         self.texts = [document.text for document in documents]
-        self.keys = [document.key for document in documents]
-        self.origins = [document.origin for document in documents]
         encoded = [text.encode("utf-8") for text in self.texts]
-        hashed = [key.encode("utf-8") for key in self.keys] if by_key else encoded
+        hashed = [key.encode("utf-8") for key in self._place.keys] if by_key else encoded
         self.n_chars = np.fromiter(map(len, self.texts), dtype=np.int64, count=len(documents))
         self.n_bytes = np.fromiter(map(len, encoded), dtype=np.int64, count=len(documents))
         self.buckets = np.fromiter(map(zlib.crc32, hashed), dtype=np.int64, count=len(documents)) % BUCKETS
         golds = [document.gold for document in documents if document.gold is not None]
         self.gold = gold_words(self.texts, golds) if len(golds) == len(documents) else None
-        self._cached: dict[Hashable, Any] = {}
+        self._cached: dict[Hashable, tuple[Any, bool]] = {}
 
     def __len__(self) -> int:
         return len(self.texts)
 
     @property
+    def corpus(self) -> str:
+        """The corpus of the documents."""
+        return self._read_place().corpus
+
+    @property
+    def first(self) -> int:
+        """The number of documents of the group in earlier shards."""
+        return self._read_place().first
+
+    @property
+    def keys(self) -> list[str]:
+        """The key of each document."""
+        return self._read_place().keys
+
+    @property
+    def origins(self) -> list[str]:
+        """The origin of each document."""
+        return self._read_place().origins
+
+    def _read_place(self) -> ShardPlace:
+        self._place_read = True
+        return self._place
+
+    @property
     def key(self) -> tuple[str, str, int]:
         """The identity of the shard among all shards of a run."""
-        return self.corpus, self.group, self.first
+        return self._place.corpus, self.group, self._place.first
+
+    def watched(self, make: Callable[[], T]) -> tuple[T, bool]:
+        """Return the result of ``make``, and ``True`` if it rests on the place of the shard.
+
+        >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
+        >>> shard.watched(lambda: len(shard.texts)), shard.watched(lambda: shard.origins)
+        ((1, False), (['c:1'], True))
+        """
+        before, self._place_read = self._place_read, False
+        try:
+            return make(), self._place_read
+        finally:
+            self._place_read |= before
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of all that the documents are, without their place: group, texts, buckets and gold words."""
+        joined = "".join(self.texts).encode()
+        head = [self.group, self.parallel, len(self), self.n_chars.tolist(), self.buckets.tolist()]
+        digest = hashlib.blake2b(json.dumps(head).encode(), digest_size=32)
+        if self.gold:
+            words, punctuation, morphemes = self.gold
+            for array in (*words, punctuation, morphemes):
+                digest.update(f"{len(array)}\n".encode() + array.tobytes() if array is not None else b"none\n")
+        digest.update(joined)
+        return digest.hexdigest()
+
+    @cached_property
+    def place_digest(self) -> str:
+        """The hash of the place of the shard."""
+        return hashlib.blake2b(json.dumps(self._place).encode(), digest_size=32).hexdigest()
 
     @cached_property
     def byte_offsets(self) -> NDArray[np.int64]:
@@ -111,9 +184,10 @@ class Shard:
         (1, 1)
         """
         if key not in self._cached:
-            self._cached[key] = make()
-        found: T = self._cached[key]
-        return found
+            self._cached[key] = self.watched(make)
+        found, rests_on_place = self._cached[key]
+        self._place_read |= rests_on_place
+        return found  # type: ignore[no-any-return]
 
     def words(self, unit: Unit) -> Spans:
         """Return the words of the shard in a unit, found once.
@@ -127,7 +201,7 @@ class Shard:
         if unit not in GOLD_UNITS:
             return find_words(self.texts, unit)
         if not self.gold:
-            raise InputError(f"corpus {self.corpus!r} has no gold words")
+            raise InputError(f"corpus {self._place.corpus!r} has no gold words")
         return self.gold.unit(unit)
 
     def per_bucket(self, values: NDArray[np.number]) -> NDArray[np.float64]:
@@ -136,7 +210,11 @@ class Shard:
 
 
 def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: int = SHARD_CHARS) -> Iterator[Shard]:
-    """Yield shards of a stream of documents, each of one group, in the order in which they are complete."""
+    """Yield shards of a stream of documents, each of one group, in the order in which they are complete.
+
+    A shard ends where it has ``size`` characters. From a quarter of them on it ends where the hash of a document says
+    so. An edit then moves the ends of the shards near it, and the shards after these are those of before.
+    """
     open_: dict[str, list[Document]] = {}
     chars: dict[str, int] = {}
     first: dict[str, int] = {}
@@ -152,7 +230,12 @@ def shards(corpus: str, documents: Iterable[Document], *, by_key: bool, size: in
         group = document.group
         open_.setdefault(group, []).append(document)
         chars[group] = chars.get(group, 0) + len(document.text) + 1
-        if chars[group] >= size:
+        if chars[group] >= size or (_LEAST * chars[group] >= size and _is_end(document.text, size)):
             yield close(group)
     for group in list(open_):
         yield close(group)
+
+
+def _is_end(text: str, size: int) -> bool:
+    """Tell whether a shard may end with a document; a long one is an end more often than a short one."""
+    return zlib.crc32(text.encode()) * size < (len(text) + 1) * _ENDS << 32

@@ -61,6 +61,7 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
     _section(console, "Did not come back", _losses(report.losses.examples), "yellow")
     _section(console, "Notes", results.notes, "")
+    _section(console, "From the store", results.from_store, "")
     if files:
         console.print()
     for path in files:

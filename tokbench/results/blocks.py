@@ -109,6 +109,7 @@ class TrainingInfo:
         documents, bytes: the size of the training text, UTF-8.
         vocab_size: the size that was asked for.
         seconds: how long the training took; ``None`` if it did not end.
+        from_store: ``True`` if an earlier run trained it; ``seconds`` is then what it took there.
     """
 
     corpora: list[str]
@@ -116,6 +117,7 @@ class TrainingInfo:
     bytes: int = 0
     vocab_size: int = 0
     seconds: float | None = None
+    from_store: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

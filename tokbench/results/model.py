@@ -54,6 +54,7 @@ class Results:
         probes: for each probe its texts, and how every tokenizer cuts them.
         pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
         notes: what a reader of the numbers must know, such as a warning about noise.
+        from_store: what the run took from the store instead of computing it, in sentences; no number depends on it.
         states: the raw sums behind the cells.
         tracebacks: by the reason of failed cells, where the code failed.
         seconds: how long the run took.
@@ -76,6 +77,7 @@ class Results:
     probes: list[ProbeInfo] = field(default_factory=list)
     pairs: list[PairComparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    from_store: list[str] = field(default_factory=list)
     states: list[RawState] = field(default_factory=list)
     tracebacks: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0

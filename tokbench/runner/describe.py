@@ -126,6 +126,7 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         bytes=each.train_bytes,
         vocab_size=planned.vocab_size,
         seconds=each.train_s,
+        from_store=each.train_from_store,
     )
     distribution = f"{plugin.distribution} {plugin.version}".strip()
     libraries = {name: _version(name) for name in planned.spec.requires}

@@ -31,10 +31,12 @@ class ShardStates(NamedTuple):
     Attributes:
         name: the tokenizer.
         states: by metric family the pickled state, or the failure.
+        placed: the families whose state rests on the place of the shard, see :class:`~tokbench.corpus.shards.Shard`.
     """
 
     name: str
     states: dict[str, bytes | Failure]
+    placed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -73,15 +75,19 @@ class EncodeShard(Job):
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
         encoded = EncodedShard(loaded, self.shard, arrays)
-        states = {}
+        states, placed = {}, set()
         for family in families:
             with doing("measuring", place=_place(self.shard) + for_family(family)):
-                state = attempt(lambda family=family: self._map(context, family, encoded))  # type: ignore[misc]
+                state, on_place = self.shard.watched(
+                    lambda family=family: attempt(lambda: self._map(context, family, encoded))  # type: ignore[misc]
+                )
+            if on_place:
+                placed.add(family)
             if isinstance(state, Failure):
                 where = f"({family} of corpus {self.shard.corpus}, group {self.shard.group})"
                 state = state._replace(reason=f"{state.reason} {where}")
             states[family] = state
-        return ShardStates(loaded.name, states)
+        return ShardStates(loaded.name, states, frozenset(placed))
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
         if family in self.options:

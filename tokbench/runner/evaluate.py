@@ -19,6 +19,7 @@ from tokbench.results.cells import WHOLE
 from tokbench.runner.encode_shard import ENCODING, EncodeShard, FindDocument, ShardStates, for_family
 from tokbench.runner.plan import Plan
 from tokbench.runner.same_ids import SameIds
+from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job
 
@@ -112,15 +113,18 @@ class Evaluation:
         )
 
 
-def evaluate(plan: Plan, names: list[str], pool: WorkerPool) -> Evaluation:
-    """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept."""
+def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork) -> Evaluation:
+    """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept.
+
+    States that the store has are taken from there, and new ones are put there as soon as they come.
+    """
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
     evaluation = Evaluation(plan, metrics, SameIds(plan, names))
-    evaluator = _Evaluator(plan, evaluation, names, pool.progress)
+    evaluator = _Evaluator(plan, evaluation, names, pool.progress, stored)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
-        evaluation.same_ids.finish(pool, evaluation.unread)
+        evaluation.same_ids.finish(pool, stored, evaluation.unread)
     except KeyboardInterrupt:
         evaluation.interrupted = True
         pool.end()
@@ -130,8 +134,11 @@ def evaluate(plan: Plan, names: list[str], pool: WorkerPool) -> Evaluation:
 class _Evaluator:
     """Hands out the jobs of an evaluation, and takes the answers."""
 
-    def __init__(self, plan: Plan, evaluation: Evaluation, names: list[str], progress: Progress) -> None:
+    def __init__(
+        self, plan: Plan, evaluation: Evaluation, names: list[str], progress: Progress, stored: StoredWork
+    ) -> None:
         self._plan = plan
+        self._stored = stored
         self._evaluation = evaluation
         self._names = {c: [name for name in names if (c, name) in evaluation.asked] for c in plan.measured}
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
@@ -165,10 +172,18 @@ class _Evaluator:
             shard = self._ahead.popleft()
             names = self._names[shard.corpus]
             self._open[shard.key] = set(names)
-            job = self._encode_shard(shard, names)
+            job = self._encode_shard(shard, {name: self._unknown(shard, name) for name in names})
             if job:
                 return job
         return None
+
+    def _unknown(self, shard: Shard, name: str) -> tuple[str, ...]:
+        """Take the states of a shard that the store has, and return the families that must be measured."""
+        wanted = self._evaluation.wanted(name, shard)
+        found = self._stored.states(name, shard, wanted) if wanted else {}
+        for family, state in found.items():
+            self._add(shard, name, family, state)
+        return tuple(family for family in wanted if family not in found)
 
     def read_ahead(self) -> bool:
         """Read the next shard, so that no worker waits for it; return whether there is one."""
@@ -176,8 +191,12 @@ class _Evaluator:
             self._ahead.extend(islice(self._shards, 1))
         return bool(self._ahead)
 
-    def _encode_shard(self, shard: Shard, names: list[str]) -> EncodeShard | None:
-        wanted = {name: self._evaluation.wanted(name, shard) for name in names}
+    def _encode_shard(self, shard: Shard, asked: Mapping[str, tuple[str, ...]]) -> EncodeShard | None:
+        """Return the job for the families, by tokenizer, that can still measure a shard; ``None`` if there are none."""
+        wanted = {}
+        for name, families in asked.items():
+            left = self._evaluation.wanted(name, shard)
+            wanted[name] = tuple(family for family in families if family in left)
         for name in [name for name, families in wanted.items() if not families]:
             del wanted[name]
             self._close(shard, name)
@@ -194,14 +213,20 @@ class _Evaluator:
             self._found(job, answer)
 
     def _add_states(self, shard: Shard, measured: ShardStates) -> None:
+        readable = {}
         for family, state in measured.states.items():
-            key = (measured.name, shard.corpus, shard.group, family)
             known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
-            if family == self._evaluation.same_ids.family and not isinstance(known, Failure):
-                self._evaluation.same_ids.take(shard, measured.name, known)
-            else:
-                self._evaluation.add(key, known, len(shard))
+            readable[family] = known if isinstance(known, Failure) else state
+            self._add(shard, measured.name, family, known)
+        self._stored.keep_states(shard, measured._replace(states=readable))
         self._close(shard, measured.name)
+
+    def _add(self, shard: Shard, name: str, family: str, state: Any | Failure) -> None:
+        """Add the state of a family to that of its group."""
+        if family == self._evaluation.same_ids.family and not isinstance(state, Failure):
+            self._evaluation.same_ids.take(shard, name, state)
+        else:
+            self._evaluation.add((name, shard.corpus, shard.group, family), state, len(shard))
 
     def _close(self, shard: Shard, name: str) -> None:
         """Note that a tokenizer has finished with a shard."""
@@ -228,7 +253,7 @@ class _Evaluator:
             ended.update({(name, family): died.failure for family in families})
             if families and died.crashed and died.heartbeat.verb in {ENCODING, DECODING}:
                 self._again.append(FindDocument(job.shard, name, died, families))
-        again = self._encode_shard(job.shard, left)
+        again = self._encode_shard(job.shard, {each: job.wanted[each] for each in left})
         if again:
             self._again.append(again)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 import pickle
 import time
@@ -14,7 +16,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 from tokbench.batch import vocab_size_of
 from tokbench.config.model import Config
 from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import HasNotes, NamesEngine, Tokenizer
+from tokbench.contracts.tokenizer import HasIdentity, HasNotes, NamesEngine, Tokenizer
 from tokbench.corpus.corpus import Reading
 from tokbench.errors import LONGEST_MESSAGE, InputError, Problem, shortened
 from tokbench.failures import Failure, attempt, doing
@@ -22,12 +24,15 @@ from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 from tokbench.runner.plan import READING, Plan, PlannedTokenizer, make_plan, reading_order
+from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.descendants import KNOWN
 from tokbench.runner.workers.pool import ONE_THREAD, InProcessPool, WorkerDied, WorkerPool
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
 _MOST_NOTES: Final = 50
+
+_log = logging.getLogger(__name__)
 
 
 class TokenizerFacts(NamedTuple):
@@ -37,12 +42,14 @@ class TokenizerFacts(NamedTuple):
         vocab_size, notes: as the tokenizer gives them; at most 50 notes of 2,000 characters.
         lacks: ids of the metrics that it has not the capabilities for.
         engine: the engine that it names; empty if it names none.
+        identity: as it gives it, see :class:`tokbench.contracts.tokenizer.HasIdentity`; ``None`` if it gives none.
     """
 
     vocab_size: int
     notes: tuple[str, ...]
     lacks: frozenset[str]
     engine: str = ""
+    identity: str | None = None
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
@@ -52,7 +59,8 @@ class TokenizerFacts(NamedTuple):
         notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
         said = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
         engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
-        return cls(vocab_size_of(tokenizer), said, lacks, engine)
+        identity = str(tokenizer.identity) if isinstance(tokenizer, HasIdentity) else None
+        return cls(vocab_size_of(tokenizer), said, lacks, engine, identity)
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
@@ -74,6 +82,8 @@ class PreparedTokenizer:
         load_s: seconds that loading took, the library's import included.
         train_s: seconds that training took.
         train_bytes, train_documents: size of the text it was trained on.
+        train_from_store: ``True`` if an earlier run trained it; ``train_s`` is then what it took there.
+        pickled_sha256: the sha256 of the pickled tokenizer, if it was trained.
         vocabulary: digest of its vocabulary; an empty string if it does not give the bytes of its tokens.
         saved: its file and the file's digest, if it was saved.
         notes: what a reader of the results must know.
@@ -87,6 +97,8 @@ class PreparedTokenizer:
     train_s: float | None = None
     train_bytes: int = 0
     train_documents: int = 0
+    train_from_store: bool = False
+    pickled_sha256: str = ""
     vocabulary: str = ""
     saved: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -245,23 +257,64 @@ _CANNOT_BE_SENT = (
 )
 
 
-def train_all(plan: Plan, prepared: Sequence[PreparedTokenizer], pool: WorkerPool) -> Iterator[PreparedTokenizer]:
+@dataclass(frozen=True)
+class LoadTrained(Job):
+    """Take a tokenizer that was trained and pickled before; the answer is its facts, or the failure."""
+
+    name: str
+    pickled: bytes
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[TokenizerFacts | Failure]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        with doing("loading", tokenizer=self.name):
+            tokenizer = attempt(lambda: checked(pickle.loads(self.pickled)))  # noqa: S301 - pickled by a worker
+            if isinstance(tokenizer, Failure):
+                yield tokenizer
+            else:
+                context.keep(self.name, tokenizer)
+                yield attempt(lambda: TokenizerFacts.of(tokenizer, context.registry))
+
+
+def train_all(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], pool: WorkerPool, stored: StoredWork
+) -> Iterator[PreparedTokenizer]:
     """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
     One training comes after the other, so that their times can be compared; those of a study of sizes, which may be
-    many, share the workers.
+    many, share the workers. A training that the store has is not done again.
     """
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
-    trained: dict[str, PreparedTokenizer] = {}
+    trained = {name: found for name, each in waiting.items() if (found := _take_training(each, pool, stored))}
     if plan.config.study.vocabulary is not None:
-        trained = _train_side_by_side(plan, waiting, pool)
+        left = {name: each for name, each in waiting.items() if name not in trained}
+        trained |= _train_side_by_side(plan, left, pool, stored)
     for each in prepared:
         untrained = each.name in waiting and each.name not in trained
-        yield train_one(plan, each, pool) if untrained else trained.get(each.name, each)
+        yield train_one(plan, each, pool, stored) if untrained else trained.get(each.name, each)
+
+
+def _take_training(each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
+    """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used."""
+    found = stored.training(each.planned)
+    if found is None:
+        return None
+    facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(each.name, found.pickled))
+    if not isinstance(facts, TokenizerFacts):
+        reason = (facts.failure if isinstance(facts, WorkerDied) else facts).reason
+        _log.warning("%s is trained again, because what the store has of it cannot be used: %s", each.name, reason)
+        return None
+    stored.trained.append(each.name)
+    trained = Training(facts, found.pickled, found.seconds, found.documents, found.n_bytes)
+    return replace(_trained(each, trained, Reading({}), pool), train_from_store=True)
 
 
 def _train_side_by_side(
-    plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool
+    plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool, stored: StoredWork
 ) -> dict[str, PreparedTokenizer]:
     jobs = iter([_training(each.planned) for each in waiting.values()])
     trained, texts = {}, dict[str, Reading]()
@@ -273,16 +326,18 @@ def _train_side_by_side(
 
     for job, answer in pool.work(lambda: next(jobs, None), feeds=feeds):
         assert isinstance(job, TrainTokenizer)
-        trained[job.name] = _trained(waiting[job.name], answer, texts[job.name], pool)
+        trained[job.name] = _trained(waiting[job.name], answer, texts[job.name], pool, stored)
     return trained
 
 
-def train_one(plan: Plan, each: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
-    """Train one tokenizer; if it cannot be trained, its state and failure say so."""
+def train_one(
+    plan: Plan, each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork | None = None
+) -> PreparedTokenizer:
+    """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so."""
     pool.progress(f"training {each.name}", 0, None)
     job = _training(each.planned)
     text = _training_text(plan, job)
-    return _trained(each, pool.ask(job, lambda: {_TRAINING: text}), text, pool)
+    return _trained(each, pool.ask(job, lambda: {_TRAINING: text}), text, pool, stored)
 
 
 def _training(planned: PlannedTokenizer) -> TrainTokenizer:
@@ -294,9 +349,13 @@ def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
 
 
 def _trained(
-    each: PreparedTokenizer, answer: Training | WorkerDied, text: Reading, pool: WorkerPool
+    each: PreparedTokenizer,
+    answer: Training | WorkerDied,
+    text: Reading,
+    pool: WorkerPool,
+    stored: StoredWork | None = None,
 ) -> PreparedTokenizer:
-    """Return the tokenizer with the outcome of its training on a text."""
+    """Return the tokenizer with the outcome of its training on a text, which is kept in the store if one is given."""
     planned = each.planned
     failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
     if isinstance(answer, WorkerDied):
@@ -307,8 +366,11 @@ def _trained(
     trained = each.with_outcome(answer.outcome, failed)
     if trained.facts is None:
         return trained
+    if stored:
+        stored.keep_training(planned, answer)
     pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
     size = trained.facts.vocab_size
+    trained = replace(trained, pickled_sha256=hashlib.sha256(answer.pickled).hexdigest())
     if size >= planned.vocab_size:
         return trained
     return trained.with_note(f"asked for {planned.vocab_size} tokens, the text gave {size}: its real size counts")

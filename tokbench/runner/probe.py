@@ -16,6 +16,7 @@ from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
+from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
@@ -93,15 +94,24 @@ class Probed:
     tracebacks: dict[str, str]
 
 
-def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str, Failure], pool: WorkerPool) -> Probed:
-    """Put every probe to every tokenizer that is ready, except to those that have ``ended`` a process before."""
+def probe(
+    plan: Plan,
+    prepared: Sequence[PreparedTokenizer],
+    ended: Mapping[str, Failure],
+    pool: WorkerPool,
+    stored: StoredWork,
+) -> Probed:
+    """Put every probe to every tokenizer that is ready, except to those that have ``ended`` a process before.
+
+    Answers that the store has are taken from there.
+    """
     planned: list[_PlannedProbe] = [
         (family.name, options, number, each)
         for family, options in plan.metrics
         if family.probes
         for number, each in enumerate(family.probes(options))
     ]
-    answers = _ask(planned, [each.name for each in prepared if each.facts], dict(ended), pool)
+    answers = _ask(planned, [each.name for each in prepared if each.facts], dict(ended), pool, stored)
     cells, probes = [], []
     for family, _, number, each in planned:
         found = {one.name: answers.get((family, number, one.name), Failure(one.reason)) for one in prepared}
@@ -115,7 +125,7 @@ def probe(plan: Plan, prepared: Sequence[PreparedTokenizer], ended: Mapping[str,
 
 
 def _ask(
-    planned: list[_PlannedProbe], names: list[str], ended: dict[str, Failure], pool: WorkerPool
+    planned: list[_PlannedProbe], names: list[str], ended: dict[str, Failure], pool: WorkerPool, stored: StoredWork
 ) -> dict[_Key, CheckedAnswer | Failure]:
     """Return the answers; a tokenizer that ends a process is asked nothing more."""
     answers: dict[_Key, CheckedAnswer | Failure] = {}
@@ -123,9 +133,10 @@ def _ask(
 
     def next_job() -> Ask | None:
         for job in waiting:
-            if job.name not in ended:
+            known = ended.get(job.name) or stored.answer(job.name, job.family, job.number)
+            if known is None:
                 return job
-            answers[job.family, job.number, job.name] = ended[job.name]
+            answers[job.family, job.number, job.name] = known
         return None
 
     for done, (job, answer) in enumerate(pool.work(next_job), 1):
@@ -133,6 +144,8 @@ def _ask(
         if isinstance(answer, WorkerDied):
             ended[job.name] = answer.failure
             answer = answer.failure  # noqa: PLW2901 - what is kept of it
+        elif isinstance(answer, CheckedAnswer):
+            stored.keep_answer(job.name, job.family, job.number, answer)
         answers[job.family, job.number, job.name] = answer
         pool.progress("probing", done, len(planned) * len(names))
     return answers

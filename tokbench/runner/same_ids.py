@@ -23,9 +23,11 @@ from tokbench.failures import Failure
 from tokbench.metrics.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference
 from tokbench.runner.plan import Plan
+from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import TokenizerJob
 
+_DIFFERENCE = "difference"
 _BEFORE, _TOKENS = 2, 8
 _CHARS_BEFORE, _CHARS = 12, 48
 
@@ -126,7 +128,7 @@ class SameIds:
         documents = sum(each.documents for each in sums)
         return documents - same, documents
 
-    def finish(self, pool: WorkerPool, unread: Collection[str] = ()) -> None:
+    def finish(self, pool: WorkerPool, stored: StoredWork, unread: Collection[str] = ()) -> None:
         """Describe each difference; its first document is encoded again, to show both segmentations.
 
         Nothing is said of the corpora in ``unread``, whose text changed.
@@ -139,8 +141,13 @@ class SameIds:
             name, corpus, group = key
             _, origin, text = found.first
             names = name, self.references[name]
-            answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))
-            shown = answer.failure if isinstance(answer, WorkerDied) else answer
+            details = {"text": hashlib.sha256(text.encode()).hexdigest()}
+            shown = stored.result(_DIFFERENCE, names, details)
+            if shown is None:
+                answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))
+                shown = answer.failure if isinstance(answer, WorkerDied) else answer
+                if not isinstance(shown, Failure):
+                    stored.keep_result(_DIFFERENCE, names, details, shown)
             difference = Difference(
                 tokenizer=name,
                 same_as=self.references[name],

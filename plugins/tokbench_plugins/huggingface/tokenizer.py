@@ -51,10 +51,13 @@ class HuggingFaceTokenizer:
         unk_id: what the model gives for what it does not know; ``None`` where it knows everything.
         lossless: whether every text comes back: byte-level BPE without normalization.
         notes: remarks for the report, on changes to the file among them.
+        identity: set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`.
 
     Raises:
         ValueError: ``source`` is not what the library reads; the message says why.
     """
+
+    identity: str
 
     file_suffix = ".tokenizer.json"
     thread_safe = True

@@ -38,7 +38,7 @@ class TransformersLoadOptions(plugin.Options):
 
 
 def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
-    from tokbench_plugins.transformers.tokenizer import behind_the_contract, from_folder, from_hub
+    from tokbench_plugins.transformers.tokenizer import behind_the_contract, digest, from_folder, from_hub
 
     trust = options.trust_remote_code
     if options.path is not None:
@@ -47,7 +47,10 @@ def _load(options: TransformersLoadOptions) -> plugin.Tokenizer:
         assert options.name is not None
         found = from_hub(options.name, options.revision, trust_remote_code=trust)
     notes = ("trust_remote_code is on: Python code that comes with the tokenizer may have been run",) if trust else ()
-    return behind_the_contract(found, notes)
+    tokenizer = behind_the_contract(found, notes)
+    if options.name is not None:  # what a name stands for may change
+        tokenizer.identity = digest(found)
+    return tokenizer
 
 
 SPEC = plugin.BackendSpec(

@@ -5,6 +5,7 @@ It is called without its warnings, and without minutes of retries where there is
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -119,6 +120,11 @@ def behind_the_contract(found: Any, notes: tuple[str, ...]) -> HuggingFaceTokeni
         raise BackendError(f"its pipeline is not a tokenizer.json: {error}") from error
 
 
+def digest(found: Any) -> str:
+    """Return the sha256 of a pipeline of ``tokenizers``; an empty string for Python code, which nothing describes."""
+    return hashlib.sha256(found.backend_tokenizer.to_str().encode()).hexdigest() if found.is_fast else ""
+
+
 class PythonTokenizer:
     """Ordinary text through a tokenizer that is written in Python, such as that of ByT5.
 
@@ -133,8 +139,10 @@ class PythonTokenizer:
         vocab_size: the highest id and one.
         special_ids: special tokens by name, but for the unknown token.
         lossless, thread_safe: never claimed of foreign code.
+        identity: set if it was loaded by a name, see :class:`tokbench.plugin.HasIdentity`.
     """
 
+    identity: str
     lossless = False
     thread_safe = False
 

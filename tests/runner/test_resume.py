@@ -1,0 +1,141 @@
+"""Runs that are killed, and go on: what was finished is not done again, and the results are those of a run at one go."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from counting import counted, noted
+
+pytestmark = pytest.mark.slow
+
+GROUPS = 12
+
+
+@pytest.fixture
+def slow_run(install, stored, write_config, tmp_path, monkeypatch):
+    """Write a configuration of four slow tokenizers, two of them trained, and return how to start it."""
+    install("counting")
+    monkeypatch.setenv("COUNTED", str(tmp_path / "counted"))
+    for number in range(GROUPS):
+        (tmp_path / f"{number:02}.txt").write_text(f"text {number}\nab\n", encoding="utf-8")
+    tokenizers = [f"  {name}: {{backend: counting, name: {name}, slow: 0.05}}" for name in ("one", "two")]
+    tokenizers += [
+        f"  {name}: {{backend: counting, name: {name}, slow: 0.3, train: {{corpus: c, vocab_size: 300}}}}"
+        for name in ("three", "four")
+    ]
+    corpora = "  c: {source: text, path: '??.txt', document: line}"
+    path = write_config(
+        corpora=corpora, tokenizers="\n".join(tokenizers), metrics="[compression, fertility, roundtrip]"
+    )
+    out = tmp_path / "out"
+
+    def start(*options):
+        command = [sys.executable, "-m", "tokbench", "run", str(path), "-o", str(out), "-w2", *options]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def results():
+        return (out / "results.csv").read_bytes()
+
+    start.results = results
+    return start
+
+
+def finish(process):
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return errors
+
+
+def wait_for_notes(number, path):
+    """Wait until so many things were done."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and (not path.exists() or path.read_text(encoding="utf-8").count("\n") < number):
+        time.sleep(0.02)
+
+
+def redone(before, after, killed):
+    """Return what was finished more than a second before a run was killed, and is done again."""
+    finished = {(what, digest) for what, _, digest, when in before if float(when) < killed - 1}
+    return [line for line in after if (line[0], line[2]) in finished]
+
+
+@pytest.fixture(scope="module")
+def at_one_go():
+    """Remember the results of a run at one go."""
+    return {}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_run_that_is_killed_goes_on(slow_run, at_one_go, seed, tmp_path):
+    if not at_one_go:
+        begin = time.monotonic()
+        finish(slow_run("--no-store"))
+        at_one_go.update(seconds=time.monotonic() - begin, results=slow_run.results())
+        noted()
+    process = slow_run()
+    moment = random.Random(seed).uniform(0, at_one_go["seconds"])
+    # Half of the moments are of the whole run, and half are after the first thing that was finished.
+    if seed % 2:
+        wait_for_notes(1, tmp_path / "counted")
+        moment /= 2
+    time.sleep(moment)
+    killed = time.time()
+    process.kill()
+    process.communicate()
+    before = noted()
+    finish(slow_run())
+    assert slow_run.results() == at_one_go["results"]
+    assert redone(before, noted(), killed) == []
+    finish(slow_run())
+    assert slow_run.results() == at_one_go["results"]
+    assert noted() == []
+
+
+def test_what_a_stopped_run_finished_is_kept(slow_run, tmp_path):
+    process = slow_run()
+    wait_for_notes(6, tmp_path / "counted")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    before = noted()
+    assert len(before) >= 6
+    errors = finish(slow_run())
+    after = noted()
+    assert redone(before, after, time.time()) == [], errors
+    stopped = slow_run.results()
+    finish(slow_run("--no-store"))
+    assert slow_run.results() == stopped
+
+
+def test_two_runs_at_once_share_a_store(slow_run):
+    both = [slow_run(), slow_run()]
+    for process in both:
+        assert "damaged" not in finish(process)
+    shared = slow_run.results()
+    assert counted("trained:three") > 0
+    finish(slow_run())
+    assert noted() == []
+    finish(slow_run("--no-store"))
+    assert slow_run.results() == shared
+
+
+def test_a_worker_that_is_killed_costs_what_it_had_not_finished(slow_run, tmp_path, monkeypatch):
+    fatal = tmp_path / "die"
+    monkeypatch.setenv("DIE_ONCE", str(fatal))
+    process = slow_run()
+    wait_for_notes(8, tmp_path / "counted")
+    fatal.touch()
+    process.communicate(timeout=120)
+    assert process.returncode == 1, "the cells of a tokenizer failed"
+    before = noted()
+    assert not fatal.exists()
+    finish(slow_run())
+    assert redone(before, noted(), time.time()) == []
+    resumed = slow_run.results()
+    finish(slow_run("--no-store"))
+    assert slow_run.results() == resumed
+    assert "DIE_ONCE" in os.environ

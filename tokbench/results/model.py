@@ -16,17 +16,19 @@ from tokbench.results.blocks import (
     CorpusInfo,
     Difference,
     Environment,
+    FamilyInfo,
     LossInfo,
     MetricInfo,
     PairComparison,
     PluginInfo,
     ProbeInfo,
-    RawState,
     RunConfig,
+    StatesFile,
     TokenizerInfo,
 )
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.older import upgraded
+from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.validation_messages import wrong_value
 
@@ -54,7 +56,10 @@ class Results:
         probes: for each probe its texts, and how every tokenizer cuts them.
         pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
         notes: what a reader of the numbers must know, such as a warning about noise.
-        states: the raw sums behind the cells.
+        families: by name, the metric families of the run with their options.
+        states: the raw sums behind the cells. In a run's folder they are in ``states_file``, and read when they are
+            asked for; :class:`~tokbench.errors.ResultsError` says then if the file is missing.
+        states_file: the file that holds the states; ``None`` if they stand here.
         tracebacks: by the reason of failed cells, where the code failed.
         seconds: how long the run took.
         interrupted: whether it was stopped before it was through.
@@ -76,14 +81,18 @@ class Results:
     probes: list[ProbeInfo] = field(default_factory=list)
     pairs: list[PairComparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    states: list[RawState] = field(default_factory=list)
+    families: dict[str, FamilyInfo] = field(default_factory=dict)
+    states: RawStates = field(default_factory=RawStates)
+    states_file: StatesFile | None = None
     tracebacks: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin with no file written."""
+        """Begin with no file written; a list of states may be given, too."""
+        if not isinstance(self.states, RawStates):
+            self.states = RawStates(self.states)
         self.written: list[Path] = []
 
     @property
@@ -101,8 +110,9 @@ class Results:
         return bool(self.problems) or sizes_failed or cells_failed
 
     def to_json(self) -> str:
-        """Return the text of ``results.json``."""
+        """Return the text of ``results.json``; the states are in it unless ``states_file`` has them."""
         body = {"schema": SCHEMA} | {each.name: getattr(self, each.name) for each in fields(self)}
+        body["states"] = [] if self.states_file else list(self.states)
         return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(value)}" for name, value in body.items()) + "\n}\n"
 
     @classmethod
@@ -125,6 +135,9 @@ class Results:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: {place}: {_wrong(first)}") from error
+        if results.states_file:
+            beside = Path(path).with_name(Path(results.states_file.file).name)
+            results.states = RawStates(beside, results.states_file)
         return results
 
 

@@ -162,9 +162,17 @@ def _lines(value: Any) -> str:
 
 
 def _dump(value: Any) -> str:
-    plain = _row(value) if isinstance(value, Cell) else asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+    plain = _given(value) if isinstance(value, Cell) else asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
     return json.dumps(plain, ensure_ascii=True, allow_nan=False)
 
 
 def _row(cell: Cell) -> dict[str, object]:
     return {name: getattr(cell, name) for name in COLUMNS}
+
+
+_DEFAULTS: Final = {each.name: each.default for each in fields(Cell)}
+
+
+def _given(cell: Cell) -> dict[str, object]:
+    """Return the fields of a cell that are not the default: most cells have no reason, for example."""
+    return {name: value for name, value in _row(cell).items() if value != _DEFAULTS[name]}

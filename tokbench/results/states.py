@@ -50,7 +50,9 @@ _SHORTEST: Final = 8
 _LARGEST: Final = 2**62
 """Larger numbers stay in the JSON part, so that no difference of two overflows."""
 
-_UNSIGNED: Final = ("u1", "u2", "u4")
+_UNSIGNED: Final = {"u1": 0xFF, "u2": 0xFFFF, "u4": 0xFFFF_FFFF}
+"""The largest number of each unsigned type."""
+
 _KINDS: Final = (*_UNSIGNED, "i8", "f8")
 _LEVEL: Final = 6
 
@@ -201,11 +203,12 @@ class _Packer:
     def _number(self, array: NDArray[Any]) -> int:
         kind, how = "f8", "plain"
         if array.dtype.kind == "i":
-            steps = np.diff(array, prepend=0)
-            if array[0] >= 0 and steps.min() >= 0:
+            steps = array.copy()
+            steps[1:] -= array[:-1]
+            if steps.min() >= 0:
                 array, how = steps, "steps"
-            kinds = [each for each in _UNSIGNED if array.min() >= 0 and array.max() <= np.iinfo(each).max]
-            kind = kinds[0] if kinds else "i8"
+            low, high = array.min(), array.max()
+            kind = next((each for each, most in _UNSIGNED.items() if 0 <= low and high <= most), "i8")
         block = array.astype(f"<{kind}").tobytes()
         number = self._known.setdefault((kind, how, block), len(self.table))
         if number == len(self.table):

@@ -152,7 +152,7 @@ def group_notes(plan: Plan) -> Iterator[str]:
         where = plan.config.located.where(("corpora", corpus, "group"))
         yield (
             f"corpus {corpus} has {groups:,} groups, each with a row of its own in every table: {cells:,} cells, much "
-            f"time and memory; reports show {MANY_GROUPS} of them. If one group will do, write 'group: all-files' for it "
+            f"time and memory; reports show {MANY_GROUPS} of them. If one group will do, write 'group: files' for it "
             f"({where})"
         )
 

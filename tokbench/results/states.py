@@ -13,10 +13,9 @@ rest                  the body, packed with zlib
 
 The body begins with a line of JSON: ``{"arrays": [[kind, how, length], ...], "states": [...]}``. The bytes of the
 arrays follow, one after the other, little-endian. A state stands in ``states`` as ``[tokenizer, corpus, group, family,
-data]``. A list of 8 numbers and more stands in ``data`` as ``{"#": k}``, which is the array with the number ``k``; equal
-lists are the same array. ``kind`` is the type of its numbers (``u1 u2 u4 i8 f8``). ``how`` is ``plain``, or ``steps`` if
-each number is kept as its difference from the one before. A mapping whose only key begins with ``#`` is written with
-one more ``#``.
+data]``. A list of 8 numbers and more stands in ``data`` as ``{"#": k}``, the array with the number ``k``; equal lists
+are the same array. ``kind`` is the type of its numbers (``u1 u2 u4 i8 f8``). ``how`` is ``plain``, or ``steps`` if each
+number is kept as its difference from the one before. A mapping whose only key begins with ``#`` gets one more ``#``.
 """
 
 from __future__ import annotations
@@ -208,7 +207,7 @@ class _Packer:
             if steps.min() >= 0:
                 array, how = steps, "steps"
             low, high = array.min(), array.max()
-            kind = next((each for each, most in _UNSIGNED.items() if 0 <= low and high <= most), "i8")
+            kind = next((each for each, most in _UNSIGNED.items() if low >= 0 and high <= most), "i8")
         block = array.astype(f"<{kind}").tobytes()
         number = self._known.setdefault((kind, how, block), len(self.table))
         if number == len(self.table):

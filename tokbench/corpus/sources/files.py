@@ -120,8 +120,9 @@ def group_template(options: Options, template: str, files: int) -> GroupTemplate
     """Return the template of groups: that of the options, or one group for very many files if they name none.
 
     >>> from tokbench.corpus.sources.text import TextOptions
-    >>> group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
-    ("10,000 files are one group, 'files', because 'group' is not given; for a group of each file write group: '{stem}'",)
+    >>> [note] = group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
+    >>> print(note)
+    10,000 files are one group, 'files', because 'group' is not given; for a group of each file write group: '{stem}'
     >>> group_template(TextOptions(path="a/*.txt", group="{stem}"), "{stem}", 10_000)
     GroupTemplate(template='{stem}', notes=())
     """

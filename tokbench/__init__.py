@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tokbench.api import load as load
+    from tokbench.api import merge as merge
     from tokbench.api import run as run
     from tokbench.api import train as train
     from tokbench.errors import BackendError as BackendError
@@ -32,6 +33,7 @@ _HOMES: Final = {
     "ResultsError": "errors",
     "TokbenchError": "errors",
     "load": "api",
+    "merge": "api",
     "run": "api",
     "train": "api",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,10 +19,12 @@ from tokbench.progress import progress_bars, silent
 from tokbench.registry import load_registry, missing
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
+from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.describe import (
     describe_config,
     describe_corpus,
+    describe_families,
     describe_machine,
     describe_metrics,
     describe_plugin,
@@ -32,6 +34,7 @@ from tokbench.runner.describe import (
 from tokbench.runner.evaluate import Evaluation, evaluate
 from tokbench.runner.finish import Finished, finish
 from tokbench.runner.folder import make_folder, save_artefact, write_reports
+from tokbench.runner.merge import merge_runs, read_part
 from tokbench.runner.prepare import Checked, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.stored import StoredWork
@@ -132,6 +135,29 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1, *,
     return results
 
 
+def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False) -> Results:
+    """Put runs over disjoint parts of a corpus together: the result is that of one run over all of it.
+
+    Values, intervals, losses and comparisons are computed from the merged raw states, so they are those of one run.
+    Timings and studies of vocabulary sizes are not merged.
+
+    Args:
+        paths: the folders of the runs, or their ``results.json``, in the order of the parts; at least two.
+        output: a folder for the merged results and reports; ``None`` writes nothing.
+        other_versions: accept runs of different versions of tokbench, backends and libraries.
+
+    Raises:
+        InputError: the runs cannot be merged, such as runs with different tokenizers or the same text; the message
+            names every reason.
+        ResultsError: a run has no results, or its raw states are missing or damaged.
+    """
+    merged = merge_runs([read_part(path) for path in paths], other_versions=other_versions)
+    if output is not None:
+        make_folder(Path(output))
+        merged.results.problems = write_reports(Path(output), merged.results, merged.reporters)
+    return merged.results
+
+
 @dataclass
 class _Further:
     """The results of what follows the text metrics, as far as the run came."""
@@ -187,7 +213,8 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
             *further.timed.notes,
             *(["the run was stopped before it was through"] if further.interrupted else []),
         ],
-        states=finished.states,
+        families=describe_families(plan, registry),
+        states=RawStates(finished.states),
         tracebacks=finished.tracebacks | further.probed.tracebacks | tracebacks(further.timed.failures),
         interrupted=further.interrupted,
     )

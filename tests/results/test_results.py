@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import json
+import pickle
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import tokbench
 from tokbench import results as package
 from tokbench.contracts.metric import Role
 from tokbench.errors import ResultsError
+from tokbench.results.blocks import RawState
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import SCHEMA, Results
 from tokbench.results.schema import json_schema, schema_text
+from tokbench.results.states import read_states, unpacked, write_states
 
 OLD = Path(__file__).parent / "schema_1.json"
 
@@ -139,7 +142,7 @@ def follows(value, schema, root, place=""):
         yield place
         return
     if isinstance(value, dict) and "properties" in schema:
-        yield from (f"{place}.{key}" for key in value.keys() ^ schema["properties"].keys())
+        yield from (f"{place}.{key}" for key in value.keys() - schema["properties"].keys())
         yield from (f"{place}.{key}" for key in set(schema.get("required", [])) - value.keys())
     for key, each in value.items() if isinstance(value, dict) else ():
         inner = schema.get("properties", {}).get(key, schema.get("additionalProperties", {}))
@@ -161,7 +164,7 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
     path = write_config(corpora, tokenizers, "[compression, probes, pairs]", extra=extra)
     results = tokbench.run(path, tmp_path / "out")
     body = plain((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
-    assert all(body[name] for name in ("losses", "differences", "probes", "pairs", "states", "vocabulary_size"))
+    assert all(body[name] for name in ("losses", "differences", "probes", "pairs", "states_file", "vocabulary_size"))
     schema = json_schema()
     assert list(follows(body, schema, schema)) == []
     assert list(follows(body | {"cells": [body["cells"][0] | {"status": "fine"}]}, schema, schema)) == [
@@ -214,3 +217,59 @@ def test_the_frame_has_a_row_for_each_cell():
 def test_roles_given_to_old_metrics_exist():
     facts = json.loads((files("tokbench.results") / "schema_1_metrics.json").read_text(encoding="utf-8"))
     assert {each["role"] for each in facts.values() if "role" in each} <= {role.value for role in Role}
+
+
+def state(data, family="f"):
+    return RawState(tokenizer="t", corpus="c", group="g", family=family, state=data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {"sums": {"tokens": [7] * 32, "big": [2**53 + 1] * 9, "huge": [2**70] * 9, "negative": list(range(-9, 9))}},
+        {"floats": [0.1 * k for k in range(20)], "mixed": [1, 2.0] * 8, "flags": [True, False] * 8},
+        {"#": [1, 2], "##": {"#": 3}, "nested": [[list(range(40))], {"#": list(range(40))}]},
+        {"rising": [0, 0, 5, 300, 70_000, 2**33, 2**61, 2**61], "text": "half \ud83d", "empty": {}},
+    ],
+)
+def test_states_come_back_exactly(data):
+    found = list(unpacked(write_states([state(data), state(data, "again")])))
+    assert found == [state(data), state(data, "again")]
+    assert repr(found[0].state) == repr(data)  # True is not 1, and 2.0 is not 2
+
+
+def test_states_are_read_when_they_are_asked_for(write_config, tmp_path):
+    tokbench.run(write_config(), tmp_path / "out", workers=0)
+    path = tmp_path / "out" / "results.json"
+    assert plain(path.read_text(encoding="utf-8"))["states"] == []
+    results = Results.read(path)
+    assert len(results.states) == results.states_file.states > 0
+    inside = tmp_path / "inside.json"  # as schema 2 was written before
+    results.states_file = None
+    inside.write_text(results.to_json(), encoding="utf-8")
+    assert Results.read(inside).states == results.states
+    file = tmp_path / "out" / "states.bin"
+    packed = file.read_bytes()
+    file.write_bytes(packed[:-3])
+    with pytest.raises(ResultsError, match=r"is not the file that results.json was written with"):
+        len(Results.read(path).states)
+    file.unlink()
+    lonely = Results.read(path)
+    assert lonely.cells
+    with pytest.raises(ResultsError, match=r"states.bin: the raw states cannot be read: No such file"):
+        len(lonely.states)
+
+
+@pytest.mark.parametrize("at", [3, 20, 40, 80, -2])
+def test_a_damaged_file_of_states_is_refused(at):
+    data = bytearray(write_states([state({"sums": list(range(500))})]))
+    data[at] ^= 0x55
+    with pytest.raises(ResultsError, match=r"damaged|not a file of raw states|newer"):
+        list(unpacked(bytes(data)))
+
+
+def test_a_pickle_is_not_read(tmp_path):
+    (tmp_path / "states.bin").write_bytes(pickle.dumps([state(1)]))
+    with pytest.raises(ResultsError, match="not a file of raw states"):
+        read_states(tmp_path / "states.bin")

@@ -69,7 +69,7 @@ def _check_config(config: Path) -> None:
     click.echo("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
     for note in checked.plan.notes:
         click.echo(f"note: {note}")
-    click.echo(f"{config}: nothing wrong")
+    click.echo(f"{config}: nothing wrong" + ("; see the notes" if checked.plan.notes else ""))
 
 
 def _only_on(corpora: Sequence[str]) -> str:

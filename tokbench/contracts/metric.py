@@ -150,6 +150,20 @@ class TextMetric(_MapsShards, Protocol):
         """Return the values by id. A metric whose ``needs`` the tokenizer does not meet may be left out."""
 
 
+@runtime_checkable
+class RestoresStates(Protocol):
+    """A metric of text whose raw states say everything, so that ``tokbench merge`` can put runs together."""
+
+    def restore(self, raw: Any, before: int, /) -> Any:
+        """Return the state that ``raw`` has written as JSON data.
+
+        Args:
+            raw: the data, as it was read from a file.
+            before: the number of documents of the group that stand before those of the state. It is 0 unless the state
+                is that of a later part of a corpus; a state that numbers documents adds it.
+        """
+
+
 class CorpusStates(NamedTuple):
     """The states of a corpus metric on one corpus, after all shards.
 

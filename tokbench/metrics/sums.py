@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.contracts.metric import CorpusStates, Measured, NotApplicable
 from tokbench.corpus.shards import Shard
+from tokbench.errors import ContractError
 from tokbench.metrics.encoded_shard import EncodedShard
 from tokbench.metrics.jackknife import Lengths, jackknife
 from tokbench.results.cells import WHOLE
@@ -91,9 +92,28 @@ class Sums:
         columns = {name: [int(x) for x in column] for name, column in self.columns.items()}
         return {"documents": self.documents, "sums": columns, "largest": self.largest}
 
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Sums:
+        """Return the sums of which :meth:`raw` gave the data.
+
+        >>> raw = Sums(3, {"tokens": np.array([4.0, 6.0])}, {"tokens": 5}).raw()
+        >>> Sums.restore(raw).raw() == raw
+        True
+        """
+        del before  # sums do not number documents
+        columns = {name: np.array(column, dtype=np.float64) for name, column in raw["sums"].items()}
+        return cls(raw["documents"], columns, raw["largest"])
+
 
 class SummedMetric:
-    """The common part of metrics whose states are added with ``+`` and give their JSON data by ``raw()``."""
+    """The common part of metrics whose states are added with ``+`` and give their JSON data by ``raw()``.
+
+    Attributes:
+        state: the class of the states, if it has ``restore(raw, before)``, the inverse of ``raw()``. Without it, runs
+            with the metric cannot be merged.
+    """
+
+    state: ClassVar[Any] = None
 
     def __init__(self, options: Any) -> None:
         self._options = options
@@ -106,9 +126,21 @@ class SummedMetric:
         """Return a state as JSON data."""
         return state.raw()
 
+    def restore(self, raw: Any, before: int) -> Any:
+        """Return the state that ``raw`` has written; see :class:`tokbench.contracts.metric.RestoresStates`.
+
+        Raises:
+            ContractError: the class of the states does not say how.
+        """
+        if self.state is None:
+            raise ContractError(f"{type(self).__name__} does not say how its states are restored: give it 'state'")
+        return self.state.restore(raw, before)
+
 
 class PairedSums(SummedMetric):
     """The common part of the families that compare tokenizers on the same documents."""
+
+    state = Sums
 
     def map(self, encoded: EncodedShard) -> Sums:
         """Return the sums of one shard: tokens, and documents that do not come back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -76,7 +77,12 @@ class UnitSums(NamedTuple):
 
     def raw(self) -> dict[str, object]:
         """Return the sums and their units as JSON data."""
-        return {"units": sorted(self.units), **self.sums.raw()}
+        return {"units": sorted(self.units), "lacking": self.lacking, **self.sums.raw()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> UnitSums:
+        """Return the sums of which :meth:`raw` gave the data."""
+        return cls(frozenset(raw["units"]), Sums.restore(raw, before), raw["lacking"])
 
 
 def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
@@ -117,6 +123,7 @@ class AlignedWords(SummedMetric, ABC):
         column: the name of the sum of the words that count.
     """
 
+    state = UnitSums
     value: ClassVar[str]
     column: ClassVar[str]
     _options: WordOptions

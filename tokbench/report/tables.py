@@ -21,6 +21,9 @@ HEADLINE_ROLES: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_T
 MANY_UNKNOWN: Final = 0.001
 """From this share of unknown tokens on, the lost text shows in the digits of a ratio."""
 
+MOST_GROUPS: Final = 200
+"""A report shows no more groups of a corpus; ``results.csv`` has them all."""
+
 _TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
 
@@ -91,6 +94,32 @@ class CellTables:
         present = [group for group in self._present.get((metric, corpus), []) if group != WHOLE]
         rank = {group: place for place, group in enumerate(self.corpus(corpus).groups)}
         return sorted(present, key=lambda group: rank.get(group, len(rank)))
+
+    def is_shown(self, corpus: str, group: str) -> bool:
+        """Tell whether reports have a row for a group: the :data:`MOST_GROUPS` with the most documents, and slices.
+
+        >>> groups = {f"g{k}": k for k in range(1000)}
+        >>> tables = CellTables(Results(name="r", corpora={"c": CorpusInfo(groups=groups)}))
+        >>> [tables.is_shown("c", group) for group in ("g999", "g799", "script: Latin", "*")]
+        [True, False, True, True]
+        """
+        return group not in self._hidden.get(corpus, ())
+
+    @cached_property
+    def _hidden(self) -> dict[str, frozenset[str]]:
+        """By corpus, the groups without a row in reports."""
+        groups = {corpus: self.corpus(corpus).groups for corpus in self.corpora}
+        return {
+            corpus: frozenset(sorted(documents, key=lambda group: -documents[group])[MOST_GROUPS:])
+            for corpus, documents in groups.items()
+        }
+
+    def left_out(self, corpus: str) -> str:
+        """Return a sentence on the groups that reports do not show, or an empty string."""
+        left = len(self.corpus(corpus).groups) - MOST_GROUPS
+        if left <= 0:
+            return ""
+        return f"The {MOST_GROUPS:,} groups with the most documents are shown; results.csv has the other {left:,}, too."
 
     def cell(self, metric: str, corpus: str, group: str, tokenizer: str) -> Cell | None:
         """Return one cell, or ``None`` if the run has no such cell."""

@@ -78,7 +78,9 @@ class CorpusInfo:
         source: the kind of source, such as ``text``.
         options: the source's options, as they were written.
         licence: the licence of the texts; empty if nobody said.
-        sha256: the digest of all documents; empty if it is not known.
+        sha256: the digest of all documents; empty if it is not known. For parts that were merged it is ``merged:`` and
+            a digest of the digests in ``parts``.
+        parts: the digests of the parts, if runs over them were merged; else empty.
         documents, bytes: the size of the corpus, UTF-8.
         evaluated_bytes: bytes of the part that was measured.
         holdout: the share of the documents kept from training; ``None`` if all serve for both.
@@ -91,6 +93,7 @@ class CorpusInfo:
     options: dict[str, Any] = field(default_factory=dict)
     licence: str = ""
     sha256: str = ""
+    parts: list[str] = field(default_factory=list)
     documents: int | None = None
     bytes: int | None = None
     evaluated_bytes: int | None = None
@@ -139,6 +142,7 @@ class TokenizerInfo:
         load_s: seconds that loading took, the library's import included; ``None`` if it was trained.
         train: how it was trained; ``None`` if it was loaded.
         sha256: digests of the files that its options name, by option, and ``vocabulary``, that of the bytes of all ids.
+        lacks: the metrics that it cannot have, because its backend lacks the capability.
         notes: sentences that a reader of its numbers must know.
         repairs: by the cause of a loss, the options that it would have to be trained with.
         artefact, artefact_sha256: the file it was saved to and the file's digest; empty if it was not saved.
@@ -158,6 +162,7 @@ class TokenizerInfo:
     load_s: float | None = None
     train: TrainingInfo | None = None
     sha256: dict[str, str] = field(default_factory=dict)
+    lacks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     repairs: dict[str, str] = field(default_factory=dict)
     artefact: str = ""
@@ -370,6 +375,34 @@ class PairComparison:
     p: float
     p_holm: float = 1.0
     differ: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatesFile:
+    """The file of the raw states, ``states.bin``, whose form :mod:`tokbench.results.states` documents.
+
+    Attributes:
+        file: its name; it is in the folder of ``results.json``.
+        sha256: the digest of its content.
+        states: the number of states in it.
+    """
+
+    file: str
+    sha256: str
+    states: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FamilyInfo:
+    """A metric family of a run, as it must be made again to merge runs.
+
+    Attributes:
+        options: all its options, those that nobody wrote included.
+        distribution: the package that brings it, with its version.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+    distribution: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,17 +16,19 @@ from tokbench.results.blocks import (
     CorpusInfo,
     Difference,
     Environment,
+    FamilyInfo,
     LossInfo,
     MetricInfo,
     PairComparison,
     PluginInfo,
     ProbeInfo,
-    RawState,
     RunConfig,
+    StatesFile,
     TokenizerInfo,
 )
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.older import upgraded
+from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.validation_messages import wrong_value
 
@@ -55,7 +57,10 @@ class Results:
         pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
         notes: what a reader of the numbers must know, such as a warning about noise.
         from_store: what the run took from the store instead of computing it, in sentences; no number depends on it.
-        states: the raw sums behind the cells.
+        families: by name, the metric families of the run with their options.
+        states: the raw sums behind the cells. In a run's folder they are in ``states_file``, and read when they are
+            asked for; :class:`~tokbench.errors.ResultsError` says then if the file is missing.
+        states_file: the file that holds the states; ``None`` if they stand here.
         tracebacks: by the reason of failed cells, where the code failed.
         seconds: how long the run took.
         interrupted: whether it was stopped before it was through.
@@ -78,14 +83,18 @@ class Results:
     pairs: list[PairComparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     from_store: list[str] = field(default_factory=list)
-    states: list[RawState] = field(default_factory=list)
+    families: dict[str, FamilyInfo] = field(default_factory=dict)
+    states: RawStates = field(default_factory=RawStates)
+    states_file: StatesFile | None = None
     tracebacks: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     interrupted: bool = False
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin with no file written."""
+        """Begin with no file written; a list of states may be given, too."""
+        if not isinstance(self.states, RawStates):
+            self.states = RawStates(self.states)
         self.written: list[Path] = []
 
     @property
@@ -103,8 +112,9 @@ class Results:
         return bool(self.problems) or sizes_failed or cells_failed
 
     def to_json(self) -> str:
-        """Return the text of ``results.json``."""
+        """Return the text of ``results.json``; the states are in it unless ``states_file`` has them."""
         body = {"schema": SCHEMA} | {each.name: getattr(self, each.name) for each in fields(self)}
+        body["states"] = [] if self.states_file else list(self.states)
         return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(value)}" for name, value in body.items()) + "\n}\n"
 
     @classmethod
@@ -127,6 +137,9 @@ class Results:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise ResultsError(f"{path}: not a results file of schema {SCHEMA!r}: {place}: {_wrong(first)}") from error
+        if results.states_file:
+            beside = Path(path).with_name(Path(results.states_file.file).name)
+            results.states = RawStates(beside, results.states_file)
         return results
 
 
@@ -151,9 +164,17 @@ def _lines(value: Any) -> str:
 
 
 def _dump(value: Any) -> str:
-    plain = _row(value) if isinstance(value, Cell) else asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
+    plain = _given(value) if isinstance(value, Cell) else asdict(value) if is_dataclass(value) else value  # type: ignore[arg-type]
     return json.dumps(plain, ensure_ascii=True, allow_nan=False)
 
 
 def _row(cell: Cell) -> dict[str, object]:
     return {name: getattr(cell, name) for name in COLUMNS}
+
+
+_DEFAULTS: Final = {each.name: each.default for each in fields(Cell)}
+
+
+def _given(cell: Cell) -> dict[str, object]:
+    """Return the fields of a cell that are not the default: most cells have no reason, for example."""
+    return {name: value for name, value in _row(cell).items() if value != _DEFAULTS[name]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from dataclasses import MISSING, fields
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -29,6 +30,8 @@ def json_schema() -> Json:
     for name, definition in schema["$defs"].items():
         homes = (module for module in (blocks, cells, vocabulary_size) if hasattr(module, name))
         _describe(definition, getattr(next(homes), name))
+    # A cell leaves out what has its default value.
+    schema["$defs"]["Cell"]["required"] = [each.name for each in fields(cells.Cell) if each.default is MISSING]
     schema["properties"] = {"schema": {"const": SCHEMA, "description": "this schema"}} | schema["properties"]
     schema["required"] = ["schema", *schema["required"]]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema

@@ -22,6 +22,7 @@ from tokbench.registry import PluginStatus, Registry
 from tokbench.results.blocks import (
     CorpusInfo,
     Environment,
+    FamilyInfo,
     MetricInfo,
     PluginInfo,
     RunConfig,
@@ -146,6 +147,7 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         load_s=each.load_s,
         train=train if planned.train_on else None,
         sha256={**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
+        lacks=sorted(each.facts.lacks) if each.facts else [],
         notes=list(each.notes),
         repairs=_repairs(planned),
         **each.saved,
@@ -196,6 +198,18 @@ def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
         token = tokenizer.token_bytes(token_id)
         sha.update(len(token).to_bytes(4, "little") + token)
     return sha.hexdigest()
+
+
+def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
+    """Return the options of every metric family of a run, and the package that brings it."""
+    found = {}
+    for family, options in plan.metrics:
+        if family.automatic:  # it has no options, and comes with tokbench
+            continue
+        plugin = registry.metrics.entries[family.name].plugin
+        distribution = f"{plugin.distribution} {plugin.version}".strip()
+        found[family.name] = FamilyInfo(options=options.model_dump(mode="json"), distribution=distribution)
+    return found
 
 
 def describe_metrics(families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]]) -> dict[str, MetricInfo]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tokbench.contracts.metric import (
     CorpusMetric,
@@ -23,7 +22,6 @@ from tokbench.contracts.metric import (
     NotApplicable,
     Role,
 )
-from tokbench.corpus.corpus import Survey
 from tokbench.corpus.languages import slices
 from tokbench.failures import Failure, attempt, tracebacks
 from tokbench.results.blocks import LossInfo, PairComparison, RawState
@@ -33,7 +31,6 @@ from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
 
 Values = Mapping[str, Measured | NotApplicable]
-Fingerprints = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -55,16 +52,23 @@ class Finished:
     tracebacks: dict[str, str]
 
 
-def finish(plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation) -> Finished:
-    """Make the cells of the text metrics, and what goes with them."""
-    finisher = _Finisher(plan, evaluation)
+Seen = Callable[[str, str, Iterable[str]], float | None]
+"""The share of the documents of a corpus and some groups that a tokenizer was trained on; ``None`` if unknown."""
+
+
+def finish(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, seen: Seen | None = None
+) -> Finished:
+    """Make the cells of the text metrics, and what goes with them; ``seen`` is asked instead of the plan's surveys."""
+    finisher = _Finisher(plan, evaluation, seen or _Seen(plan, prepared).share)
     cells = [cell for each in prepared for cell in finisher.cells(each)]
     states = [state for each in prepared for state in finisher.states(each)]
     raw = ((state, attempt(partial(evaluation.metrics[state.family].raw, state.state))) for state in states)
     outcomes = (each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome))
+    known = [RawState(**place._asdict() | {"state": each}) for place, each in raw if not isinstance(each, Failure)]
     return Finished(
         cells=cells,
-        states=[RawState(**place._asdict() | {"state": each}) for place, each in raw if not isinstance(each, Failure)],
+        states=known + list(evaluation.same_ids.states()),
         losses=[loss for state in states if (loss := _loss(evaluation, state))],
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
         tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
@@ -89,9 +93,10 @@ class _Finisher:
         failures: of the cells that have been made.
     """
 
-    def __init__(self, plan: Plan, evaluation: Evaluation) -> None:
+    def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
         self._plan = plan
         self._evaluation = evaluation
+        self._seen = seen
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.failures: list[Failure] = []
         for corpus in plan.measured:
@@ -125,13 +130,11 @@ class _Finisher:
 
     def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
         """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
-        names = prepared.planned.train_on
-        trained = np.concatenate([self._plan.surveys[name].trained for name in names]) if names else None
         for corpus in self._measured(prepared):
             survey = self._plan.surveys[corpus]
             same = self._compared(prepared, corpus)
             for group in [*survey.groups, WHOLE]:
-                seen = _seen(trained, survey, survey.groups if group == WHOLE else [group])
+                seen = self._seen(prepared.name, corpus, survey.groups if group == WHOLE else [group])
                 for family in self._plan.families_on(corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
                     values = self._values(prepared.name, corpus, group, family)
@@ -141,7 +144,7 @@ class _Finisher:
                     values = share if isinstance(share, Failure) else {same.id: share}
                     yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
-            yield from self._by_script(prepared, corpus, trained)
+            yield from self._by_script(prepared, corpus)
 
     def _measured(self, prepared: PreparedTokenizer) -> list[str]:
         """Return the corpora on which a tokenizer is measured."""
@@ -189,13 +192,13 @@ class _Finisher:
                     metrics = [metric for metric in family.values if metric.id in found]
                     yield from self._cells(prepared, (corpus, group), metrics, found, seen)
 
-    def _by_script(self, prepared: PreparedTokenizer, corpus: str, trained: Fingerprints | None) -> Iterator[Cell]:
+    def _by_script(self, prepared: PreparedTokenizer, corpus: str) -> Iterator[Cell]:
         """Yield the values of the groups of each script put together, of families that have them."""
         survey = self._plan.surveys[corpus]
         families = [family for family in self._plan.families_on(corpus) if family.by_script]
         scripts = [(each.value, each.groups) for each in slices(survey.groups) if each.facet == "script" and each.value]
         for script, groups in scripts if families and len(scripts) > 1 else ():
-            seen = _seen(trained, survey, groups)
+            seen = self._seen(prepared.name, corpus, groups)
             counts = {group: survey.groups[group] for group in groups}
             for family in families:
                 state = self._evaluation.group_state((prepared.name, corpus, WHOLE, family.name), counts)
@@ -231,11 +234,32 @@ def _loss(evaluation: Evaluation, place: _State) -> LossInfo | None:
     return LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **found._asdict())
 
 
-def _seen(trained: Fingerprints | None, survey: Survey, groups: Iterable[str]) -> float | None:
-    """Return the share of the documents of some groups that were trained on, or ``None`` if that is unknown."""
-    if trained is None:
-        return None
-    return float(np.isin(np.concatenate([survey.evaluated[group] for group in groups]), trained).mean())
+class _Seen:
+    """Finds the documents that tokenizers were trained on, each pair of texts once."""
+
+    def __init__(self, plan: Plan, prepared: Sequence[PreparedTokenizer]) -> None:
+        self._plan = plan
+        self._train_on = {each.name: each.planned.train_on for each in prepared}
+        self._counts: dict[tuple[tuple[str, ...], str], dict[str, int]] = {}
+
+    def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
+        """See :data:`Seen`."""
+        names = self._train_on[name]
+        if not names:
+            return None
+        if (names, corpus) not in self._counts:
+            self._counts[names, corpus] = self._count(names, corpus)
+        counts, documents = self._counts[names, corpus], self._plan.surveys[corpus].groups
+        chosen = list(groups)
+        return sum(counts[group] for group in chosen) / sum(documents[group] for group in chosen)
+
+    def _count(self, names: Sequence[str], corpus: str) -> dict[str, int]:
+        """Return by group the number of documents that some corpora have, too."""
+        evaluated = self._plan.surveys[corpus].evaluated
+        trained = np.unique(np.concatenate([self._plan.surveys[each].trained for each in names]))
+        found = np.isin(np.concatenate(list(evaluated.values())), trained)
+        ends = np.cumsum([len(marks) for marks in evaluated.values()])
+        return {group: int(part.sum()) for group, part in zip(evaluated, np.split(found, ends[:-1]), strict=True)}
 
 
 def make_cell(

@@ -9,16 +9,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from tokbench.contracts.reporter import ReporterSpec
 from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt
 from tokbench.files import write_atomically
+from tokbench.results.blocks import StatesFile
 from tokbench.results.model import Results
+from tokbench.results.states import write_states
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import TokenizerJob
+
+STATES: Final = "states.bin"
+"""The file of the raw states, beside ``results.json``."""
 
 
 def make_folder(folder: Path) -> None:
@@ -80,20 +86,33 @@ def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> Pr
 
 
 def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
-    """Write ``results.json``, then every report; return the problems with those that cannot be made or written.
+    """Write raw states, ``results.json``, every report; return the problems with those that cannot be made or written.
 
-    ``results.written`` gets the files that were written, and no other file of the folder.
+    ``results.written`` gets the files that were written, and no other file of the folder. If the file of raw states
+    cannot be written, they stand in ``results.json``.
     """
-    files = [("results.json", results.to_json)]
-    files += [(each.filename, partial(each.render, results)) for each in reporters]
+    files: list[tuple[str, Callable[[], object]]] = [
+        (STATES, partial(_write_states, folder, results)),
+        ("results.json", partial(_write, folder / "results.json", results.to_json)),
+    ]
+    files += [
+        (each.filename, partial(_write, folder / each.filename, partial(each.render, results))) for each in reporters
+    ]
     problems = []
-    for name, text in files:
-        outcome = attempt(partial(_write, folder / name, text), name)
+    for name, write in files:
+        outcome = attempt(write, name)
         if isinstance(outcome, Failure):
             problems.append(outcome.reason)
         else:
             results.written.append(folder / name)
     return problems
+
+
+def _write_states(folder: Path, results: Results) -> None:
+    data = write_states(results.states)
+    write_atomically(folder / STATES, data)
+    digest = hashlib.sha256(data).hexdigest()
+    results.states_file = StatesFile(file=STATES, sha256=digest, states=len(results.states))
 
 
 def _write(path: Path, text: Callable[[], str]) -> None:

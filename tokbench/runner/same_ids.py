@@ -7,7 +7,7 @@ to show the difference.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -21,7 +21,7 @@ from tokbench.contracts.tokenizer import Encoded, HasTokenBytes, Tokenizer
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure
 from tokbench.metrics.sums import Sums
-from tokbench.results.blocks import Difference, IdDifference
+from tokbench.results.blocks import Difference, IdDifference, RawState
 from tokbench.runner.plan import Plan
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
@@ -120,6 +120,17 @@ class SameIds:
         """Return the documents of a group that were compared, and those that are the same."""
         found = self._found.get((name, corpus, group))
         return found.sums if found else None
+
+    def states(self) -> Iterator[RawState]:
+        """Yield the sums of each comparison as raw states."""
+        for name, corpus, group in sorted(self._found, key=lambda key: (key[0], self._order[key[1:]])):
+            raw = self._found[name, corpus, group].sums.raw()
+            yield RawState(tokenizer=name, corpus=corpus, group=group, family=self.family, state=raw)
+
+    def restore(self, state: RawState) -> None:
+        """Add the sums of a comparison that an earlier run made."""
+        key, sums = (state.tokenizer, state.corpus, state.group), Sums.restore(state.state)
+        self._found[key] = _Found(self._found[key].sums + sums if key in self._found else sums)
 
     def differing(self, name: str) -> tuple[int, int]:
         """Return how many documents of all corpora differ, and how many were compared."""

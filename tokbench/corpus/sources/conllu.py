@@ -37,7 +37,7 @@ class ConlluSource:
     """The sentences of CoNLL-U files, in the order of the files' names."""
 
     def __init__(self, options: ConlluOptions) -> None:
-        self._files, self.notes = grouped_files(options.path, options.group, options.groups)
+        self._files, _, self.notes = grouped_files(options, options.path, options.group, options.groups)
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:

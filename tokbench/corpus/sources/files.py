@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator
 
 from tokbench.corpus.sources.compressed import opened, plain_name
-from tokbench.plugin import InputError, Problem, did_you_mean, not_text
+from tokbench.plugin import InputError, Options, Problem, did_you_mean, not_text
 
 Cut = Literal["file", "line", "paragraph"]
 
@@ -102,27 +102,72 @@ def _folders(start: str, links: list[str]) -> Iterator[str]:
                 (later if Path(each).is_symlink() else waiting).append(each)
 
 
+MANY_FILES: Final = 300
+"""From more files than this on, a file is not a group by default. Collections of languages have up to about 250."""
+
+ONE_GROUP: Final = "files"
+"""The group of all documents of very many files; it is not the code of a language."""
+
+
+class GroupTemplate(NamedTuple):
+    """The template of groups that holds for some files, and a sentence for the reader if nobody chose it."""
+
+    template: str
+    notes: tuple[str, ...] = ()
+
+
+def group_template(options: Options, template: str, files: int) -> GroupTemplate:
+    """Return the template of groups: that of the options, or one group for very many files if they name none.
+
+    >>> from tokbench.corpus.sources.text import TextOptions
+    >>> [note] = group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
+    >>> print(note)
+    10,000 files are one group, 'files', because 'group' is not given; for a group of each file write group: '{stem}'
+    >>> group_template(TextOptions(path="a/*.txt", group="{stem}"), "{stem}", 10_000)
+    GroupTemplate(template='{stem}', notes=())
+    """
+    if files <= MANY_FILES or "group" in options.model_fields_set or "groups" in options.model_fields_set:
+        return GroupTemplate(template)
+    why = f"{files:,} files are one group, {ONE_GROUP!r}, because 'group' is not given"
+    return GroupTemplate(ONE_GROUP, (f"{why}; for a group of each file write group: '{template}'",))
+
+
 class GroupedFiles(NamedTuple):
-    """The files that match a pattern, each with its group; the notes are those of :class:`FoundFiles`."""
+    """The files that match a pattern, each with its group.
+
+    Attributes:
+        files: the files with their groups.
+        template: the template of the groups.
+        notes: those of :class:`FoundFiles` and :class:`GroupTemplate`.
+    """
 
     files: list[tuple[Path, str]]
+    template: str
     notes: tuple[str, ...]
 
 
-def grouped_files(pattern: Path, template: str, wanted: tuple[str, ...] = ()) -> GroupedFiles:
+def grouped_files(options: Options, pattern: Path, template: str, wanted: tuple[str, ...] = ()) -> GroupedFiles:
     """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
+
+    Args:
+        options: the options of the source, which tell whether somebody chose the template.
+        pattern: a path or a glob pattern.
+        template: the template of the groups.
+        wanted: the groups to take; empty for all.
 
     Raises:
         InputError: no file matches, or a wanted group has no file.
     """
     found = find_files(pattern)
+    template, notes = group_template(options, template, len(found.paths))
     files = [(path, template.format_map(file_names(path))) for path in found.paths]
     groups = {group for _, group in files}
     lacking = [name for name in wanted if name not in groups]
     if lacking:
         msg = "no file of {!r} gives the group {!r}; {}"
         raise InputError([Problem("", msg.format(str(pattern), name, did_you_mean(name, groups))) for name in lacking])
-    return GroupedFiles([(path, group) for path, group in files if not wanted or group in wanted], found.notes)
+    taken = [(path, group) for path, group in files if not wanted or group in wanted]
+    return GroupedFiles(taken, template, found.notes + notes)
 
 
 def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import RowGroup, file_names, find_files, read_documents
+from tokbench.corpus.sources.files import RowGroup, file_names, find_files, group_template, read_documents
 from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.plugin import Document, InputError, LocalPath, Problem
 
@@ -24,7 +24,9 @@ class JsonlSource:
 
     def __init__(self, options: JsonlOptions) -> None:
         self._options = options
-        self._files, self.notes = find_files(options.path)
+        self._files, notes = find_files(options.path)
+        self._group, more = group_template(options, options.group, len(self._files))
+        self.notes = notes + more
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
@@ -39,4 +41,4 @@ class JsonlSource:
                     raise InputError([Problem(f"{path}:{number}", f"not JSON: {error}")]) from error
                 if not isinstance(row, dict):
                     raise InputError([Problem(f"{path}:{number}", "not a JSON object")])
-                yield row_document(row, self._options, self._options.group, names, number, place)
+                yield row_document(row, self._options, self._group, names, number, place)

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import RowGroup, file_names, find_files
+from tokbench.corpus.sources.files import RowGroup, file_names, find_files, group_template
 from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
 from tokbench.plugin import Document, InputError, LocalPath, Problem, did_you_mean
 
@@ -32,7 +32,9 @@ class ParquetSource:
         except ImportError as error:
             raise InputError("the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'") from error
         self._options = options
-        self._files, self.notes = find_files(options.path)
+        self._files, notes = find_files(options.path)
+        self._group, more = group_template(options, options.group, len(self._files))
+        self.notes = notes + more
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:
@@ -45,7 +47,7 @@ class ParquetSource:
         from pyarrow.parquet import ParquetFile
 
         options, names, number = self._options, file_names(path), 0
-        columns = [name for name in row_fields(options, options.group) if name not in names]
+        columns = [name for name in row_fields(options, self._group) if name not in names]
         try:
             with ParquetFile(path) as file:
                 for name in columns:
@@ -55,7 +57,7 @@ class ParquetSource:
                 for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
                     for row in batch.to_pylist():
                         number += 1
-                        yield row_document(row, options, options.group, names, number, str(path))
+                        yield row_document(row, options, self._group, names, number, str(path))
         except (ArrowException, OSError) as error:
             msg = f"is not a Parquet file that can be read ({' '.join(str(error).split())}); write it anew"
             raise InputError([Problem(str(path), msg)]) from error

@@ -27,8 +27,8 @@ class TextSource:
 
     def __init__(self, options: TextOptions) -> None:
         self._options = options
-        self._files, self.notes = grouped_files(options.path, options.group, options.groups)
-        self._shared = shared_keys(self._files, options.group)
+        self._files, template, self.notes = grouped_files(options, options.path, options.group, options.groups)
+        self._shared = shared_keys(self._files, template)
         self.licence = options.licence
 
     def documents(self) -> Iterator[Document]:

@@ -11,6 +11,8 @@ from tokbench.plugin import EncodedShard, Measured, Metric, MetricFamily, NotApp
 class Compression(SummedMetric):
     """Sums of tokens, bytes and characters."""
 
+    state = Sums
+
     def map(self, encoded: EncodedShard) -> Sums:
         """Return the sums of one shard."""
         return Sums.of(

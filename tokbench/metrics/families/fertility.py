@@ -25,6 +25,7 @@ from tokbench.plugin import (
 class Fertility(SummedMetric):
     """Sums of tokens and words."""
 
+    state = UnitSums
     _options: WordOptions
 
     def map(self, encoded: EncodedShard) -> UnitSums:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ class Boundaries(NamedTuple):
     def raw(self) -> dict[str, object]:
         """Return the sums, and the kinds of boundaries that people marked, as JSON data."""
         return {"words": self.words, "morphemes": self.morphemes, **self.sums.raw()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> Boundaries:
+        """Return the sums of which :meth:`raw` gave the data."""
+        return cls(Sums.restore(raw, before), raw["words"], raw["morphemes"])
 
 
 class Found(NamedTuple):
@@ -102,6 +107,8 @@ def morpheme_boundaries(
 
 class Morphology(SummedMetric):
     """The text metric: sums of boundaries."""
+
+    state = Boundaries
 
     def map(self, encoded: EncodedShard) -> Boundaries:
         """Return the sums of one shard, over the aligned documents without unknown tokens."""

@@ -48,6 +48,10 @@ def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
     return found
 
 
+_COLUMNS: Final = ("length", "cuts", "group", "runs")
+"""The columns of the raw table of patterns; bit ``k - 1`` of ``cuts`` is a cut after the ``k``-th digit."""
+
+
 def _cut_at(places: Callable[[int, int], bool]) -> NDArray[np.int64]:
     """Return int64[LONGEST + 1], for each length n the pattern that is cut after digit k where ``places(k, n)``."""
     return np.array([sum(1 << (k - 1) for k in range(1, n) if places(k, n)) for n in range(LONGEST + 1)])
@@ -203,7 +207,16 @@ class Numbers(SummedMetric):
             counts = {cut: int(each.sum()) for cut, each in state.counts(length).items()}
             order = sorted(counts, key=lambda cut: (-counts[cut], cut))
             by_length[str(length)] = {_written(length, cut): counts[cut] for cut in order}
-        return {"patterns": by_length, **state.sums.raw()}
+        rows = sorted((*kind, count) for kind, count in state.patterns.items())
+        columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
+        by_group = {name: list(column) for name, column in zip(_COLUMNS, columns, strict=True)}
+        return {"patterns": by_length, "by_group": by_group, **state.sums.raw()}
+
+    def restore(self, raw: Mapping[str, Any], before: int) -> NumbersState:
+        """Return the state that ``raw`` has written."""
+        rows = zip(*(raw["by_group"][name] for name in _COLUMNS), strict=True)
+        patterns = Counter({(length, cut, group): count for length, cut, group, count in rows})
+        return NumbersState(Sums.restore(raw, before), patterns)
 
 
 def _consistency(state: NumbersState, lengths: range | list[int], documents: int) -> Measured | NotApplicable:

@@ -85,13 +85,21 @@ class UsageClasses:
         return found
 
     def raw(self, state: UsageState) -> Any:
-        """Return how many ids there are of each class."""
+        """Return how many ids there are of each class, and the counts of ids behind that."""
         counts = _classes(state) or {}
         return {
             "documents": state.emitted.documents,
             "vocab_size": state.emitted.vocab_size,
             "ids": {usage.value: count for usage, count in counts.items()},
+            "emitted": state.emitted.raw(),
+            "built": state.built.raw() if state.built else None,
         }
+
+    def restore(self, raw: Mapping[str, Any], before: int) -> UsageState:
+        """Return the state that ``raw`` has written."""
+        del before  # counts do not number documents
+        built = Frequencies.restore(raw["built"]) if raw["built"] else None
+        return UsageState(Frequencies.restore(raw["emitted"]), built)
 
 
 def _classes(state: UsageState) -> dict[Usage, int] | None:

@@ -30,6 +30,8 @@ _SHARES: Final = {
 class Utf8(SummedMetric):
     """The text metric: sums of characters, tokens and grapheme clusters, and of those that are split."""
 
+    state = Sums
+
     def map(self, encoded: EncodedShard) -> Sums:
         """Return the sums of one shard, over the documents whose bytes are the bytes of their tokens."""
         shard = encoded.shard

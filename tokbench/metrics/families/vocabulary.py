@@ -54,10 +54,22 @@ class Frequencies(NamedTuple):
         ids, counts = add_counts(self.ids, self.counts, other.ids, other.counts)
         return Frequencies(self.vocab_size, self.documents + other.documents, ids, counts)
 
+    def raw(self) -> dict[str, object]:
+        """Return the counts as JSON data."""
+        return self._asdict() | {"ids": self.ids.tolist(), "counts": self.counts.tolist()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Frequencies:
+        """Return the counts of which :meth:`raw` gave the data."""
+        del before  # counts do not number documents
+        ids, counts = (np.array(raw[name], dtype=np.int64) for name in ("ids", "counts"))
+        return cls(raw["vocab_size"], raw["documents"], ids, counts)
+
 
 class VocabularyMetric(SummedMetric):
     """Frequencies of ids."""
 
+    state = Frequencies
     _options: VocabularyOptions
 
     def map(self, encoded: EncodedShard) -> Frequencies:
@@ -85,16 +97,6 @@ class VocabularyMetric(SummedMetric):
                 efficiency = renyi_entropy(state.counts, alpha) / np.log2(types)
                 values[name] = Measured(float(efficiency), state.documents, no_interval=DEPENDS_ON_AMOUNT)
         return values
-
-    def raw(self, state: Frequencies) -> Any:
-        """Return the number of ids that occur once, twice, …: enough to compute the values again."""
-        counts, ids = np.unique(state.counts, return_counts=True)
-        return {
-            "documents": state.documents,
-            "vocab_size": state.vocab_size,
-            "counts": counts.tolist(),
-            "ids_with_count": ids.tolist(),
-        }
 
 
 SPEC: Final = MetricFamily(

@@ -53,6 +53,7 @@ class HeatMap:
             value.
         absent: tokenizers without any number here, and the word for it.
         rows: the whole corpus first, if there is a value for it.
+        left_out: a sentence on the groups that have no row; empty if all have one.
         levels: the number of colours.
     """
 
@@ -67,6 +68,7 @@ class HeatMap:
     tokenizers: Sequence[str]
     absent: Sequence[tuple[str, str]]
     rows: Sequence[HeatRow]
+    left_out: str = ""
     levels: int = LEVELS
 
     @property
@@ -111,7 +113,8 @@ def heat_maps(tables: CellTables, corpus: str) -> list[HeatMap]:
 
 def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
     """Return the heat map of one metric, or ``None`` if no group has numbers that tell tokenizers apart."""
-    groups = [tables.series(metric, corpus, group) for group in tables.groups(metric, corpus)]
+    names = [group for group in tables.groups(metric, corpus) if tables.is_shown(corpus, group)]
+    groups = [tables.series(metric, corpus, group) for group in names]
     values = _values(groups)
     if not any(row.tells_apart for row in groups):
         return None
@@ -141,6 +144,7 @@ def heat_map(tables: CellTables, corpus: str, metric: str) -> HeatMap | None:
             (name, cell.text) for name in ranked if name not in order and not (cell := rows[-1].cells[name]).unbound
         ],
         rows=[_row(tables, row, order, scales) for row in rows],
+        left_out=tables.left_out(corpus),
     )
 
 

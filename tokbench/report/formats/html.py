@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from tokbench.plugin import WHOLE, Report, ReporterSpec, Results, byte_size, duration, plain, visible
@@ -45,6 +46,7 @@ def _environment() -> jinja2.Environment:
         "duration": duration,
         "fixed": lambda value, digits: f"{value:,.{digits}f}",
         "listing": _listing,
+        "packed": _packed,
         "plain": plain,
         "thousands": lambda value: f"{value:,}",
     }
@@ -54,6 +56,11 @@ def _environment() -> jinja2.Environment:
 def _finalize(value: Any) -> Any:
     """Make the value of an expression visible; markup has been through here, or was written by a template or chart."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)
+
+
+def _packed(markup: str) -> str:
+    """Return a part of the page as base64 of zlib; the page's script puts it in its place when somebody asks for it."""
+    return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()
 
 
 def _listing(text: str) -> Any:

@@ -118,6 +118,7 @@ def _compression(report: Report) -> Iterator[str]:
         if found.absent:
             absent = ", ".join(f"{markdown_text(name)} ({word})" for name, word in found.absent)
             text += f"\nWithout a number here: {absent}.\n"
+        text += f"\n{found.left_out}\n" if found.left_out else ""
         yield text + _legends(found.legends)
 
 
@@ -138,7 +139,8 @@ def _fairness(report: Report) -> Iterator[str]:
             [*_row(series.group), *(_cell_with_interval(series.cells[name]) for name in view.tokenizers)]
             for series in view.groups
         ]
-        yield text + markdown_table(head, rows, range(1, len(head))) + _legends(view.legends)
+        left_out = f"\n{view.left_out}\n" if view.left_out else ""
+        yield text + markdown_table(head, rows, range(1, len(head))) + left_out + _legends(view.legends)
 
 
 def _pairs(report: Report) -> str:
@@ -146,7 +148,8 @@ def _pairs(report: Report) -> str:
     for view in report.pairs:
         text += f"## Fewer tokens than whom: {markdown_text(view.corpus)}\n\n{view.explanation}\n\n"
         places = [[_group(each.group), *_row(each.places, each.without, each.first)] for each in view.standings]
-        text += markdown_table(["group", "places", "without a place", "the first two"], places) + _legends(view.legends)
+        text += markdown_table(["group", "places", "without a place", "the first two"], places)
+        text += (f"\n{view.left_out}\n" if view.left_out else "") + _legends(view.legends)
         text += "\nWhole corpus: tokens of the row beside those of the column, in percent; "
         text += f"{_CANNOT_TELL} cannot be told apart.\n\n"
         rows = [

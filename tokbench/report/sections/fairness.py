@@ -51,6 +51,7 @@ class FairnessSection:
     subtitles: Mapping[str, str]
     dearest: Mapping[str, str]
     groups: Sequence[Series]
+    left_out: str
     bars: Sequence[tuple[str, Drawing]]
     charts: Sequence[Drawing]
     lorenz: Drawing | None
@@ -82,7 +83,8 @@ def fairness(tables: CellTables, corpus: str) -> FairnessSection | None:
         columns=[column for column in columns.values() if column.measured],
         subtitles={column.metric: _COLUMNS[role] for role, column in columns.items()},
         dearest={name: _dearest(name, languages) for name in order},
-        groups=groups,
+        groups=[series for series in groups if tables.is_shown(corpus, series.group)],
+        left_out=tables.left_out(corpus),
         bars=[(name, premium_bars(tables, name, languages)) for name in order],
         charts=premium_charts(tables, order, [series for series in languages if series.group != info.reference]),
         lorenz=lorenz_chart(f"Lorenz curves of {corpus}", complete, tooltips) if complete else None,

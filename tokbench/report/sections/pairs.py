@@ -48,6 +48,7 @@ class PairSection:
         corpus: its name.
         comparisons: the largest number of comparisons in a group, over which the correction goes.
         standings: the groups, the whole corpus first.
+        left_out: a sentence on the groups that have no row; empty if all have one.
         legends: the meaning of the marks in them.
         names: the tokenizers compared on the whole corpus, fewest tokens first.
         matrix: by row and column, the tokens of the row beside those of the column; ``None`` on the diagonal.
@@ -56,6 +57,7 @@ class PairSection:
     corpus: str
     comparisons: int
     standings: Sequence[Standing]
+    left_out: str
     legends: Sequence[str]
     names: Sequence[str]
     matrix: Sequence[Sequence[PairDifference | None]]
@@ -80,6 +82,7 @@ def pairs(tables: CellTables, corpus: str) -> PairSection | None:
     if not by_group:
         return None
     groups = [*([WHOLE] if WHOLE in by_group else []), *(group for group in by_group if group != WHOLE)]
+    groups = [group for group in groups if tables.is_shown(corpus, group)]
     whole = {(pair.tokenizer, pair.other): pair for pair in by_group.get(WHOLE, [])}
     rank = tables.with_role(Role.RANK)
     names = _by_tokens(whole.values())
@@ -87,6 +90,7 @@ def pairs(tables: CellTables, corpus: str) -> PairSection | None:
         corpus=corpus,
         comparisons=max(map(len, by_group.values())),
         standings=[_standing(tables, rank, by_group[group]) for group in groups],
+        left_out=tables.left_out(corpus),
         legends=legends(cell for group in groups for cell in tables.series(rank, corpus, group).cells.values()),
         names=names,
         matrix=[[_difference(whole, one, other) for other in names] for one in names],

@@ -7,7 +7,7 @@ that takes away what another number rests on, is refused.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.contracts.metric import MetricFamily, Role
@@ -135,6 +135,26 @@ def _study(plan: Plan) -> Iterator[BindingProblem]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names)) or "no corpus"
+
+
+MANY_GROUPS: Final = 200
+"""With more groups than this in a corpus, a plan says what will come of it."""
+
+
+def group_notes(plan: Plan) -> Iterator[str]:
+    """Yield what a reader must know: where a corpus has very many groups, and which line makes it fewer."""
+    for corpus in plan.measured:
+        groups = len(plan.surveys[corpus].groups)
+        if groups <= MANY_GROUPS:
+            continue
+        metrics = sum(len(family.values) for family in plan.families_on(corpus))
+        cells = groups * metrics * len(plan.names_on(corpus))
+        where = plan.config.located.where(("corpora", corpus, "group"))
+        yield (
+            f"corpus {corpus} has {groups:,} groups, each with a row of its own in every table: {cells:,} cells, much "
+            f"time and memory; reports show {MANY_GROUPS} of them. If one group will do, write 'group: files' for it "
+            f"({where})"
+        )
 
 
 def binding_notes(plan: Plan) -> Iterator[str]:

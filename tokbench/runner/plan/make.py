@@ -19,7 +19,7 @@ from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt
 from tokbench.progress import Progress
 from tokbench.registry import Registry, missing
-from tokbench.runner.plan.bindings import binding_notes, check_bindings
+from tokbench.runner.plan.bindings import binding_notes, check_bindings, group_notes
 from tokbench.runner.plan.model import STUDIED, Plan, PlannedTokenizer
 
 T = TypeVar("T")
@@ -214,7 +214,7 @@ class _Planner:
         """Refuse bindings to corpora that do not exist, or that leave nothing to measure."""
         for path, message in check_bindings(self._plan):
             self._problem(path, message)
-        self._plan.notes += binding_notes(self._plan)
+        self._plan.notes += [*binding_notes(self._plan), *group_notes(self._plan)]
 
     def _add(self, role: Role) -> None:
         """Add the first registered family that has a role, unless the plan has one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -46,10 +46,16 @@ class CodeState(NamedTuple):
         """Return the sums, and the reasons why there are no syntax trees, as JSON data."""
         return {"treeless": sorted(self.treeless), **self.sums.raw()}
 
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> CodeState:
+        """Return the state of which :meth:`raw` gave the data."""
+        return cls(Sums.restore(raw, before), frozenset(raw["treeless"]))
+
 
 class Code(SummedMetric):
     """The text metric: sums over lines, identifiers, operators and leaves."""
 
+    state = CodeState
     _options: CodeOptions
 
     def map(self, encoded: EncodedShard) -> CodeState:

@@ -95,6 +95,8 @@ VALUES: Final = (
 class FairnessMetric(SummedMetric):
     """Compares the groups of a parallel corpus with one of them."""
 
+    state = Aligned
+
     def map(self, encoded: EncodedShard) -> Aligned:
         """Return the tokens of the documents, and which documents come back."""
         return Aligned.of(encoded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ class Aligned(NamedTuple):
         return Documents(*(np.concatenate(column) for column in columns))
 
     def raw(self) -> dict[str, object]:
-        """Return sums by jackknife group as JSON data; nothing if the corpus is not parallel."""
+        """Return the documents, and sums by jackknife group, as JSON data; nothing if the corpus is not parallel."""
         if not self.parts:
             return {}
         every = self.documents()
@@ -72,7 +72,16 @@ class Aligned(NamedTuple):
             "documents": len(every.tokens),
             "come back": int(every.kept.sum()),
             "sums": {name: [int(x) for x in every.per_bucket(which)] for name, which in sums.items()},
+            "by_document": {name: column.astype(np.int64).tolist() for name, column in every._asdict().items()},
         }
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> Aligned:
+        """Return the documents of which :meth:`raw` gave the data; ``before`` is the number of the first."""
+        if not raw:
+            return cls(())
+        tokens, kept, buckets = (np.array(raw["by_document"][name], dtype=np.int64) for name in Documents._fields)
+        return cls(((before, Documents(tokens, kept.astype(np.bool_), buckets)),))
 
 
 class Premium(NamedTuple):

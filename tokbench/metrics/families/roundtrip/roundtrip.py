@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -141,12 +141,19 @@ class RoundTripState(NamedTuple):
         return RoundTripState(self.sums + other.sums, unknown, self.losses + other.losses)
 
     def raw(self) -> dict[str, object]:
-        """Return the sums as JSON data; the losses are shown by :meth:`RoundTrip.loss`."""
-        return self.sums.raw()
+        """Return the sums and the losses as JSON data."""
+        return {"has_unknown": self.has_unknown, "losses": self.losses.raw(), **self.sums.raw()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> RoundTripState:
+        """Return the state of which :meth:`raw` gave the data."""
+        return cls(Sums.restore(raw, before), raw["has_unknown"], Losses.restore(raw["losses"], before))
 
 
 class RoundTrip(SummedMetric):
     """Compares every document with what comes back."""
+
+    state = RoundTripState
 
     def map(self, encoded: EncodedShard) -> RoundTripState:
         """Return the sums of one shard. Distances and causes are computed for lossy documents only."""

@@ -1,0 +1,256 @@
+"""The file ``states.bin`` beside ``results.json``: the raw sums behind the cells, compact, exact, and plain data.
+
+The file is data and never code: it is not a pickle. Version 1 is laid out so:
+
+====================  =================================================================================
+bytes                 content
+====================  =================================================================================
+first line            ``tokbench-states/1``
+8, little-endian      the length of the body in bytes
+32                    the SHA-256 of the body
+rest                  the body, packed with zlib
+====================  =================================================================================
+
+The body begins with a line of JSON: ``{"arrays": [[kind, how, length], ...], "states": [...]}``. The bytes of the
+arrays follow, one after the other, little-endian. A state stands in ``states`` as ``[tokenizer, corpus, group, family,
+data]``. A list of 8 numbers and more stands in ``data`` as ``{"#": k}``, the array with the number ``k``; equal lists
+are the same array. ``kind`` is the type of its numbers (``u1 u2 u4 i8 f8``). ``how`` is ``plain``, or ``steps`` if each
+number is kept as its difference from the one before. A mapping whose only key begins with ``#`` gets one more ``#``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import starmap
+from pathlib import Path
+from typing import Any, Final, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from tokbench.errors import ResultsError, one_line
+from tokbench.results.blocks import RawState, StatesFile
+
+Json: TypeAlias = Any
+"""Plain JSON data."""
+
+_MAGIC: Final = b"tokbench-states/1\n"
+_FAMILY: Final = b"tokbench-states/"
+_LENGTH: Final = 8
+_DIGEST: Final = 32
+_SHORTEST: Final = 8
+"""Lists with fewer numbers stay in the JSON part."""
+
+_LARGEST: Final = 2**62
+"""Larger numbers stay in the JSON part, so that no difference of two overflows."""
+
+_UNSIGNED: Final = {"u1": 0xFF, "u2": 0xFFFF, "u4": 0xFFFF_FFFF}
+"""The largest number of each unsigned type."""
+
+_KINDS: Final = (*_UNSIGNED, "i8", "f8")
+_LEVEL: Final = 6
+
+
+class RawStates(Sequence[RawState]):
+    """The raw states of a run: a list of them, or the file that holds them, which is read when one is asked for.
+
+    Args:
+        states: the states, or the path of the file.
+        described: the description of the file in ``results.json``.
+
+    Raises:
+        ResultsError: when a state is asked for, and the file is missing, damaged, or that of another run.
+
+    >>> states = RawStates([RawState(tokenizer="a", corpus="c", group="g", family="f", state=[1, 2])])
+    >>> len(states), states[0].state, states == list(states)
+    (1, [1, 2], True)
+    """
+
+    def __init__(self, states: Iterable[RawState] | Path = (), described: StatesFile | None = None) -> None:
+        self._path = states if isinstance(states, Path) else None
+        self._states = None if isinstance(states, Path) else list(states)
+        self._described = described
+
+    def _read(self) -> list[RawState]:
+        if self._states is None:
+            assert self._path is not None
+            self._states = read_states(self._path, self._described)
+        return self._states
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    @overload
+    def __getitem__(self, at: int) -> RawState: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[RawState]: ...
+    def __getitem__(self, at: int | slice) -> RawState | list[RawState]:
+        return self._read()[at]
+
+    def __iter__(self) -> Iterator[RawState]:
+        return iter(self._read())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content
+
+    def __repr__(self) -> str:
+        return f"RawStates({self._states if self._states is not None else self._path!r})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """In JSON they are a list of states."""
+        return core_schema.no_info_after_validator_function(cls, handler(list[RawState]))
+
+
+def write_states(states: Iterable[RawState]) -> bytes:
+    """Return the content of the file with some states.
+
+    >>> one = RawState(tokenizer="a", corpus="c", group="g", family="f", state={"sums": list(range(1000)), "p": 0.1})
+    >>> data = write_states([one])
+    >>> len(data) < 300, list(unpacked(data)) == [one]
+    (True, True)
+    """
+    packer = _Packer()
+    rows = [[each.tokenizer, each.corpus, each.group, each.family, packer.pack(each.state)] for each in states]
+    head = json.dumps({"arrays": packer.table, "states": rows}, separators=(",", ":"), allow_nan=False)
+    body = b"".join([head.encode(), b"\n", *packer.blocks])
+    length = len(body).to_bytes(_LENGTH, "little")
+    return _MAGIC + length + hashlib.sha256(body).digest() + zlib.compress(body, _LEVEL)
+
+
+def read_states(path: Path, described: StatesFile | None = None) -> list[RawState]:
+    """Return the states of a file.
+
+    Args:
+        path: the file.
+        described: its description in ``results.json``, to tell the file of another run.
+
+    Raises:
+        ResultsError: it is missing, damaged, of a newer version, or that of another run.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        advice = "copy it there from the run's folder; the cells and reports do not need it"
+        raise ResultsError(f"{path}: the raw states cannot be read: {error.strerror}; {advice}") from error
+    if described and hashlib.sha256(data).hexdigest() != described.sha256:
+        raise ResultsError(f"{path}: is not the file that results.json was written with (its sha256 is another)")
+    try:
+        return list(unpacked(data))
+    except ResultsError as error:
+        raise ResultsError(f"{path}: {error}") from error
+
+
+def unpacked(data: bytes) -> Iterator[RawState]:
+    """Yield the states in the content of a file.
+
+    Raises:
+        ResultsError: it is damaged, or of a newer version.
+    """
+    if not data.startswith(_MAGIC):
+        newer = data.startswith(_FAMILY)
+        raise ResultsError("is of a newer version; update tokbench" if newer else "not a file of raw states")
+    start = len(_MAGIC)
+    length = int.from_bytes(data[start : start + _LENGTH], "little")
+    digest = data[start + _LENGTH : start + _LENGTH + _DIGEST]
+    unzip = zlib.decompressobj()
+    try:
+        # Never more than the file says and one byte, whatever a damaged file would unpack to.
+        body = unzip.decompress(data[start + _LENGTH + _DIGEST :], length + 1)
+        if len(body) != length or hashlib.sha256(body).digest() != digest:
+            raise ResultsError("is damaged: its content is not what its SHA-256 says")
+        end = body.index(b"\n")
+        head = json.loads(body[:end])
+        unpacker = _Unpacker(head["arrays"], memoryview(body)[end + 1 :])
+        for tokenizer, corpus, group, family, state in head["states"]:
+            whole = unpacker.unpack(state)
+            yield RawState(tokenizer=tokenizer, corpus=corpus, group=group, family=family, state=whole)
+    except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ResultsError(f"is damaged: {one_line(error)}") from error
+
+
+class _Packer:
+    """Takes lists of numbers out of JSON data.
+
+    Attributes:
+        table: for each array its kind, how it is kept, and its length.
+        blocks: the bytes of each array.
+    """
+
+    def __init__(self) -> None:
+        self.table: list[tuple[str, str, int]] = []
+        self.blocks: list[bytes] = []
+        self._known: dict[tuple[str, str, bytes], int] = {}
+
+    def pack(self, data: Json) -> Json:
+        """Return the data with references in the place of long lists of numbers."""
+        if isinstance(data, dict):
+            packed = {str(key): self.pack(each) for key, each in data.items()}
+            return {f"#{key}": each for key, each in packed.items()} if _like_reference(packed) else packed
+        if not isinstance(data, list | tuple):
+            return data
+        array = _array(data) if len(data) >= _SHORTEST else None
+        return [self.pack(each) for each in data] if array is None else {"#": self._number(array)}
+
+    def _number(self, array: NDArray[Any]) -> int:
+        kind, how = "f8", "plain"
+        if array.dtype.kind == "i":
+            steps = array.copy()
+            steps[1:] -= array[:-1]
+            if steps.min() >= 0:
+                array, how = steps, "steps"
+            low, high = array.min(), array.max()
+            kind = next((each for each, most in _UNSIGNED.items() if low >= 0 and high <= most), "i8")
+        block = array.astype(f"<{kind}").tobytes()
+        number = self._known.setdefault((kind, how, block), len(self.table))
+        if number == len(self.table):
+            self.table.append((kind, how, len(array)))
+            self.blocks.append(block)
+        return number
+
+
+def _array(data: Sequence[Json]) -> NDArray[Any] | None:
+    """Return a list as an array if it is one of whole numbers that fit into 64 bits, or one of floats."""
+    kinds = set(map(type, data))
+    if kinds == {int} and max(data) < _LARGEST and min(data) > -_LARGEST:
+        return np.array(data, dtype=np.int64)
+    return np.array(data, dtype=np.float64) if kinds == {float} else None
+
+
+class _Unpacker:
+    """Puts lists of numbers back into JSON data."""
+
+    def __init__(self, table: list[tuple[str, str, int]], data: memoryview) -> None:
+        self._arrays: list[list[Any]] = []
+        self._data, self._at = data, 0
+        self._arrays.extend(starmap(self._array, table))
+
+    def _array(self, kind: str, how: str, length: int) -> list[Any]:
+        if kind not in _KINDS:
+            raise ValueError(f"an array of kind {kind!r}")
+        array = np.frombuffer(self._data, dtype=f"<{kind}", count=length, offset=self._at)
+        self._at += array.nbytes
+        listed: list[Any] = (np.cumsum(array, dtype=np.int64) if how == "steps" else array).tolist()
+        return listed
+
+    def unpack(self, data: Json) -> Json:
+        """Return the data with lists of numbers in the place of references."""
+        if isinstance(data, list):
+            return [self.unpack(each) for each in data]
+        if not isinstance(data, dict):
+            return data
+        if not _like_reference(data):
+            return {key: self.unpack(each) for key, each in data.items()}
+        [(key, each)] = data.items()
+        return list(self._arrays[each]) if key == "#" else {key[1:]: self.unpack(each)}
+
+
+def _like_reference(data: dict[str, Json]) -> bool:
+    return len(data) == 1 and next(iter(data)).startswith("#")

@@ -80,8 +80,9 @@ if TYPE_CHECKING:
         TokenCounts as TokenCounts, add_counts as add_counts, renyi_entropy as renyi_entropy,
     )
     from tokbench.metrics.word_units import (
-        AlignedWords as AlignedWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD, UnitSums as UnitSums,
-        WordOptions as WordOptions, count_by_document as count_by_document, token_ends as token_ends,
+        AlignedWords as AlignedWords, LaidWords as LaidWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD,
+        UnitSums as UnitSums, WordOptions as WordOptions, count_by_document as count_by_document,
+        token_ends as token_ends,
         unknown_tokens as unknown_tokens, words_of as words_of,
     )
     from tokbench.progress import Progress as Progress, silent as silent
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
         COLUMNS as COLUMNS, Cell as Cell, Status as Status, TokenizerState as TokenizerState, WHOLE as WHOLE,
     )
     from tokbench.results.model import Results as Results
+    from tokbench.store import open_store as open_store
     from tokbench.vocabulary.curve import Curve as Curve
     from tokbench.vocabulary.inspect.usage import Usage as Usage, usage_classes as usage_classes
     from tokbench.vocabulary.merges import MergeOrder as MergeOrder, merge_order as merge_order
@@ -132,7 +134,8 @@ _NAMES: Final = {
     "metrics.jackknife": "Interval Lengths MIN_BUCKETS interval jackknife leave_out p_value spread",
     "metrics.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches",
     "metrics.word_units": (
-        "NOT_ALIGNED NO_GOLD AlignedWords UnitSums WordOptions token_ends unknown_tokens words_of count_by_document"
+        "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
+        "count_by_document"
     ),
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
     "corpus.shards": "BUCKETS Shard",
@@ -158,6 +161,8 @@ _NAMES: Final = {
     ),
     # files
     "files": "not_text read_file write_atomically",
+    # finished work that is kept for later runs
+    "store": "open_store",
     # errors and failures
     "errors": "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line",
     "failures": "Failure attempt doing",

@@ -1,6 +1,6 @@
 """Encoding in bulk, compiled: flat arrays of ids straight from the UTF-8 of many documents.
 
-Importing this file needs numba. Documents are taken in slabs of about a megabyte, so that what lies
+Importing this file needs numba. Documents are taken in slabs of about 256 KB, so that what lies
 between them and their ids stays small and in the processor's cache:
 
 1. the texts of the slab become one array of bytes;
@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import (
     HIGHEST_ID,
-    NO_RANK,
+    byte_pairs,
     lanes,
     merge_chunks,
     merge_long_chunk,
@@ -33,9 +33,9 @@ from tokbench_plugins.bpe.compiled.encode_merge import (
 )
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
+from tokbench_plugins.bpe.vocabulary import Vocabulary
 
-_SLAB: Final = 1 << 20  # bytes; the last document of a slab may be longer
+_SLAB: Final = 1 << 18  # bytes; the last document of a slab may be longer
 _LEARNED: Final = 120_000  # rows for chunks that are not tokens; at least half as many are available
 _SPANS: Final = 1 << 20
 _KEYS: Final = 1 << 22
@@ -66,22 +66,24 @@ class CompiledEncoder:
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
         """Encode all texts; the ids are those of :class:`..fast.encode.Encoder`."""
-        ids = [np.empty(0, np.uint32)]
+        ids: list[NDArray[np.uint32]] = []
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0
+        out = np.empty(0, np.uint32)
         for slab in _slabs(texts):
             borders = np.array(list(accumulate(map(len, slab), initial=0)), np.int64)
             data = np.frombuffer(bytearray().join([*slab, bytes(PADDING)]), np.uint8)
-            out = np.empty(len(data), np.uint32)
+            if len(out) < len(data):
+                out = np.empty(len(data), np.uint32)
             ends_of_ids = offsets[done + 1 : done + 1 + len(slab)]
             ends = self._ends(data, slab, borders)
             with self._lock:
                 count = encode_chunks(data, ends, borders[1:], self._tables, self._longest, out, ends_of_ids)
             ends_of_ids += written
-            ids.append(out[:count])
+            ids.append(out[:count].copy())
             written += count
             done += len(slab)
-        return Encoded(np.concatenate(ids), offsets)
+        return Encoded(np.concatenate(ids) if ids else out, offsets)
 
     def _ends(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where the chunks of a slab end."""
@@ -127,7 +129,7 @@ def _tables(vocabulary: Vocabulary) -> Tables:
     known, ids = _known_tokens(vocabulary, merging, keys, ends - lengths, lengths)
     rows = 1 << (2 * len(ends) + _LEARNED - 1).bit_length()
     while True:
-        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0], np.uint64)
+        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0, 0], np.uint64)
         spans = np.empty(_SPANS, np.uint32)
         tables = Tables(merging, aligned_zeros(4 * rows), keys, spans, state)
         if add_tokens(tables, (ends - lengths)[known], lengths[known], ids):
@@ -136,15 +138,24 @@ def _tables(vocabulary: Vocabulary) -> Tables:
 
 
 def _merging(vocabulary: Vocabulary) -> Any:
-    """Return the merges as :func:`merge_chunks` needs them."""
+    """Return the merges as :func:`merge_chunks` needs them.
+
+    Where ids rise with the ranks of merges, as in published vocabularies, an id serves as the rank: one look-up less.
+    """
     merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
+    made = merges[:, 2]
+    ranks_are_ids = bool((np.diff(made) > 0).all())
+    ranks = made if ranks_are_ids else np.arange(len(merges))
+    first_made = dict(zip(reversed(made.tolist()), reversed(ranks.tolist()), strict=True))
+    in_order = ranks_are_ids and all(
+        max(first_made.get(left, -1), first_made.get(right, -1)) < rank
+        for (left, right, _), rank in zip(vocabulary.merges, ranks.tolist(), strict=True)
+    )
     byte_ids = np.array(vocabulary.byte_ids, np.uint32)
-    byte_pairs = np.full((FIRST_MERGE, FIRST_MERGE), NO_RANK, np.uint32)
-    byte_of = {token_id: byte for byte, token_id in enumerate(vocabulary.byte_ids)}
-    for rank, (left, right, _) in enumerate(vocabulary.merges):
-        if left in byte_of and right in byte_of:
-            byte_pairs[byte_of[left], byte_of[right]] = rank
-    return byte_ids, byte_pairs.ravel(), *pair_tables(merges), merges[:, 2].astype(np.uint32)
+    tables = pair_tables(np.column_stack([merges[:, :2], ranks]))
+    made_by = np.zeros(int(ranks.max(initial=0)) + 1, np.uint32)
+    made_by[ranks] = made
+    return byte_ids, byte_pairs(vocabulary, ranks.tolist(), in_order=in_order), *tables, made_by, ranks_are_ids
 
 
 def _known_tokens(

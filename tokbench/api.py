@@ -36,6 +36,7 @@ from tokbench.runner.prepare import Checked, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
+from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import WorkerPool
 
 
@@ -86,7 +87,9 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
     return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
 
 
-def run(path: str | Path, output: str | Path | None = None, workers: int = 1) -> Results:
+def run(
+    path: str | Path, output: str | Path | None = None, workers: int = 1, *, executor: str = "", scheduler: str = ""
+) -> Results:
     """Execute a configuration.
 
     Args:
@@ -96,6 +99,10 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
             timings come one at a time all the same, and no number depends on it. 0 runs everything in this
             process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
             no progress is shown.
+        executor: ``inprocess``, ``workers`` or ``dask``, which needs ``tokbench[cluster]``; by default ``workers``,
+            or ``inprocess`` if there are 0. No number depends on it but times.
+        scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
+            work; by default a cluster with this number of workers is started on this machine.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -106,7 +113,8 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     created, start = datetime.now(UTC), time.perf_counter()
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
-    with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
+    way = Executor(workers, executor, scheduler)
+    with progress_bars(shown=way.kind != "inprocess") as progress, worker_pool(config, progress, way) as pool:
         checked = check(config, pool)
         if folder:
             make_folder(folder)
@@ -116,7 +124,9 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
         evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool)
         finished = finish(checked.plan, checked.prepared, evaluation)
         further = _measure_further(checked, evaluation, finished, pool)
+        notes = list(pool.notes)
     results = _results(checked, evaluation, finished, further)
+    results.notes += notes
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
     if folder:

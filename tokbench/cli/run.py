@@ -24,8 +24,15 @@ from tokbench.progress import announce
     help="Number of processes that measure side by side, each with all tokenizers in memory; timings are taken one at "
     "a time. 0 runs everything in this process, for a debugger: a crash ends the run, and there are no time limits.",
 )
+@click.option(
+    "--executor",
+    type=click.Choice(["inprocess", "workers", "dask"]),
+    help="How the work is done: in this process, in worker processes, or on a dask cluster (pip install "
+    "'tokbench[cluster]'), which is started here with this number of workers [default: workers].",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: join the cluster at tcp://HOST:PORT.")
 @common_options
-def run(config: Path, output: Path | None, workers: int) -> None:
+def run(config: Path, output: Path | None, workers: int, executor: str | None, scheduler: str | None) -> None:
     """Execute CONFIG and write results.json and the reports."""
     announce(f"reading {config}")
     from rich.console import Console
@@ -35,7 +42,7 @@ def run(config: Path, output: Path | None, workers: int) -> None:
     from tokbench.report.terminal import summary
 
     folder = output or Path("reports", read_config(config).name or "run")
-    results = execute(config, folder, workers)
+    results = execute(config, folder, workers, executor=executor or "", scheduler=scheduler or "")
     summary(results, Console(), sorted(results.written))
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)

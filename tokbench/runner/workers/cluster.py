@@ -117,9 +117,10 @@ class Cluster:
 
     def send(self, member: Member, key: str, step: Callable[..., Any], *arguments: object) -> Future[Any]:
         """Let a member do a step; its key is put into the events when there is an answer."""
-        future: Future[Any] = self._client.submit(step, *arguments, key=key, workers=[member.address], pure=False)
+        future: Any = self._client.submit(step, *arguments, key=key, workers=[member.address], pure=False)
         future.add_done_callback(lambda _: self.events.put(key))
-        return future
+        sent: Future[Any] = future
+        return sent
 
     def listen(self, topic: str) -> None:
         """Put what workers show under a topic into the events."""

@@ -104,13 +104,15 @@ class Cluster:
                 raise BackendError(f"the scheduler of dask is out of reach: {found.reason}")
             return []
         self._heard = self._looked
+        newest = max((each["last_seen"] for each in found["workers"].values()), default=0.0)
         present = {}
         for address, each in found["workers"].items():
             if each["status"] in {"running", "paused"}:
                 key = (address, each["local_directory"])
                 member = present[key] = self.members.get(key) or Member(address, each["nthreads"])
                 if each["last_seen"] != member.last_seen:
-                    member.last_seen, member.changed = each["last_seen"], self._looked
+                    behind = newest - each["last_seen"] if key not in self.members else 0.0
+                    member.last_seen, member.changed = each["last_seen"], self._looked - behind
         left = [member for key, member in self.members.items() if key not in present]
         self.members = present
         return left

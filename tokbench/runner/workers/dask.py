@@ -149,7 +149,8 @@ class DaskPool(WorkerPool):
         expected, since = 1 if self._scheduler else self._size, time.monotonic()
         while True:
             self._losses()
-            members = self._cluster.members.values()
+            known = self._cluster.members.values()
+            members = [each for each in known if each.usable is not None or each.silent() < self._patience]
             checked = [member for member in members if member.usable is not None]
             if len(checked) >= max(expected, len(members)):
                 break
@@ -231,7 +232,7 @@ class DaskPool(WorkerPool):
         for member in present:
             if member.usable is None and not any(member is each for each in asked):
                 key = f"tokbench-check-{secrets.token_hex(8)}"
-                future = self._cluster.send(member, key, describe, self._key.environment)
+                future = self._cluster.send(member, key, describe, self._key)
                 self._checks[key] = member, future
         lost = list[tuple[Job, WorkerDied]]()
         for tried in list(self._attempts.values()):

@@ -327,13 +327,13 @@ def _code(package: str) -> str:
     return sha.hexdigest()[:12]
 
 
-def describe(environment: Mapping[str, str]) -> Surroundings:
-    """Return the surroundings of tokenizers in this dask worker, as a process of their own sees them.
+def describe(key: RunKey) -> Surroundings:
+    """Return the surroundings of tokenizers in this dask worker, as a process of the run sees them.
 
     Raises:
         BackendError: the process does not start, or ends.
     """
-    with ProcessPool(1, Limits(), silent, environment=environment) as pool:
+    with _run_of(key).pool(silent) as pool:
         answer: Surroundings | WorkerDied = pool.ask(DescribeSurroundings())
     if isinstance(answer, WorkerDied):
         raise BackendError(answer.failure.reason)

@@ -32,7 +32,9 @@ def test_a_run_over_addresses_is_one_over_files(tmp_path, memory, write_config):
         (tmp_path / name.replace("_", ".")).write_bytes(data)
     csv = []
     for path in ("*.txt", "memory://texts/*.txt"):
-        config = write_config(f"  c: {{source: text, path: '{path}', document: line}}", metrics="[compression, fertility]")
+        config = write_config(
+            f"  c: {{source: text, path: '{path}', document: line}}", metrics="[compression, fertility]"
+        )
         results = tokbench.run(config, tmp_path / "out", workers=0)
         csv.append((tmp_path / "out" / "results.csv").read_bytes())
     assert csv[0] == csv[1]

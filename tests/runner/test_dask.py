@@ -1,7 +1,9 @@
 """Executors: in this process, worker processes, and a dask cluster give the same results, whatever becomes of workers."""
 
+import hashlib
 import json
 import os
+import pickle
 import re
 import shlex
 import signal
@@ -12,12 +14,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import cell
+from conftest import cell, interruptible
+from test_isolation import ended
 
 import tokbench
+from tokbench.config.model import Limits
+from tokbench.contracts.options import Options
 from tokbench.results.cells import WHOLE, Status
 from tokbench.runner.workers.executor import Executor
-from tokbench.runner.workers.remote import Surroundings
+from tokbench.runner.workers.remote import Lacking, Order, RunKey, Surroundings, end_run, run_order
+from tokbench.runner.workers.worker import Recipe, TokenizerJob
 
 README = Path(tokbench.__file__).parent / "README.md"
 GROUPS = 20
@@ -66,6 +72,27 @@ def test_an_address_without_a_scheduler(write_config):
         tokbench.run(write_config(), executor="dask", scheduler="gopher://nowhere")
 
 
+def vocab_size(tokenizer):
+    return tokenizer.vocab_size
+
+
+def test_a_recipe_is_sent_once_and_asked_for_where_it_is_not_known():
+    data = pickle.dumps(Recipe("utf8_bytes", Options()))
+    digest = hashlib.sha256(data).hexdigest()
+    key = RunKey("run-of-test", Limits(), {})
+    job = TokenizerJob(("b",), "measuring", "", vocab_size)
+
+    def answer(sent):
+        return pickle.loads(run_order(pickle.dumps(Order(key, "1", job, {"b": digest}, sent, {}))))
+
+    try:
+        assert answer({}) == Lacking((digest,))
+        assert answer({digest: data}) == [256]
+        assert answer({}) == [256]
+    finally:
+        end_run(key.run)
+
+
 def recipe():
     """Return the commands of the recipe in the README."""
     section = README.read_text(encoding="utf-8").partition("## On a cluster")[2]
@@ -82,7 +109,7 @@ class Shell:
     """Runs the lines of the recipe, with another port, another configuration and another folder."""
 
     def __init__(self, folder, config):
-        self._port, self._config, self._folder = str(free_port()), str(config), folder
+        self._port, self.config, self._folder = str(free_port()), str(config), folder
         self.processes = []
 
     @property
@@ -90,7 +117,7 @@ class Shell:
         return f"tcp://127.0.0.1:{self._port}"
 
     def start(self, line):
-        words = shlex.split(line.rstrip(" &").replace("8786", self._port).replace("CONFIG", self._config))
+        words = shlex.split(line.rstrip(" &").replace("8786", self._port).replace("CONFIG", self.config))
         if words[0] == "tokbench":
             words += ["-o", str(self._folder / "out")]
         with (self._folder / f"{words[1]}-{len(self.processes)}.log").open("wb") as log:
@@ -215,3 +242,47 @@ def test_a_cluster_on_this_machine(tmp_path, texts, write_config):
     assert two.tokenizers["naive"].notes == [
         "it was trained on a cluster, perhaps beside others: the time of its training cannot be compared"
     ]
+
+
+@pytest.mark.slow
+def test_a_worker_with_other_plugins_is_refused(shell, monkeypatch):
+    _, scheduler, worker, _, _ = recipe()
+    path = os.environ["PYTHONPATH"].split(os.pathsep)
+    with monkeypatch.context() as other:
+        other.setenv("PYTHONPATH", os.pathsep.join(path[1:]))  # without the distribution that "install" has made
+        shell.start(scheduler)
+        shell.start(worker)
+    message = r"own is missing there and 1\.0 here; install the same on every machine"
+    with pytest.raises(tokbench.InputError, match=message):
+        tokbench.run(shell.config, executor="dask", scheduler=shell.address)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_of_a_cluster_on_this_machine(tmp_path, texts, write_config, monkeypatch, number):
+    config, record = write_config(CORPUS, "  slow: {backend: slow}"), tmp_path / "record"
+    monkeypatch.setenv("ENCODED_TO", str(record))
+    command = ["tokbench", "run", str(config), "-o", str(tmp_path / "out"), "--executor", "dask"]
+    with (tmp_path / "log").open("wb") as log:
+        options = {"preexec_fn": interruptible, "stdout": log, "stderr": log}
+        running = subprocess.Popen(command, **options)
+    wait_for_lines(record, 3, running)
+    started = below(running.pid)
+    assert len(started) >= 3  # a scheduler, a worker, and its process
+    running.send_signal(number)
+    assert running.wait(60) == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    assert all(ended(pid) for pid in started)
+    if number == signal.SIGINT:
+        [line] = (tmp_path / "out" / "results.csv").read_text().splitlines()[1:2]
+        assert line.startswith("slow,c,")
+
+
+def below(pid):
+    """Return the ids of the processes that a process, and those below it, have started."""
+    found, waiting = set(), [pid]
+    while waiting:
+        for thread in Path(f"/proc/{waiting.pop()}/task").glob("*"):
+            children = set(map(int, (thread / "children").read_text().split())) - found
+            found |= children
+            waiting += children
+    return found

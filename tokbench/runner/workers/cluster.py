@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import queue
 import subprocess
@@ -37,7 +38,6 @@ _GONE: Final = 60.0
 _SETTINGS: Final = {
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # texts and recipes travel with the jobs
     "distributed.comm.timeouts.connect": f"{_CONNECT:.0f}s",
-    "logging.distributed": "critical",  # workers that vanish are told by tokbench
 }
 
 _INSTALL: Final = "the executor 'dask' needs the library distributed: pip install 'tokbench[cluster]'"
@@ -152,11 +152,11 @@ def joined(address: str) -> Iterator[Cluster]:
     """
     try:
         import dask.config
-        from distributed import Client
+        import distributed
     except ImportError as error:
         raise InputError(_INSTALL) from error
-    connect: Any = Client
-    with dask.config.set(_SETTINGS):
+    connect: Any = distributed.Client
+    with dask.config.set(_SETTINGS), _quiet():
         try:
             client = connect(address, timeout=_CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
@@ -166,6 +166,18 @@ def joined(address: str) -> Iterator[Cluster]:
             yield Cluster(client)
         finally:
             attempt(lambda: client.close(timeout=_LAST_WISH))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let dask log nothing of workers that vanish, because tokbench tells it."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 @contextmanager

@@ -135,7 +135,7 @@ class DaskPool(WorkerPool):
 
     def __exit__(self, *_: object) -> None:
         """End the run's processes, and leave the cluster, or end it if it was started for the run."""
-        self.end()
+        self._end_run()
         self._local.end()
         self._stack.close()
 
@@ -164,10 +164,13 @@ class DaskPool(WorkerPool):
 
     def end(self, keep: int = 0) -> None:
         """End the run's processes in all dask workers; the process on this machine is kept if one is."""
-        self._drop_all()
-        self._cluster.tell(end_run, self._key.run, patience=self._patience)
+        self._end_run()
         self._key = self._new_run(self._key.limits)  # what comes late finds nothing of it
         self._local.end(keep)
+
+    def _end_run(self) -> None:
+        self._drop_all()
+        self._cluster.tell(end_run, self._key.run, patience=self._patience)
 
     def keep(self, name: str, recipe: Recipe) -> None:
         """See :meth:`WorkerPool.keep`; a recipe goes to each dask worker once, and is known by its hash."""

@@ -45,7 +45,7 @@ TOKENIZERS = """\
         ((1, "", "tcp://h:1"), "a scheduler is for dask; write --executor dask --scheduler tcp://h:1"),
         ((3, "dask", "tcp://h:1"), "the workers are those of tcp://h:1; leave out --workers 3"),
         ((1, "dusk"), "unknown executor 'dusk'; did you mean 'dask'?"),
-        ((-1,), "-1 workers are too few; give 0 or more"),
+        ((-1,), "-1 is too few; give 0 or more"),
     ],
 )
 def test_what_does_not_go_together_is_told_with_what_to_type(write_config, given, told):

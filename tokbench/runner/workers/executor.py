@@ -47,7 +47,7 @@ class Executor(NamedTuple):
         if self.name and self.name not in EXECUTORS:
             return [f"unknown executor {self.name!r}; {did_you_mean(self.name, EXECUTORS)}"]
         if self.workers < 0:
-            found.append(f"{self.workers} workers are too few; give 0 or more")
+            found.append(f"{self.workers} is too few; give 0 or more")
         if self.scheduler and self.name != "dask":
             found.append(f"a scheduler is for dask; write --executor dask --scheduler {self.scheduler}")
         elif self.scheduler and self.workers != 1:

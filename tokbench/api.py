@@ -40,6 +40,7 @@ from tokbench.runner.probe import Probed, probe
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
+from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import WorkerPool
 from tokbench.store import open_store
 
@@ -91,7 +92,15 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
     return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
 
 
-def run(path: str | Path, output: str | Path | None = None, workers: int = 1, *, store: bool = True) -> Results:
+def run(
+    path: str | Path,
+    output: str | Path | None = None,
+    workers: int = 1,
+    *,
+    executor: str = "",
+    scheduler: str = "",
+    store: bool = True,
+) -> Results:
     """Execute a configuration.
 
     Args:
@@ -101,6 +110,10 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1, *,
             timings come one at a time all the same, and no number depends on it. 0 runs everything in this
             process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
             no progress is shown.
+        executor: ``inprocess``, ``workers`` or ``dask``, which needs ``tokbench[cluster]``; by default ``workers``,
+            or ``inprocess`` if there are 0. No number depends on it but times.
+        scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
+            work; by default a cluster with this number of workers is started on this machine.
         store: take finished work from the store, and keep what is finished there. No number depends on it.
 
     Returns:
@@ -113,7 +126,8 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1, *,
     kept = open_store() if store else None
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
-    with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
+    way = Executor(workers, executor, scheduler)
+    with progress_bars(shown=way.kind != "inprocess") as progress, worker_pool(config, progress, way) as pool:
         checked = check(config, pool)
         if folder:
             make_folder(folder)
@@ -125,7 +139,9 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1, *,
         evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool, stored)
         finished = finish(checked.plan, checked.prepared, evaluation)
         further = _measure_further(checked, evaluation, finished, pool, stored)
+        notes = list(pool.notes)
     results = _results(checked, evaluation, finished, further)
+    results.notes += notes
     results.from_store = stored.sentences()
     stored.end()
     results.created = created.isoformat(timespec="seconds")

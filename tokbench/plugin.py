@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         TimedText as TimedText,
     )
     from tokbench.contracts.options import (
-        CorpusName as CorpusName, GroupName as GroupName, LocalPath as LocalPath, Options as Options,
-        TokenizerName as TokenizerName,
+        CorpusName as CorpusName, FilesPath as FilesPath, GroupName as GroupName, LocalPath as LocalPath,
+        Options as Options, TokenizerName as TokenizerName,
     )
     from tokbench.contracts.reporter import ReporterSpec as ReporterSpec
     from tokbench.contracts.tokenizer import (
@@ -118,7 +118,7 @@ _NAMES: Final = {
     # backends
     "contracts.backend": "BackendSpec TrainProgress",
     # options
-    "contracts.options": "Options LocalPath TokenizerName CorpusName GroupName",
+    "contracts.options": "Options LocalPath FilesPath TokenizerName CorpusName GroupName",
     # corpora
     "contracts.corpus": "CorpusSpec Source Document Gold",
     # metrics

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
 GivenOptions = dict[str, Any]
 """Options as they were written, before they are checked."""
@@ -47,6 +47,22 @@ def _resolve(value: Any, info: ValidationInfo) -> Any:
 
 LocalPath = Annotated[Path, BeforeValidator(_resolve)]
 """A path relative to the folder of the configuration file; ``${NAME}`` stands for an environment variable."""
+
+
+def _resolve_unless_address(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, str) and _ADDRESS.match(value):
+        return _VARIABLE.sub(_expand, value)
+    return _resolve(value, info)
+
+
+def _path_or_address(value: Path | str) -> Path | str:
+    return value if isinstance(value, str) and _ADDRESS.match(value) else Path(value)
+
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+]*://")
+
+FilesPath = Annotated[str | Path, BeforeValidator(_resolve_unless_address), AfterValidator(_path_or_address)]
+"""A :data:`LocalPath`, or a string that is the address of files elsewhere, such as ``s3://bucket/*.txt``."""
 
 
 @dataclass(frozen=True)

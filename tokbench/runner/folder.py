@@ -75,7 +75,7 @@ def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> Pr
     """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
     if not each.planned.train_on or not each.facts:
         return each
-    answer = pool.ask(TokenizerJob((each.name,), "saving", "", partial(_save, folder, each.name)))
+    answer = pool.ask(TokenizerJob((each.name,), "saving", "", partial(_save, folder, each.name), here=True))
     outcome = answer.failure if isinstance(answer, WorkerDied) else answer
     if isinstance(outcome, Failure):
         return each.with_note(f"not saved: {outcome.reason}")

@@ -26,8 +26,8 @@ from tokbench.results.cells import TokenizerState
 from tokbench.runner.plan import READING, Plan, PlannedTokenizer, make_plan, reading_order
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.descendants import KNOWN
-from tokbench.runner.workers.pool import ONE_THREAD, InProcessPool, WorkerDied, WorkerPool
-from tokbench.runner.workers.processes import ProcessPool
+from tokbench.runner.workers.executor import Executor
+from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
 _MOST_NOTES: Final = 50
@@ -131,6 +131,11 @@ class LoadTokenizer(Job):
     name: str
     backend: str
     options: Options
+
+    @property
+    def here(self) -> bool:
+        """``True``, because it measures time."""
+        return True
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -286,11 +291,12 @@ def train_all(
     """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
 
     One training comes after the other, so that their times can be compared; those of a study of sizes, which may be
-    many, share the workers. A training that the store has is not done again.
+    many, share the workers, and so do all trainings on a cluster, where a note says so. A training that the store has
+    is not done again.
     """
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
     trained = {name: found for name, each in waiting.items() if (found := _take_training(each, pool, stored))}
-    if plan.config.study.vocabulary is not None:
+    if plan.config.study.vocabulary is not None or pool.shared:
         left = {name: each for name, each in waiting.items() if name not in trained}
         trained |= _train_side_by_side(plan, left, pool, stored)
     for each in prepared:
@@ -371,9 +377,14 @@ def _trained(
     pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
     size = trained.facts.vocab_size
     trained = replace(trained, pickled_sha256=hashlib.sha256(answer.pickled).hexdigest())
+    if pool.shared and not each.train_from_store:
+        trained = trained.with_note(_ON_A_CLUSTER)
     if size >= planned.vocab_size:
         return trained
     return trained.with_note(f"asked for {planned.vocab_size} tokens, the text gave {size}: its real size counts")
+
+
+_ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps beside others: the time of its training cannot be compared"
 
 
 class Checked(NamedTuple):
@@ -385,25 +396,24 @@ class Checked(NamedTuple):
 
 
 @contextmanager
-def worker_pool(config: Config, progress: Progress, workers: int = 1) -> Iterator[WorkerPool]:
+def worker_pool(config: Config, progress: Progress, executor: Executor | None = None) -> Iterator[WorkerPool]:
     """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
 
     Args:
         config: it sets the limits.
         progress: called with every step.
-        workers: how many processes; 0 runs everything in this process, without isolation and time limits.
+        executor: the way in which jobs are done; by default one worker process.
 
     Raises:
-        InputError: fewer than 0 workers, or a limit of memory where the system does not tell how much is used.
+        InputError: the executor cannot be had, or there is a limit of memory where the system does not tell how much
+            is used.
     """
-    if workers < 0:
-        raise InputError([Problem("workers", f"{workers} is too few; give 0 or more")])
     if config.limits.memory and not KNOWN:
         where = config.located.where(("limits", "memory"))
         raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
     for name, value in ONE_THREAD.items():  # before any native library is loaded; what is set already stays
         os.environ.setdefault(name, value)
-    with ProcessPool(workers, config.limits, progress) if workers else InProcessPool(progress) as pool:
+    with (executor or Executor()).pool(config.limits, progress) as pool:
         if not config.problems:
             pool.start()
         yield pool

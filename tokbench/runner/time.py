@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tokbench.contracts.metric import MetricFamily, TimedOutcome, TimedText
 from tokbench.contracts.options import Options
@@ -43,6 +43,11 @@ class TimeTokenizers(Job):
     corpora: tuple[tuple[str, bool, int], ...]
 
     @property
+    def here(self) -> bool:
+        """``True``, because it measures time."""
+        return True
+
+    @property
     def tokenizers(self) -> tuple[str, ...]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         return self.names
@@ -57,6 +62,11 @@ class TimeTokenizers(Job):
         with doing("timing", tokenizer="", place=f"for {self.family}"):
             outcome = attempt(lambda: make(self.options).measure(ready, texts, context.progress), self.family)
         yield outcome, {name: each for name, each in loaded.items() if isinstance(each, Failure)}
+
+
+_NOT_ON_THE_CLUSTER: Final = (
+    "{} was measured on the machine that started the run, which the results describe, and not on the cluster"
+)
 
 
 def time_all(
@@ -82,6 +92,8 @@ def time_all(
             found = _measure(plan, names, spec, options, dict(missing), changed, pool)
             outcome.cells.extend(_unread(cell, changed) for cell in found.cells)
             outcome.notes.extend(found.notes)
+            if pool.shared:
+                outcome.notes.append(_NOT_ON_THE_CLUSTER.format(spec.name))
             failures += found.failures
     return outcome._replace(failures=failures)
 

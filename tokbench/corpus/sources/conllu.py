@@ -17,7 +17,7 @@ from pydantic import Field
 
 from tokbench.corpus.sources.files import FileGroup, grouped_files, numbered_lines
 from tokbench.corpus.sources.gold import AlignmentError, align
-from tokbench.plugin import Document, Gold, InputError, LocalPath, Options, Problem
+from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem
 
 _COLUMNS: Final = 10
 _ID: Final = re.compile(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?|[0-9]+\.[1-9][0-9]*")
@@ -27,7 +27,7 @@ _COMMENT: Final = re.compile(r"# ?(text|sent_id)\s*= ?(.*)")
 class ConlluOptions(Options):
     """Options of ``source: conllu``."""
 
-    path: LocalPath = Field(description="a file or a glob pattern; .conllu, or packed as .gz or .zst")
+    path: FilesPath = Field(description="a file, a glob pattern or an address; .conllu, or packed as .gz or .zst")
     group: FileGroup = Field(default="{stem}", description="group name from {stem}, {name}, {suffix}, {parent}")
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
     licence: str = Field(default="", description="licence of the texts, recorded in the results")

@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator
 
 from tokbench.corpus.sources.compressed import opened, plain_name
+from tokbench.corpus.sources.remote_files import fetch
 from tokbench.plugin import InputError, Options, Problem, did_you_mean, not_text
 
 Cut = Literal["file", "line", "paragraph"]
@@ -36,8 +37,8 @@ class FoundFiles(NamedTuple):
     notes: tuple[str, ...]
 
 
-def find_files(pattern: Path) -> FoundFiles:
-    """Return the files that match a path or a glob pattern.
+def find_files(pattern: Path | str) -> FoundFiles:
+    """Return the files that match a path or a glob pattern, or copies of the files of an address.
 
     A file or folder to which several names lead by symbolic links is taken once, by its own name if that matches. So
     links that lead in a circle do no harm.
@@ -45,6 +46,8 @@ def find_files(pattern: Path) -> FoundFiles:
     Raises:
         InputError: no file matches.
     """
+    if isinstance(pattern, str):
+        return FoundFiles(fetch(pattern), ())
     links: list[str] = []
     by_target: dict[str, list[Path]] = {}
     for path in sorted({Path(name) for name in _matches(str(pattern), links)}):
@@ -146,7 +149,7 @@ class GroupedFiles(NamedTuple):
     notes: tuple[str, ...]
 
 
-def grouped_files(options: Options, pattern: Path, template: str, wanted: tuple[str, ...] = ()) -> GroupedFiles:
+def grouped_files(options: Options, pattern: Path | str, template: str, wanted: tuple[str, ...] = ()) -> GroupedFiles:
     """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
 
     Args:

@@ -9,13 +9,13 @@ from pydantic import Field
 
 from tokbench.corpus.sources.files import RowGroup, file_names, find_files, group_template, read_documents
 from tokbench.corpus.sources.rows import RowOptions, row_document
-from tokbench.plugin import Document, InputError, LocalPath, Problem
+from tokbench.plugin import Document, FilesPath, InputError, Problem
 
 
 class JsonlOptions(RowOptions):
     """Options of ``source: jsonl``."""
 
-    path: LocalPath = Field(description="a file or a glob pattern; .gz and .zst are unpacked")
+    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     group: RowGroup = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
 
 

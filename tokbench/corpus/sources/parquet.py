@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tokbench.corpus.sources.files import RowGroup, file_names, find_files, group_template
 from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
-from tokbench.plugin import Document, InputError, LocalPath, Problem, did_you_mean
+from tokbench.plugin import Document, FilesPath, InputError, Problem, did_you_mean
 
 _ROWS: Final = 1024
 """The number of rows that are in memory at the same time."""
@@ -19,7 +19,7 @@ _ROWS: Final = 1024
 class ParquetOptions(RowOptions):
     """Options of ``source: parquet``."""
 
-    path: LocalPath = Field(description="a file or a glob pattern")
+    path: FilesPath = Field(description="a file, a glob pattern or an address")
     group: RowGroup = Field(default="{stem}", description="group name from {stem} or any column, such as {lang}")
 
 

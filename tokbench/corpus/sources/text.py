@@ -9,13 +9,13 @@ from pathlib import Path
 from pydantic import Field
 
 from tokbench.corpus.sources.files import Cut, FileGroup, file_names, grouped_files, read_documents
-from tokbench.plugin import Document, InputError, LocalPath, Options, Problem
+from tokbench.plugin import Document, FilesPath, InputError, Options, Problem
 
 
 class TextOptions(Options):
     """Options of ``source: text``."""
 
-    path: LocalPath = Field(description="a file or a glob pattern; .gz and .zst are unpacked")
+    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     document: Cut = Field(default="file", description="what one document is: file, line or paragraph")
     group: FileGroup = Field(default="{stem}", description="group name from {stem}, {name}, {suffix}, {parent}")
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")

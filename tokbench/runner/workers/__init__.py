@@ -1,1 +1,1 @@
-"""Worker processes: ``pool`` (the interface, and this process), ``processes`` (others), ``worker`` (inside them)."""
+"""The workers: ``executor`` chooses ``pool`` (the interface; this process), ``processes`` or ``dask`` (a cluster)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from tokbench.failures import Failure, Heartbeat
 from tokbench.progress import Progress
@@ -41,12 +41,18 @@ class WorkerPool(ABC):
     """Runs jobs, in worker processes or in this process.
 
     Attributes:
+        shared: ``True`` if the jobs of others may run beside those of the run, so that times cannot be compared.
         progress: called with every step that a job reports.
+        kept: by tokenizer, its recipe.
+        notes: what a reader of the results must know of the workers.
     """
+
+    shared: ClassVar[bool] = False
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
-        self._recipes: dict[str, Recipe] = {}
+        self.kept: dict[str, Recipe] = {}
+        self.notes: list[str] = []
 
     def __enter__(self) -> Self:
         return self
@@ -63,7 +69,7 @@ class WorkerPool(ABC):
 
     def keep(self, name: str, recipe: Recipe) -> None:
         """Let every worker get at a tokenizer."""
-        self._recipes[name] = recipe
+        self.kept[name] = recipe
 
     def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
         """Return the only answer to a job, which the first worker does while the others have nothing to do.
@@ -135,7 +141,7 @@ class InProcessPool(WorkerPool):
         while (job := next_job()) is not None:
             if self._context is None:
                 self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress)
-            self._context.recipes.update(self._recipes)
+            self._context.recipes.update(self.kept)
             self._feeds = {name: text_batches(texts) for name, texts in feeds(job).items()}
             for answer in job.run(self._context):
                 yield job, answer

@@ -264,7 +264,7 @@ class ProcessPool(WorkerPool):
                     break
                 if number == len(self._workers):
                     self._workers.append(self._new_worker())
-                self._workers[number].begin(job, self._recipes, feeds(job))
+                self._workers[number].begin(job, self.kept, feeds(job))
             busy = {worker.connection: worker for worker in self._workers if worker.job is not None}
             if not busy:
                 return

@@ -52,6 +52,11 @@ class Job(ABC):
     limit: ClassVar[Literal["step", "train"]] = "step"
 
     @property
+    def here(self) -> bool:
+        """``True`` if it must run on the machine of the run: it measures time, or writes into the run's folder."""
+        return False
+
+    @property
     @abstractmethod
     def tokenizers(self) -> tuple[str, ...]:
         """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""
@@ -69,12 +74,14 @@ class TokenizerJob(Job):
         names: the tokenizers; the first is at work, as the heartbeat says.
         verb, place: of the heartbeat.
         step: takes the tokenizers; it is sent as a pickle, too.
+        here: see :attr:`Job.here`.
     """
 
     names: tuple[str, ...]
     verb: str
     place: str
     step: Callable[..., Any]
+    here: bool = False
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -331,8 +338,20 @@ def _settle_down(parent: int) -> None:
     if sys.platform == "linux":
         import ctypes
 
-        attempt(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))  # 1: PR_SET_PDEATHSIG
         attempt(lambda: ctypes.CDLL(None).prctl(36, 1))  # 36: PR_SET_CHILD_SUBREAPER
         attempt(lambda: Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii"))
+    end_with_parent(parent)
+
+
+def end_with_parent(parent: int) -> None:
+    """Let this process be killed when its parent ends, where the system can do that.
+
+    Raises:
+        BackendError: the parent has ended already.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        attempt(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))  # 1: PR_SET_PDEATHSIG
     if os.getppid() != parent:
         raise BackendError("the parent of this worker has gone")

@@ -127,7 +127,7 @@ def _tables(vocabulary: Vocabulary) -> Tables:
     known, ids = _known_tokens(vocabulary, merging, keys, ends - lengths, lengths)
     rows = 1 << (2 * len(ends) + _LEARNED - 1).bit_length()
     while True:
-        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0], np.uint64)
+        state = np.array([0, rows // 8 * 5 - len(ends), 0, ends[-1], ends[-1], 0, 0], np.uint64)
         spans = np.empty(_SPANS, np.uint32)
         tables = Tables(merging, aligned_zeros(4 * rows), keys, spans, state)
         if add_tokens(tables, (ends - lengths)[known], lengths[known], ids):

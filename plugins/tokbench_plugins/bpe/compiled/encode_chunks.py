@@ -11,11 +11,12 @@ A new table holds the vocabulary itself, so a chunk that is a token is found bef
 come after the tokens, so no search for a token passes a learned row. When the table is full, the learned rows are
 wiped, and all the rest is still found.
 
-Chunks are taken in blocks, and a block in steps, each over all of it:
+Chunks are taken in blocks, and each of these is done in turn over all of a block:
 
 1. compute the keys, and prefetch the rows that will be read: the table is larger than the processor's caches;
-2. find which chunks are not in the cache, and merge them;
-3. write the ids, from the cache or from the merges, and learn the merged chunks.
+2. find the row of each chunk; a chunk that is not there claims a free one and is listed;
+3. merge the listed chunks, which gives the claimed rows their ids;
+4. copy the ids out of the rows.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _MIX_B: Final = np.uint64(0xC2B2_AE3D_27D4_EB4F)
 _LOW: Final = np.uint64(0xFFFF_FFFF)
 _PROBES: Final = 64  # a search this long is given up, so that no text can make the table slow
 _INLINE: Final = np.uint64(4)  # ids that fit into a row
-_LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL = range(6)
+_LEARNED_ROWS, _MOST_ROWS, _SPANS_USED, _KEYS_USED, _FIRST_KEY, _FULL, _PROMISED = range(7)
 
 
 class Tables(NamedTuple):
@@ -54,8 +55,8 @@ class Tables(NamedTuple):
         rows: uint64[4 * rows], the cache; the number of rows is a power of two.
         keys: uint8[n], the bytes of the tokens, then those of long learned chunks.
         spans: uint32[n], the ids of chunks of more than four.
-        state: uint64[6]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
-            by the tokens, whether there was no room for a chunk.
+        state: uint64[7]: rows learned, how many may be, used of ``spans``, used of ``keys``, used of ``keys``
+            by the tokens, whether there was no room for a chunk, what the claimed rows may yet take of ``spans``.
     """
 
     merging: Any
@@ -152,23 +153,21 @@ def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
 
 
 @compiled
-def write(
-    rows: Any, spans: Any, state: Any, row: Any, first: Any, second: Any, out: Any, n: Any, count: Any, mark: Any
-) -> None:
-    """Fill a free row with the ids ``out[n : n + count]``; the caller checks that there is room."""
+def write(rows: Any, spans: Any, state: Any, row: Any, ids: Any, at: Any, count: Any, mark: Any) -> None:
+    """Give a row that has its key the ids ``ids[at : at + count]``; the caller checks that there is room."""
     word = mark | (count << _U56)
     other = _U0
     if count > _INLINE:
         other = state[_SPANS_USED]
         for i in range(np.int64(count)):
-            spans[other + np.uint64(i)] = out[n + np.uint64(i)]
+            spans[other + np.uint64(i)] = ids[at + np.uint64(i)]
         state[_SPANS_USED] += count
     else:
-        word |= np.uint64(out[n])
-        word |= np.uint64(out[n + _U1]) << _U28 if count > _U1 else _U0
-        other = np.uint64(out[n + _U2]) if count > _U2 else _U0
-        other |= np.uint64(out[n + _U3]) << _U32 if count > _U3 else _U0
-    rows[row], rows[row + _U1], rows[row + _U2], rows[row + _U3] = first, second, word, other
+        word |= np.uint64(ids[at])
+        word |= np.uint64(ids[at + _U1]) << _U28 if count > _U1 else _U0
+        other = np.uint64(ids[at + _U2]) if count > _U2 else _U0
+        other |= np.uint64(ids[at + _U3]) << _U32 if count > _U3 else _U0
+    rows[row + _U2], rows[row + _U3] = word, other
 
 
 @compiled
@@ -201,45 +200,50 @@ def add_tokens(tables: Any, starts: Any, lengths: Any, ids: Any) -> bool:
         if not known:
             if rows[row + _U1] != _U0:
                 return False
-            second |= starts[token] if second & _LONG else _U0
-            write(rows, tables.spans, tables.state, row, first, second, ids, np.uint64(token), _U1, _U0)
+            rows[row], rows[row + _U1] = first, second | (starts[token] if second & _LONG else _U0)
+            write(rows, tables.spans, tables.state, row, ids, np.uint64(token), _U1, _U0)
     return True
 
 
 @compiled
-def learn(
-    cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, length: Any, out: Any, n: Any, count: Any
-) -> None:
-    """Remember the ids of a chunk at the row where :func:`find` missed it, if there is room."""
+def claim(cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, length: Any) -> bool:
+    """Write a key at the free row where :func:`find` missed it; returns whether there was room.
+
+    The ids follow, before the next block: until then the row says that the chunk will be there.
+    """
     rows, keys, spans, state = cache
     at = state[_KEYS_USED]
     if rows[row + _U1] != _U0:
-        return  # the search was given up
+        return False  # the search was given up
     if (
         state[_LEARNED_ROWS] >= state[_MOST_ROWS]
-        or state[_SPANS_USED] + count > np.uint64(len(spans))
+        or state[_SPANS_USED] + state[_PROMISED] + length > np.uint64(len(spans))
         or at + length + np.uint64(PADDING) > np.uint64(len(keys))
     ):
         state[_FULL] = _U1
-        return
+        return False
     if second & _LONG:
         for i in range(np.int64(length)):
             keys[at + np.uint64(i)] = data[start + np.uint64(i)]
         second |= at
         state[_KEYS_USED] += length
     state[_LEARNED_ROWS] += _U1
-    write(rows, spans, state, row, first, second, out, n, count, _LEARNED)
+    state[_PROMISED] += length
+    rows[row], rows[row + _U1], rows[row + _U2], rows[row + _U3] = first, second, _LEARNED, _U0
+    return True
 
 
 _LONGEST: Final = np.uint64(LONGEST_CACHED)
-_BLOCK: Final = 64  # chunks; more do not stay in the processor's nearest cache
-_KNOWN, _MERGED, _TOO_LONG = 0, 1, 2
+_STEP: Final = 64  # chunks whose keys are computed before their rows are read: the rows stay in the nearest cache
+_BLOCK: Final = 1024  # chunks that are merged together: merging is fast where many chunks wait
+_NO_ROW: Final = np.uint64(1 << 62)  # instead of a row: the ids are taken from the merges
+_TOO_LONG: Final = np.uint64(1 << 63)  # instead of a row: the chunk is merged by itself
 
 
 @compiled
-def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, block: Any) -> Any:
-    """Compute the keys of a block, and return where its last chunk ends."""
-    starts, lengths, firsts, seconds, begins = block
+def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, step: Any) -> Any:
+    """Compute the keys of a step, and return where its last chunk ends."""
+    starts, lengths, firsts, seconds, begins = step
     for k in range(len(ends)):
         length = np.uint64(ends[k]) - start
         starts[k], lengths[k] = start, length
@@ -252,26 +256,41 @@ def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, block
 
 
 @compiled
-def _find_all(
-    data: Any, longest: Any, rows: Any, keys: Any, chunks: Any, block: Any, kinds: Any, places: Any, new_chunks: Any
-) -> Any:
-    """Decide what to do with each chunk of a block, list those to merge, and return how many these are."""
-    starts, lengths, firsts, seconds, begins = block
-    new_starts, new_lengths = new_chunks
-    new = 0
-    for k in range(chunks):
-        known = False
+def _find_all(data: Any, longest: Any, cache: Any, step: Any, places: Any, new_chunks: Any, new: Any) -> Any:
+    """Find or claim the row of each chunk of a step, list those to merge, and return how many these are so far."""
+    rows, keys, _, _ = cache
+    starts, lengths, firsts, seconds, begins = step
+    new_starts, new_lengths, new_places = new_chunks
+    for k in range(len(places)):
+        place, known = _NO_ROW, False
         if lengths[k] <= longest:
-            places[k], known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
-        if known:
-            kinds[k] = _KNOWN
-        elif lengths[k] > LONGEST_SCANNED:
-            kinds[k] = _TOO_LONG
-        else:
-            kinds[k] = _MERGED
-            new_starts[new], new_lengths[new] = starts[k], lengths[k]
-            new += 1
+            place, known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
+            if known:
+                places[k] = place
+                continue
+        if lengths[k] > LONGEST_SCANNED:
+            places[k] = _TOO_LONG
+            continue
+        if lengths[k] > _LONGEST or not claim(cache, place, firsts[k], seconds[k], data, starts[k], lengths[k]):
+            place = _NO_ROW | np.uint64(new)
+        places[k] = place
+        new_starts[new], new_lengths[new], new_places[new] = starts[k], lengths[k], place
+        new += 1
     return new
+
+
+@compiled
+def _learn(cache: Any, new_chunks: Any, new: Any, merged: Any, counts: Any) -> None:
+    """Give the claimed rows their ids, and write where the ids of all merged chunks begin."""
+    rows, _, spans, state = cache
+    _, lengths, places = new_chunks
+    at = _U0
+    for k in range(new):
+        if places[k] < _NO_ROW:
+            write(rows, spans, state, places[k], merged, at, counts[k], _LEARNED)
+        places[k] = at
+        at += lengths[k]
+    state[_PROMISED] = _U0
 
 
 @inlined
@@ -300,42 +319,39 @@ def encode_chunks(data: Any, ends: Any, borders: Any, tables: Any, longest: Any,
         How many ids were written.
     """
     # Arrays are taken out of the tuple once, because each time counts a reference.
-    cache = rows, keys, spans, state = tables.rows, tables.keys, tables.spans, tables.state
+    cache = rows, _, spans, state = tables.rows, tables.keys, tables.spans, tables.state
     room = lanes()
-    starts, lengths = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
-    firsts, seconds, begins = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
-    block = starts, lengths, firsts, seconds, begins
-    kinds, places = np.empty(_BLOCK, np.uint8), np.empty(_BLOCK, np.uint64)
-    new_starts, new_lengths = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
-    counts = np.empty(_BLOCK, np.uint64)
-    merged = np.empty(np.uint64(_BLOCK) * LONGEST_SCANNED, np.uint32)
-    n = start = _U0
+    starts, lengths = np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64)
+    firsts, seconds, begins = np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64), np.empty(_STEP, np.uint64)
+    step = starts, lengths, firsts, seconds, begins
+    places, counts = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    new_chunks = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    merged = np.empty(np.uint64(_BLOCK) * LONGEST_SCANNED + _INLINE, np.uint32)
+    n = start = end = _U0
     document = _write_offsets(borders, offsets, 0, _U0, n)
     for first in range(0, len(ends), _BLOCK):
-        chunks = min(_BLOCK, len(ends) - first)
+        last = min(first + _BLOCK, len(ends))
         forget_if_full(rows, state)
-        start = _look_ahead(data, ends[first : first + chunks], start, longest, rows, block)
-        place = _U0
-        new = _find_all(data, longest, rows, keys, chunks, block, kinds, places, (new_starts, new_lengths))
+        new: Any = 0
+        for at in range(first, last, _STEP):
+            stop = min(at + _STEP, last)
+            end = _look_ahead(data, ends[at:stop], end, longest, rows, step)
+            new = _find_all(data, longest, cache, step, places[at - first : stop - first], new_chunks, new)
         if new:
-            merge_chunks(data, new_starts, new_lengths, new, tables.merging, room, merged, counts)
-        new = 0
-        for k in range(chunks):
-            if kinds[k] == _KNOWN:
-                n = read(rows, spans, places[k], out, n)
-            elif kinds[k] == _MERGED:
-                count = counts[new]
-                for i in range(count):
-                    out[n + i] = merged[place + i]
-                place += lengths[k]
-                new += 1
-                if lengths[k] <= _LONGEST:
-                    row, known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
-                    if not known:
-                        learn(cache, row, firsts[k], seconds[k], data, starts[k], lengths[k], out, n, count)
-                n += count
+            merge_chunks(data, new_chunks[0], new_chunks[1], new, tables.merging, room, merged, counts)
+            _learn(cache, new_chunks, new, merged, counts)
+        for k in range(last - first):
+            place, begin = places[k], start
+            start = np.uint64(ends[first + k])
+            if place < _NO_ROW:
+                n = read(rows, spans, place, out, n)
+            elif place < _TOO_LONG:
+                number = place ^ _NO_ROW
+                for i in range(counts[number]):
+                    out[n + i] = merged[new_chunks[2][number] + i]
+                n += counts[number]
             else:
-                begin, length = np.int64(starts[k]), np.int64(lengths[k])
-                n += np.uint64(merge_long_chunk(data, begin, length, tables.merging, out[n:]))
-            document = _write_offsets(borders, offsets, document, starts[k] + lengths[k], n)
+                length = np.int64(start - begin)
+                n += np.uint64(merge_long_chunk(data, np.int64(begin), length, tables.merging, out[n:]))
+            document = _write_offsets(borders, offsets, document, start, n)
     return np.int64(n)

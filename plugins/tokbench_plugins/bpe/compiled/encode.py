@@ -25,7 +25,7 @@ from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import (
     HIGHEST_ID,
-    NO_RANK,
+    byte_pairs,
     lanes,
     merge_chunks,
     merge_long_chunk,
@@ -33,7 +33,7 @@ from tokbench_plugins.bpe.compiled.encode_merge import (
 )
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
+from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 _SLAB: Final = 1 << 20  # bytes; the last document of a slab may be longer
 _LEARNED: Final = 120_000  # rows for chunks that are not tokens; at least half as many are available
@@ -136,15 +136,24 @@ def _tables(vocabulary: Vocabulary) -> Tables:
 
 
 def _merging(vocabulary: Vocabulary) -> Any:
-    """Return the merges as :func:`merge_chunks` needs them."""
+    """Return the merges as :func:`merge_chunks` needs them.
+
+    Where ids rise with the ranks of merges, as in published vocabularies, an id serves as the rank: one look-up less.
+    """
     merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
+    made = merges[:, 2]
+    ranks_are_ids = bool((np.diff(made) > 0).all())
+    ranks = made if ranks_are_ids else np.arange(len(merges))
+    first_made = dict(zip(reversed(made.tolist()), reversed(ranks.tolist()), strict=True))
+    in_order = ranks_are_ids and all(
+        max(first_made.get(left, -1), first_made.get(right, -1)) < rank
+        for (left, right, _), rank in zip(vocabulary.merges, ranks.tolist(), strict=True)
+    )
     byte_ids = np.array(vocabulary.byte_ids, np.uint32)
-    byte_pairs = np.full((FIRST_MERGE, FIRST_MERGE), NO_RANK, np.uint32)
-    byte_of = {token_id: byte for byte, token_id in enumerate(vocabulary.byte_ids)}
-    for rank, (left, right, _) in enumerate(vocabulary.merges):
-        if left in byte_of and right in byte_of:
-            byte_pairs[byte_of[left], byte_of[right]] = rank
-    return byte_ids, byte_pairs.ravel(), *pair_tables(merges), merges[:, 2].astype(np.uint32)
+    tables = pair_tables(np.column_stack([merges[:, :2], ranks]))
+    made_by = np.zeros(int(ranks.max(initial=0)) + 1, np.uint32)
+    made_by[ranks] = made
+    return byte_ids, byte_pairs(vocabulary, ranks.tolist(), in_order=in_order), *tables, made_by, ranks_are_ids
 
 
 def _known_tokens(

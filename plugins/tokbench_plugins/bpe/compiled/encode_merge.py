@@ -8,6 +8,10 @@ own. The slot depends on the pair and on the displacement of the bucket that the
 that is found by trial when the table is made. A look-up reads two words, one of a small table and one of a large
 one. A search along slots, however short, ends where the processor cannot predict, and costs more.
 
+**First merges.** About half of all merges of a chunk join two bytes, and most of these are certain at once: all merges
+that could take one of the two bytes, with what ends in the byte before or begins with the byte behind, come later.
+See :func:`byte_pairs`. They are done while the chunk is read.
+
 **Short chunks** are merged :data:`LANES` at a time, one merge each in turn. A merge depends on the one before it
 and mostly waits: for a word of a table, for the lowest rank. So the processor works on one chunk while another
 waits. A turn has no branches but the one at the end of a chunk. A lane is a stretch of :data:`STRIDE` entries of
@@ -24,6 +28,7 @@ logarithm of the length, so a text of one letter, or without spaces, is no slowe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -32,6 +37,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tokbench_plugins.bpe.compiled.jit import compiled
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 
 ir: Any = import_module("llvmlite.ir")  # none of these has types
 cgutils: Any = import_module("numba.core.cgutils")
@@ -40,6 +46,9 @@ intrinsic: Any = import_module("numba.extending").intrinsic
 
 VECTOR: Final = 32
 """The number of values that :func:`lowest_of_vector` compares."""
+
+HALF_VECTOR: Final = 16
+"""The number that :func:`lowest_of_half` compares."""
 
 _BITS_32: Final = ir.IntType(32)
 _FOR_READING, _KEEP, _DATA = (ir.Constant(_BITS_32, number) for number in (0, 3, 1))
@@ -51,20 +60,23 @@ def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return builder.gep(array.data, [arguments[1]])
 
 
-def _lowest_of_vector(_typing: Any, array: Any, at: Any) -> Any:
-    """Return the lowest of ``array[at : at + VECTOR]``, an array of uint32 in one piece.
+def _lowest_of(values: int) -> Any:
+    """Make a function that returns the lowest of ``array[at : at + values]``, an array of uint32 in one piece.
 
-    LLVM makes a chain of 32 comparisons of the loop that says the same, four times as slow.
+    LLVM makes a chain of comparisons of the loop that says the same, four times as slow.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = ir.VectorType(_BITS_32, VECTOR)
+        vector = ir.VectorType(_BITS_32, values)
         place = builder.bitcast(_address(context, builder, signature, arguments), vector.as_pointer())
-        name = f"llvm.vector.reduce.umin.v{VECTOR}i32"
+        name = f"llvm.vector.reduce.umin.v{values}i32"
         lowest = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_BITS_32, [vector]), name)
         return builder.call(lowest, [builder.load(place, align=4)])
 
-    return types.uint32(array, at), generate
+    def lowest(_typing: Any, array: Any, at: Any) -> Any:
+        return types.uint32(array, at), generate
+
+    return intrinsic(lowest)
 
 
 def _prefetch(_typing: Any, array: Any, at: Any) -> Any:
@@ -81,7 +93,7 @@ def _prefetch(_typing: Any, array: Any, at: Any) -> Any:
     return types.void(array, at), generate
 
 
-lowest_of_vector: Any = intrinsic(_lowest_of_vector)
+lowest_of_vector, lowest_of_half = _lowest_of(VECTOR), _lowest_of(HALF_VECTOR)
 prefetch: Any = intrinsic(_prefetch)
 
 
@@ -139,8 +151,7 @@ def pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[
     """Return the tables in which :func:`rank_of` looks pairs up.
 
     Args:
-        merges: int64[merges, 3], left, right and made id in order of rank, no pair twice; ids and ranks are
-            below :data:`HIGHEST_ID`.
+        merges: int64[merges, 3], left id, right id and rank, no pair twice; all are below :data:`HIGHEST_ID`.
 
     Returns:
         uint64[slots], pairs with their ranks; uint16[buckets], their displacements.
@@ -148,7 +159,7 @@ def pair_tables(merges: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[
     Raises:
         ValueError: pairs collide as they only do on purpose.
 
-    >>> pairs, displacements = pair_tables(np.array([[97, 98, 256], [256, 99, 257]]))
+    >>> pairs, displacements = pair_tables(np.array([[97, 98, 0], [256, 99, 1]]))
     >>> [int(rank_of(pairs, displacements, *pair)) for pair in ((97, 98), (256, 99))]
     [0, 1]
     """
@@ -169,16 +180,16 @@ def _enter(merges: Any, pairs: Any, displacements: Any) -> bool:
     keys, mixed = np.empty(len(merges), np.uint64), np.empty(len(merges), np.uint64)
     buckets = np.empty(len(merges), np.int64)
     sizes = np.zeros(len(displacements), np.int64)
-    for rank in range(len(merges)):
-        keys[rank], mixed[rank] = _hash(merges[rank, 0], merges[rank, 1])
-        buckets[rank] = np.int64((mixed[rank] >> _BUCKET) & np.uint64(len(displacements) - 1))
-        sizes[buckets[rank]] += 1
+    for k in range(len(merges)):
+        keys[k], mixed[k] = _hash(merges[k, 0], merges[k, 1])
+        buckets[k] = np.int64((mixed[k] >> _BUCKET) & np.uint64(len(displacements) - 1))
+        sizes[buckets[k]] += 1
     members = np.argsort(buckets)
     ends = np.cumsum(sizes)
     for bucket in np.argsort(-sizes):
-        ranks = members[ends[bucket] - sizes[bucket] : ends[bucket]]
+        some = members[ends[bucket] - sizes[bucket] : ends[bucket]]
         displacement = 0
-        while not _place(ranks, keys, mixed, displacement, pairs):
+        while not _place(some, merges, keys, mixed, displacement, pairs):
             displacement += 1
             if displacement == _DISPLACEMENTS:
                 return False
@@ -187,16 +198,53 @@ def _enter(merges: Any, pairs: Any, displacements: Any) -> bool:
 
 
 @compiled
-def _place(ranks: Any, keys: Any, mixed: Any, displacement: Any, pairs: Any) -> bool:
+def _place(some: Any, merges: Any, keys: Any, mixed: Any, displacement: Any, pairs: Any) -> bool:
     """Enter the merges of a bucket, all of them or none."""
-    for placed in range(len(ranks)):
-        slot = _slot(mixed[ranks[placed]], np.uint64(displacement), len(pairs))
+    for placed in range(len(some)):
+        slot = _slot(mixed[some[placed]], np.uint64(displacement), len(pairs))
         if pairs[slot] != _FREE:
-            for rank in ranks[:placed]:
-                pairs[_slot(mixed[rank], np.uint64(displacement), len(pairs))] = _FREE
+            for k in some[:placed]:
+                pairs[_slot(mixed[k], np.uint64(displacement), len(pairs))] = _FREE
             return False
-        pairs[slot] = (keys[ranks[placed]] << _ID_BITS) | np.uint64(ranks[placed])
+        pairs[slot] = (keys[some[placed]] << _ID_BITS) | np.uint64(merges[some[placed], 2])
     return True
+
+
+def byte_pairs(vocabulary: Vocabulary, ranks: Sequence[int], *, in_order: bool) -> NDArray[np.uint32]:
+    """Return what merging has to know of two bytes side by side.
+
+    Args:
+        vocabulary: the tokens and merges.
+        ranks: the rank of each merge.
+        in_order: whether each merge comes after those that make its halves. Otherwise no merge is certain.
+
+    Returns:
+        uint32[4 * 65536], at ``4 * (256 * a + b)`` for the bytes ``a`` and ``b``: the rank of their merge; the lowest
+        rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with
+        ``b``; and nothing. ``NO_RANK`` where there is no merge.
+
+    If the merge of two bytes has a lower rank than the second number of the pair before and the third of the pair
+    behind, then no other merge can take one of the bytes first.
+
+    >>> vocabulary = Vocabulary.trained([(98, 99), (97, 98), (97, 256)])
+    >>> byte_pairs(vocabulary, [0, 1, 2], in_order=True)[4 * (256 * 97 + 98) :][:3].tolist()
+    [1, 1, 1]
+    """
+    table = np.full((FIRST_MERGE, FIRST_MERGE, 4), NO_RANK, np.uint32)
+    byte_of = {token_id: byte for byte, token_id in enumerate(vocabulary.byte_ids)}
+    if not in_order:
+        table[:, :, 1:3] = 0
+    for (left, right, _), rank in zip(vocabulary.merges, ranks, strict=True):
+        first, second = byte_of.get(left), byte_of.get(right)
+        if first is not None and second is not None:
+            table[first, second, 0] = rank
+        if in_order and second is not None:
+            last = vocabulary.tokens[left][-1]
+            table[last, second, 1] = min(table[last, second, 1], rank)
+        if in_order and first is not None:
+            begin = vocabulary.tokens[right][0]
+            table[first, begin, 2] = min(table[first, begin, 2], rank)
+    return table.ravel()
 
 
 LANES: Final = 4
@@ -205,8 +253,8 @@ LONGEST_SCANNED: Final = np.uint64(223)
 """Bytes of the longest chunk that fits into a lane, with place 0 and the vectors that are looked at."""
 
 _NO_KEY: Final = np.uint32(0xFFFF_FFFF)
-_VECTOR: Final = np.uint64(VECTOR)
-_ZERO, _EIGHT = np.uint64(0), np.uint64(8)
+_VECTOR, _HALF_VECTOR = np.uint64(VECTOR), np.uint64(HALF_VECTOR)
+_ZERO, _TWO, _FOUR, _EIGHT = (np.uint64(number) for number in (0, 2, 4, 8))
 _PLACE: Final = np.uint64(255)
 _DONE: Final = -2  # instead of a chunk's number: nothing is left to do in this lane; -1 is before the first
 
@@ -224,6 +272,30 @@ def _key(rank: Any, place: Any) -> Any:
 
 
 @_copied
+def _fill_tokens(tokens: Any, lane: Any, data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any) -> Any:
+    """Write the ids of a chunk's bytes, after the first merges that are certain; returns how many ids these are."""
+    count: Any = _ONE
+    byte, following = np.uint64(data[start]), np.uint64(data[start + _ONE])
+    pair = ((byte << _EIGHT) | following) * _FOUR
+    left, merged = NO_RANK, False
+    at = start + _TWO
+    end = start + length
+    while at <= end:
+        after = np.uint64(data[at])
+        next_pair = ((following << _EIGHT) | after) * _FOUR
+        right = byte_pairs[next_pair + _TWO] if at < end else NO_RANK
+        rank = byte_pairs[pair]
+        certain = rank < min(left, right)
+        tokens[lane + count] = rank if certain else byte_ids[byte]
+        count += _ZERO if merged else _ONE
+        merged, left = certain, byte_pairs[pair + _ONE]
+        pair, byte, following = next_pair, following, after
+        at += _ONE
+    tokens[lane + count] = byte_ids[byte]
+    return count - _ONE if merged else count
+
+
+@_copied
 def _fill(
     lane: Any,
     data: Any,
@@ -231,38 +303,43 @@ def _fill(
     length: Any,
     byte_ids: Any,
     byte_pairs: Any,
+    pairs: Any,
+    displacements: Any,
     keys: Any,
     tokens: Any,
     after: Any,
     before: Any,
 ) -> Any:
-    """Write the ids of a chunk's bytes and the ranks of their pairs, and return where the lane's keys end."""
-    end = lane + (length // _VECTOR + _ONE) * _VECTOR
-    at: Any = lane
-    while at < end:
-        keys[at] = _NO_KEY
-        at += _ONE
+    """Write a chunk's first ids and the ranks of their pairs, and return how many ids there are."""
+    count = _fill_tokens(tokens, lane, data, start, length, byte_ids, byte_pairs)
+    tokens[lane] = tokens[lane + count + _ONE] = HIGHEST_ID
     place: Any
-    for place in range(length + np.uint64(2)):
+    for place in range(count + _TWO):
         after[lane + place] = place + _ONE
         before[lane + place] = place - _ONE
-    tokens[lane] = tokens[lane + length + _ONE] = HIGHEST_ID
-    byte = np.uint64(data[start])
-    tokens[lane + _ONE] = byte_ids[byte]
+    keys[lane] = _NO_KEY
     place = _ONE
-    while place < length:
-        following = np.uint64(data[start + place])
-        tokens[lane + place + _ONE] = byte_ids[following]
-        keys[lane + place] = _key(byte_pairs[(byte << _EIGHT) | following], place)
-        byte = following
+    while place < count:
+        rank = rank_of(pairs, displacements, tokens[lane + place], tokens[lane + place + _ONE])
+        keys[lane + place] = _key(rank, place)
         place += _ONE
-    return end
+    end = _end_of(lane, count)
+    while lane + place < end:
+        keys[lane + place] = _NO_KEY
+        place += _ONE
+    return count
+
+
+@_copied
+def _end_of(lane: Any, count: Any) -> Any:
+    """Return where the vectors end that have the keys of so many ids."""
+    return lane + _HALF_VECTOR + (count + _VECTOR - _HALF_VECTOR) // _VECTOR * _VECTOR
 
 
 @_copied
 def _lowest(keys: Any, lane: Any, end: Any) -> Any:
-    lowest = lowest_of_vector(keys, lane)
-    at = lane + _VECTOR
+    lowest = lowest_of_half(keys, lane)
+    at = lane + _HALF_VECTOR
     while at < end:  # most chunks have no second vector
         lowest = min(lowest, lowest_of_vector(keys, at))
         at += _VECTOR
@@ -271,11 +348,9 @@ def _lowest(keys: Any, lane: Any, end: Any) -> Any:
 
 @_copied
 def _merge(
-    lane: Any, lowest: Any, pairs: Any, displacements: Any, made: Any, keys: Any, tokens: Any, after: Any, before: Any
+    lane: Any, place: Any, token: Any, pairs: Any, displacements: Any, keys: Any, tokens: Any, after: Any, before: Any
 ) -> None:
     """Do one merge, and look up the ranks of the two new pairs."""
-    place = np.uint64(lowest) & _PLACE
-    token = made[np.uint64(lowest) >> _EIGHT]
     gone = np.uint64(after[lane + place])
     following = np.uint64(after[lane + gone])
     previous = np.uint64(before[lane + place])
@@ -288,10 +363,10 @@ def _merge(
 
 
 @_copied
-def _empty(lane: Any, length: Any, tokens: Any, after: Any, ids: Any, start: Any) -> Any:
+def _empty(lane: Any, size: Any, tokens: Any, after: Any, ids: Any, start: Any) -> Any:
     """Write the ids that are left; returns how many there are."""
     count, place = _ZERO, _ONE
-    while place <= length:
+    while place <= size:
         ids[start + count] = tokens[lane + place]
         count += _ONE
         place = np.uint64(after[lane + place])
@@ -309,16 +384,16 @@ def merge_chunks(
         starts: uint64[chunks or more], their first bytes.
         lengths: uint64[chunks or more], how many bytes they have; at least 1, at most ``LONGEST_SCANNED``.
         chunks: how many there are.
-        merging: uint32[256], the id of each byte; uint32[65536], the rank of each pair of bytes; the two arrays of
-            :func:`pair_tables`; uint32[merges], the id that each merge makes.
+        merging: uint32[256], the id of each byte; uint32[4 * 65536], see :func:`.byte_pairs`; the two arrays of
+            :func:`pair_tables`; uint32[ranks], the id that the merge of each rank makes; whether that is the rank.
         room: see :func:`lanes`.
         ids: uint32[bytes of all chunks], gets the ids of each chunk, behind the room of the one before it.
         counts: uint64[chunks or more], gets how many ids each chunk has.
     """
-    byte_ids, byte_pairs, pairs, displacements, made = merging
+    byte_ids, byte_pairs, pairs, displacements, made, ranks_are_ids = merging
     keys, tokens, after, before = room
     chunk_in = np.full(LANES, -1, np.int64)
-    place_of, end_of = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
+    place_of, end_of, size_of = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
     entered, working, place = 0, LANES, _ZERO
     for number in range(LANES):
         keys[np.uint64(number) * STRIDE : np.uint64(number) * STRIDE + _VECTOR] = _NO_KEY
@@ -327,15 +402,19 @@ def merge_chunks(
             lane = np.uint64(number) * STRIDE
             lowest = _lowest(keys, lane, end_of[number])
             if lowest != _NO_KEY:
-                _merge(lane, lowest, pairs, displacements, made, keys, tokens, after, before)
+                rank = np.uint64(lowest) >> _EIGHT
+                token = np.uint32(rank) if ranks_are_ids else made[rank]
+                _merge(lane, np.uint64(lowest) & _PLACE, token, pairs, displacements, keys, tokens, after, before)
                 continue
             chunk = chunk_in[number]
             if chunk >= 0:
-                counts[chunk] = _empty(lane, lengths[chunk], tokens, after, ids, place_of[number])
+                counts[chunk] = _empty(lane, size_of[number], tokens, after, ids, place_of[number])
             if entered < chunks:
-                end_of[number] = _fill(
-                    lane, data, starts[entered], lengths[entered], byte_ids, byte_pairs, keys, tokens, after, before
+                start, length = starts[entered], lengths[entered]
+                size_of[number] = _fill(
+                    lane, data, start, length, byte_ids, byte_pairs, pairs, displacements, keys, tokens, after, before
                 )
+                end_of[number] = _end_of(lane, size_of[number])
                 chunk_in[number], place_of[number] = entered, place
                 place += lengths[entered]
                 entered += 1
@@ -392,7 +471,7 @@ def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: 
     for i in range(length):
         ids[i] = byte_ids[data[start + i]]
         if i:
-            ranks[i - 1] = byte_pairs[np.int64(data[start + i - 1]) << 8 | np.int64(data[start + i])]
+            ranks[i - 1] = byte_pairs[np.int64(data[start + i - 1]) << 10 | np.int64(data[start + i]) << 2]
     return ranks
 
 
@@ -454,6 +533,6 @@ def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any)
 
     The other arguments are those of :func:`merge_chunks`.
     """
-    byte_ids, byte_pairs, pairs, displacements, made = merging
+    byte_ids, byte_pairs, pairs, displacements, made, _ = merging
     ranks = _first_ranks(data, start, length, byte_ids, byte_pairs, ids)
     return merge_by_heap(ids, ranks, length, pairs, displacements, made, rank_of)

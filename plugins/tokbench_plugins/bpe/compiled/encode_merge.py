@@ -54,7 +54,7 @@ _BITS_32: Final = ir.IntType(32)
 _FOR_READING, _KEEP, _DATA = (ir.Constant(_BITS_32, number) for number in (0, 3, 1))
 
 
-def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def address_in(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Return the address of an entry of an array."""
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
@@ -68,7 +68,7 @@ def _lowest_of(values: int) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = ir.VectorType(_BITS_32, values)
-        place = builder.bitcast(_address(context, builder, signature, arguments), vector.as_pointer())
+        place = builder.bitcast(address_in(context, builder, signature, arguments), vector.as_pointer())
         name = f"llvm.vector.reduce.umin.v{values}i32"
         lowest = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_BITS_32, [vector]), name)
         return builder.call(lowest, [builder.load(place, align=4)])
@@ -84,7 +84,7 @@ def _prefetch(_typing: Any, array: Any, at: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         anywhere = ir.IntType(8).as_pointer()
-        place = builder.bitcast(_address(context, builder, signature, arguments), anywhere)
+        place = builder.bitcast(address_in(context, builder, signature, arguments), anywhere)
         kind = ir.FunctionType(ir.VoidType(), [anywhere, _BITS_32, _BITS_32, _BITS_32])
         fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         builder.call(fetch, [place, _FOR_READING, _KEEP, _DATA])

@@ -38,6 +38,7 @@ import regex
 from numpy.typing import NDArray
 
 from tokbench_plugins.bpe.compiled.jit import compiled, inlined
+from tokbench_plugins.bpe.compiled.scan_ascii import KINDS, WINDOW, chunk_starts, highest_bit, lowest_bit
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 
 # What is not a letter. OTHER is everything else: it, the apostrophe, the slash and the marks are
@@ -273,6 +274,7 @@ def transitions(name: str) -> NDArray[np.uint16]:
     return np.array(automaton.table(), np.uint16)
 
 
+_STRETCH: Final = 64  # bytes that the automaton reads before bits are tried again
 _SPARE: Final = 3  # entries behind the last end that are written but not part of the result
 
 _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character has that many bytes
@@ -290,49 +292,71 @@ def _code(data: Any, i: Any, first: Any) -> tuple[Any, Any]:
     return (first & 0x07) << 18 | second << 12 | third << 6 | np.int64(data[i + 3] & 0x3F), 4
 
 
+@inlined
+def _scan(data: Any, i: Any, stop: Any, end: Any, ends: Any, found: Any, tables: Any) -> tuple[Any, Any]:
+    """Write where chunks end from a place where one begins, until one begins at ``stop`` or behind it.
+
+    Returns:
+        How many ends there are, and where that chunk begins; ``end``, if the document ends before.
+    """
+    table, classes, pages = tables
+    state: Any = 0
+    previous, mark = i, i
+    while True:
+        width = 1
+        if i < end:
+            first = np.int64(data[i])
+            if first < _TWO:
+                character = classes[first]
+            else:
+                code, width = _code(data, i, first)
+                character = classes[pages[code >> 8] + (code & 255)]
+        else:
+            character = END
+        move = np.int64(table[state + character])
+        # Boundaries are always written, and counted only if they are valid: no branch to mispredict.
+        ends[found] = mark
+        found += move & MARKED
+        ends[found] = previous
+        found += (move & BEFORE) // BEFORE
+        ends[found] = i
+        found += (move & HERE) // HERE
+        if move & SET_MARK:
+            mark = i
+        state = move >> STATE_SHIFT
+        if i >= stop and (i >= end or move & HERE):
+            return found, i
+        previous = i
+        i += width
+
+
 @compiled
-def _scan_documents(data: Any, offsets: Any, ends: Any, table: Any, classes: Any, pages: Any) -> Any:
+def _scan_documents(data: Any, offsets: Any, ends: Any, tables: Any, kind: Any) -> Any:
     """Write where the chunks of all documents end, and return how many there are.
 
     Args:
         data: uint8[n], UTF-8.
         offsets: int64[d + 1]; document ``k`` is ``data[offsets[k]:offsets[k + 1]]``.
         ends: int64[n + 3], written to.
-        table: the automaton; see :func:`transitions`.
-        classes: the classes of all characters; see :class:`ClassTables`.
-        pages: where those of each page are.
+        tables: the automaton (see :func:`transitions`), the classes of all characters (see :class:`ClassTables`),
+            and where those of each page are.
+        kind: the pattern in :mod:`.scan_ascii`.
     """
     found: Any = 0
     for document in range(offsets.size - 1):
         i, end = offsets[document], offsets[document + 1]
-        state: Any = 0
-        previous, mark = i, i
-        while True:
-            width = 1
-            if i < end:
-                first = np.int64(data[i])
-                if first < _TWO:
-                    character = classes[first]
-                else:
-                    code, width = _code(data, i, first)
-                    character = classes[pages[code >> 8] + (code & 255)]
-            else:
-                character = END
-            move = np.int64(table[state + character])
-            # Boundaries are always written, and counted only if they are valid: no branch to mispredict.
-            ends[found] = mark
-            found += move & MARKED
-            ends[found] = previous
-            found += (move & BEFORE) // BEFORE
-            ends[found] = i
-            found += (move & HERE) // HERE
-            if move & SET_MARK:
-                mark = i
-            state = move >> STATE_SHIFT
-            if i >= end:
-                break
-            previous = i
-            i += width
+        while i < end:
+            if i + WINDOW <= data.size:
+                starts = chunk_starts(data, i, end - i, kind)
+                if starts:
+                    begin = i
+                    i += np.int64(highest_bit(starts))
+                    while starts:
+                        ends[found] = begin + np.int64(lowest_bit(starts))
+                        found += 1
+                        starts &= starts - np.uint64(1)
+                    continue
+            found, i = _scan(data, i, min(i + _STRETCH, end), end, ends, found, tables)
     return found
 
 
@@ -382,5 +406,5 @@ class Scanner:
             offsets = np.array([0, data.size], np.int64)
         # The system gives this memory only where something is written.
         room = np.empty(data.size + _SPARE, np.int64)
-        found = _scan_documents(data, offsets, room, *self._tables)
+        found = _scan_documents(data, offsets, room, self._tables, KINDS[self.name])
         return room[:found].copy()

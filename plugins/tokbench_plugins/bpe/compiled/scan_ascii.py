@@ -1,0 +1,203 @@
+r"""The named splits on 64 bytes of ASCII at a time, by bits: one bit a byte, one word a class of characters.
+
+Importing this file needs numba. The automaton of :mod:`.scan` reads one character after the other. Here one comparison
+of 64 bytes tells which of them are letters, and a dozen shifts tell where chunks of the named patterns begin. The result
+is the same, since the patterns look at nothing before a chunk: any end of a chunk is a place to start anew.
+
+A *window* begins where a chunk begins. It says nothing about what it cannot see: the last chunks, which may go on
+behind it, and what follows a byte that is not of ASCII or is a rare control character. Where nothing is left to
+say, the automaton goes on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench_plugins.bpe.compiled.encode_merge import address_in, intrinsic, ir, types
+from tokbench_plugins.bpe.compiled.jit import inlined
+
+WINDOW: Final = 64
+GPT2, GPT4, O200K = range(3)
+KINDS: Final = {"gpt2": GPT2, "gpt4": GPT4, "o200k": O200K}
+
+_LEAST: Final = np.uint64(12)  # bytes of ASCII; a window of fewer is not worth its time
+_ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_U0, _U1, _U2, _U3, _U62, _U63, _U64 = (np.uint64(n) for n in (0, 1, 2, 3, 62, 63, 64))
+_FOLD: Final = np.uint8(32)  # what a small letter has more than its capital
+
+
+def _masks(_typing: Any, array: Any, at: Any) -> Any:
+    """Return the classes of ``array[at : at + 64]``, a word with one bit a byte for each.
+
+    They are: letters, capitals, digits, blanks, line breaks, tabs, apostrophes, slashes, and all that has no class here.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(8), WINDOW)
+        place = builder.bitcast(address_in(context, builder, signature, arguments), vector.as_pointer())
+        data = builder.load(place, align=1)
+
+        def each(value: int) -> Any:
+            return ir.Constant(vector, [value] * WINDOW)
+
+        def within(values: Any, first: int, size: int) -> Any:
+            return builder.icmp_unsigned("<", builder.sub(values, each(first)), each(size))
+
+        def equal(character: str) -> Any:
+            return builder.icmp_unsigned("==", data, each(ord(character)))
+
+        lines = builder.or_(equal("\n"), equal("\r"))
+        tabs = equal("\t")
+        shown = within(data, 0x20, 0x5F)
+        classes = [
+            within(builder.or_(data, each(int(_FOLD))), ord("a"), 26),
+            within(data, ord("A"), 26),
+            within(data, ord("0"), 10),
+            equal(" "),
+            lines,
+            tabs,
+            equal("'"),
+            equal("/"),
+            builder.not_(builder.or_(shown, builder.or_(lines, tabs))),
+        ]
+        words = [builder.bitcast(one, ir.IntType(64)) for one in classes]
+        return context.make_tuple(builder, signature.return_type, words)
+
+    return types.UniTuple(types.uint64, 9)(array, at), generate
+
+
+def _count_of_zeros(name: str) -> Any:
+    """Make a function that counts the zeros at one end of a word that is not zero."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return getattr(builder, name)(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    def zeros(_typing: Any, word: Any) -> Any:
+        return types.uint64(word), generate
+
+    return intrinsic(zeros)
+
+
+_class_masks: Any = intrinsic(_masks)
+lowest_bit: Any = _count_of_zeros("cttz")
+_zeros_above: Any = _count_of_zeros("ctlz")
+
+
+@inlined
+def highest_bit(word: Any) -> Any:
+    """Return the place of the highest bit of a word that is not zero."""
+    return _U63 - _zeros_above(word)
+
+
+@inlined
+def _first_of_runs(word: Any) -> Any:
+    return word & ~(word << _U1)
+
+
+@inlined
+def _length_of_contraction(data: Any, at: Any, known: Any, folded: Any) -> Any:
+    """Return how many bytes ``'s``, ``'ll`` and their like have at an apostrophe; 0: it is not one; 1: unknown."""
+    first, second = data[at + 1], data[at + 2] if known > _U2 else np.uint8(0)
+    if folded:
+        first, second = first | _FOLD, second | _FOLD
+    if first in (ord("s"), ord("d"), ord("m"), ord("t")):
+        return _U2
+    if first not in (ord("l"), ord("v"), ord("r")):
+        return _U0
+    if known <= _U2:
+        return _U1
+    return _U3 if second == (ord("l") if first == ord("l") else ord("e")) else _U0
+
+
+@inlined
+def _spaces_of_lines(spaces: Any, lines: Any, behind_signs: Any, all_spaces: Any) -> Any:
+    r"""Return where chunks begin in runs of spaces: ``\s*[\r\n]|\s+(?!\S)|\s+``."""
+    run = all_spaces & ~behind_signs
+    blanks = run & spaces
+    indents = blanks & ((lines & run) << _U1)
+    more = (blanks + indents) & ~blanks & lines  # line breaks behind an indent, which is no chunk of its own then
+    while more:
+        before = indents & ((_U1 << lowest_bit(more)) - _U1)
+        if before:
+            indents &= ~(_U1 << highest_bit(before))
+        more &= more - _U1
+    return _first_of_runs(run) | indents | (blanks & ~(all_spaces >> _U1))
+
+
+@inlined
+def _thirds(digits: Any, first: Any) -> Any:
+    """Return where chunks of at most three digits begin."""
+    starts = first
+    four = digits & (digits << _U1) & (digits << _U2) & (digits << _U3)
+    while four:
+        first = (first << _U3) & four
+        if not first:
+            break
+        starts |= first
+    return starts
+
+
+@inlined
+def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
+    """Return where chunks are sure to begin behind the first byte of a window, one bit a byte.
+
+    Args:
+        data: uint8[at + 64 or more].
+        at: where the window and a chunk begin.
+        size: how many bytes the text has from there on.
+        kind: the pattern, one of :data:`KINDS`.
+    """
+    letters, capitals, digits, blanks, lines, tabs, apostrophes, slashes, unknown = _class_masks(data, at)
+    if size < WINDOW:
+        unknown |= _ALL << np.uint64(size)
+    known = lowest_bit(unknown) if unknown else _U64
+    if known < _LEAST:
+        return _U0
+    valid = _ALL >> (_U64 - known)
+    letters, digits, blanks, lines = letters & valid, digits & valid, blanks & valid, lines & valid
+    spaces = blanks | (tabs & valid)
+    all_spaces = spaces | lines
+    signs = valid & ~(letters | digits | all_spaces)
+    first_letters, first_signs, first_digits = _first_of_runs(letters), _first_of_runs(signs), _first_of_runs(digits)
+    sure = valid >> _U1  # the last byte may be followed by anything
+    if (all_spaces >> (known - _U1)) & _U1:  # in an open run of spaces only its first is sure
+        before = valid & ~all_spaces
+        if not before:
+            return _U0
+        sure &= _ALL >> (_U62 - highest_bit(before))
+    alone = first_signs & ~(blanks << _U1)  # a sign that begins a chunk
+    if kind == GPT2:
+        runs = first_letters | first_digits | first_signs
+        starts = (runs & ~(blanks << _U1)) | _first_of_runs(all_spaces) | (all_spaces & ~(all_spaces >> _U1))
+    else:
+        opening = (spaces | alone) & (first_letters >> _U1)
+        behind_signs = lines & ~(lines + ((signs << _U1) & lines))
+        starts = opening | (first_letters & ~(opening << _U1)) | alone | (blanks & (first_signs >> _U1))
+        starts |= _thirds(digits, first_digits) | _spaces_of_lines(spaces, lines, behind_signs, all_spaces)
+        if kind == O200K:
+            starts |= capitals & ((letters & ~capitals) << _U1)
+            late = (behind_signs << _U1) & slashes & valid  # slashes behind signs and line breaks stay with them
+            if late:
+                sure &= (_U1 << lowest_bit(late)) - _U1
+    quotes = apostrophes & (letters >> _U1) & ((letters << _U1) if kind == O200K else alone)
+    done = _U0
+    while quotes:
+        quote = lowest_bit(quotes)
+        quotes &= quotes - _U1
+        if kind == O200K and quote == done:
+            continue  # behind a contraction the apostrophe begins a chunk
+        length = _length_of_contraction(data, at + np.int64(quote), known - quote, kind != GPT2)
+        if length == _U1:
+            sure &= (_U1 << quote) - _U1
+            break
+        if length:
+            done = quote + length
+            inner = ((_U1 << length) - _U1) << quote
+            starts &= ~inner
+            if kind != O200K:
+                starts |= _U1 << quote
+            if done < _U64:
+                starts |= (_U1 << done) & letters
+    return starts & sure & ~_U1

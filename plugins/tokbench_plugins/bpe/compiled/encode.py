@@ -1,6 +1,6 @@
 """Encoding in bulk, compiled: flat arrays of ids straight from the UTF-8 of many documents.
 
-Importing this file needs numba. Documents are taken in slabs of about a megabyte, so that what lies
+Importing this file needs numba. Documents are taken in slabs of about 256 KB, so that what lies
 between them and their ids stays small and in the processor's cache:
 
 1. the texts of the slab become one array of bytes;
@@ -35,7 +35,7 @@ from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.patterns import Splitter
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
-_SLAB: Final = 1 << 20  # bytes; the last document of a slab may be longer
+_SLAB: Final = 1 << 18  # bytes; the last document of a slab may be longer
 _LEARNED: Final = 120_000  # rows for chunks that are not tokens; at least half as many are available
 _SPANS: Final = 1 << 20
 _KEYS: Final = 1 << 22
@@ -69,19 +69,21 @@ class CompiledEncoder:
         ids = [np.empty(0, np.uint32)]
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0
+        out = np.empty(0, np.uint32)
         for slab in _slabs(texts):
             borders = np.array(list(accumulate(map(len, slab), initial=0)), np.int64)
             data = np.frombuffer(bytearray().join([*slab, bytes(PADDING)]), np.uint8)
-            out = np.empty(len(data), np.uint32)
+            if len(out) < len(data):
+                out = np.empty(len(data), np.uint32)
             ends_of_ids = offsets[done + 1 : done + 1 + len(slab)]
             ends = self._ends(data, slab, borders)
             with self._lock:
                 count = encode_chunks(data, ends, borders[1:], self._tables, self._longest, out, ends_of_ids)
             ends_of_ids += written
-            ids.append(out[:count])
+            ids.append(out[:count].copy())
             written += count
             done += len(slab)
-        return Encoded(np.concatenate(ids), offsets)
+        return Encoded(np.concatenate(ids) if len(ids) > 2 else ids[-1], offsets)
 
     def _ends(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where the chunks of a slab end."""

@@ -109,10 +109,14 @@ def begin_of(rows: Any, mixed: Any) -> Any:
 
 @compiled
 def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> bool:
-    for i in range(length):  # noqa: SIM110 - numba compiles no generator
-        if a[at_a + np.uint64(i)] != b[at_b + np.uint64(i)]:
+    """Compare 16 bytes or more, in words; the last one may overlap the one before."""
+    last = length - _U8
+    at = _U0
+    while at < last:
+        if _word(a, at_a + at) != _word(b, at_b + at):
             return False
-    return True
+        at += _U8
+    return _word(a, at_a + last) == _word(b, at_b + last)
 
 
 @compiled

@@ -247,7 +247,7 @@ def byte_pairs(vocabulary: Vocabulary, ranks: Sequence[int], *, in_order: bool) 
     return table.ravel()
 
 
-LANES: Final = 4
+LANES: Final = 8
 STRIDE: Final = np.uint64(256)
 LONGEST_SCANNED: Final = np.uint64(223)
 """Bytes of the longest chunk that fits into a lane, with place 0 and the vectors that are looked at."""

@@ -407,4 +407,4 @@ class Scanner:
         # The system gives this memory only where something is written.
         room = np.empty(data.size + _SPARE, np.int64)
         found = _scan_documents(data, offsets, room, self._tables, KINDS[self.name])
-        return room[:found].copy()
+        return room[:found]

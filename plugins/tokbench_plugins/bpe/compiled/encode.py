@@ -66,7 +66,7 @@ class CompiledEncoder:
 
     def encode_batch(self, texts: Sequence[str]) -> Encoded:
         """Encode all texts; the ids are those of :class:`..fast.encode.Encoder`."""
-        ids = [np.empty(0, np.uint32)]
+        ids: list[NDArray[np.uint32]] = []
         offsets = np.zeros(len(texts) + 1, np.int64)
         done = written = 0
         out = np.empty(0, np.uint32)
@@ -83,7 +83,7 @@ class CompiledEncoder:
             ids.append(out[:count].copy())
             written += count
             done += len(slab)
-        return Encoded(np.concatenate(ids) if len(ids) > 2 else ids[-1], offsets)
+        return Encoded(np.concatenate(ids) if ids else out, offsets)
 
     def _ends(self, data: NDArray[np.uint8], slab: Sequence[bytes], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where the chunks of a slab end."""

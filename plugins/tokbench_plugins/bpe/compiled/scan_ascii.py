@@ -1,8 +1,9 @@
 r"""The named splits on 64 bytes of ASCII at a time, by bits: one bit a byte, one word a class of characters.
 
-Importing this file needs numba. The automaton of :mod:`.scan` reads one character after the other. Here one comparison
-of 64 bytes tells which of them are letters, and a dozen shifts tell where chunks of the named patterns begin. The result
-is the same, since the patterns look at nothing before a chunk: any end of a chunk is a place to start anew.
+Importing this file needs numba. The automaton of :mod:`.scan` reads one character after the other. Here one
+comparison of 64 bytes tells which of them are letters, and a dozen shifts tell where chunks of the named patterns
+begin. The result is the same, since the patterns look at nothing before a chunk: any end of a chunk is a place to start
+anew.
 
 A *window* begins where a chunk begins. It says nothing about what it cannot see: the last chunks, which may go on
 behind it, and what follows a byte that is not of ASCII or is a rare control character. Where nothing is left to
@@ -31,7 +32,7 @@ _FOLD: Final = np.uint8(32)  # what a small letter has more than its capital
 def _masks(_typing: Any, array: Any, at: Any) -> Any:
     """Return the classes of ``array[at : at + 64]``, a word with one bit a byte for each.
 
-    They are: letters, capitals, digits, blanks, line breaks, tabs, apostrophes, slashes, and all that has no class here.
+    They are: letters, capitals, digits, blanks, line breaks, tabs, apostrophes, slashes, and what has no class here.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -140,6 +141,38 @@ def _thirds(digits: Any, first: Any) -> Any:
 
 
 @inlined
+def _sure(valid: Any, known: Any, all_spaces: Any) -> Any:
+    """Return at which bytes the beginning of a chunk depends on nothing that is out of sight."""
+    sure = valid >> _U1  # the last byte may be followed by anything
+    if (all_spaces >> (known - _U1)) & _U1:  # in an open run of spaces only its first is sure
+        before = valid & ~all_spaces
+        sure = sure & (_ALL >> (_U62 - highest_bit(before))) if before else _U0
+    return sure
+
+
+@inlined
+def _with_contractions(
+    data: Any, at: Any, known: Any, kind: Any, quotes: Any, letters: Any, starts: Any, sure: Any
+) -> tuple[Any, Any]:
+    """Correct where chunks begin, and where that is sure, around the apostrophes that may begin a contraction."""
+    done = _U0
+    while quotes:
+        quote = lowest_bit(quotes)
+        quotes &= quotes - _U1
+        if kind == O200K and quote == done:
+            continue  # behind a contraction the apostrophe begins a chunk
+        length = _length_of_contraction(data, at + np.int64(quote), known - quote, kind != GPT2)
+        if length == _U1:
+            return starts, sure & ((_U1 << quote) - _U1)
+        if length:
+            done = quote + length
+            starts &= ~(((_U1 << length) - _U1) << quote)
+            starts |= (_U1 << quote) if kind != O200K else _U0
+            starts |= ((_U1 << done) & letters) if done < _U64 else _U0
+    return starts, sure
+
+
+@inlined
 def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
     """Return where chunks are sure to begin behind the first byte of a window, one bit a byte.
 
@@ -150,8 +183,7 @@ def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
         kind: the pattern, one of :data:`KINDS`.
     """
     letters, capitals, digits, blanks, lines, tabs, apostrophes, slashes, unknown = _class_masks(data, at)
-    if size < WINDOW:
-        unknown |= _ALL << np.uint64(size)
+    unknown |= _ALL << np.uint64(size) if size < WINDOW else _U0
     known = lowest_bit(unknown) if unknown else _U64
     if known < _LEAST:
         return _U0
@@ -161,16 +193,11 @@ def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
     all_spaces = spaces | lines
     signs = valid & ~(letters | digits | all_spaces)
     first_letters, first_signs, first_digits = _first_of_runs(letters), _first_of_runs(signs), _first_of_runs(digits)
-    sure = valid >> _U1  # the last byte may be followed by anything
-    if (all_spaces >> (known - _U1)) & _U1:  # in an open run of spaces only its first is sure
-        before = valid & ~all_spaces
-        if not before:
-            return _U0
-        sure &= _ALL >> (_U62 - highest_bit(before))
+    sure = _sure(valid, known, all_spaces)
     alone = first_signs & ~(blanks << _U1)  # a sign that begins a chunk
     if kind == GPT2:
-        runs = first_letters | first_digits | first_signs
-        starts = (runs & ~(blanks << _U1)) | _first_of_runs(all_spaces) | (all_spaces & ~(all_spaces >> _U1))
+        words = (first_letters | first_digits | first_signs) & ~(blanks << _U1)
+        starts = words | _first_of_runs(all_spaces) | (all_spaces & ~(all_spaces >> _U1))
     else:
         opening = (spaces | alone) & (first_letters >> _U1)
         behind_signs = lines & ~(lines + ((signs << _U1) & lines))
@@ -179,25 +206,8 @@ def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
         if kind == O200K:
             starts |= capitals & ((letters & ~capitals) << _U1)
             late = (behind_signs << _U1) & slashes & valid  # slashes behind signs and line breaks stay with them
-            if late:
-                sure &= (_U1 << lowest_bit(late)) - _U1
+            sure &= late - _U1 & ~late  # below the first of them; all, if there is none
     quotes = apostrophes & (letters >> _U1) & ((letters << _U1) if kind == O200K else alone)
-    done = _U0
-    while quotes:
-        quote = lowest_bit(quotes)
-        quotes &= quotes - _U1
-        if kind == O200K and quote == done:
-            continue  # behind a contraction the apostrophe begins a chunk
-        length = _length_of_contraction(data, at + np.int64(quote), known - quote, kind != GPT2)
-        if length == _U1:
-            sure &= (_U1 << quote) - _U1
-            break
-        if length:
-            done = quote + length
-            inner = ((_U1 << length) - _U1) << quote
-            starts &= ~inner
-            if kind != O200K:
-                starts |= _U1 << quote
-            if done < _U64:
-                starts |= (_U1 << done) & letters
+    if quotes:
+        starts, sure = _with_contractions(data, at, known, kind, quotes, letters, starts, sure)
     return starts & sure & ~_U1

@@ -134,6 +134,34 @@ def test_a_full_cache_forgets_and_goes_on(words, monkeypatch, small):
     )
 
 
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 10**6), letters=st.integers(2, 6), size=st.integers(2, 60))
+def test_first_merges_that_are_certain(seed, letters, size):
+    """Merges of two bytes are done before all others only where nothing else could take one of the bytes."""
+    rng = random.Random(seed)
+    alphabet = "abcdéд"[:letters]
+    known = [*{byte for letter in alphabet for byte in letter.encode()}]
+    merges = []
+    for made in range(FIRST_MERGE, FIRST_MERGE + size):
+        pair = rng.choice(known), rng.choice(known)
+        if pair in merges:
+            break
+        merges.append(pair)
+        known.append(made)
+    vocabulary = Vocabulary.trained(merges)
+    texts = ["".join(rng.choices(alphabet, k=rng.randrange(1, 40))) for _ in range(60)]
+    ids, offsets = CompiledEncoder(vocabulary, None).encode_batch(texts)
+    for text, (start, end) in zip(texts, itertools.pairwise(offsets), strict=True):
+        assert ids[start:end].tolist() == encode_literally(text.encode(), merges)
+
+
+def test_new_chunks_more_than_once_within_a_block(words):
+    """A chunk that is still to be merged comes again; chunks too long to be remembered, or for a lane, lie between."""
+    merges, text = words
+    new = ["".join(random.Random(n).choices("katomishéд語", k=3 + n % 150)) for n in range(300)]
+    check(Vocabulary.trained(merges), "gpt4", [" ".join([*new, *new[::-1], text[:500]]), " ".join(new[::2] * 3)])
+
+
 def test_the_literal_loop_is_what_all_this_equals(words):
     merges, text = words
     compiled = CompiledEncoder(Vocabulary.trained(merges), None)

@@ -79,6 +79,28 @@ def test_short_strings_and_sampled_longer_ones(name):
     check(name, ["".join(rng.choices(SAMPLES, k=rng.randrange(4, 16))) for _ in range(20_000)])
 
 
+@pytest.mark.parametrize("name", PATTERNS)
+def test_ascii_within_a_window_of_64_bytes(name):
+    """All short strings, at all places of a window, where the bits and not the automaton find the chunks."""
+    strings = ["".join(letters) for letters in itertools.product("xsSlL1'/. \t\n\r", repeat=3)]
+    check(name, [f"some words (in front) {string} and behind, 12 more of them, it's" for string in strings])
+    check(name, ["words in front of " + "".join(pair) for pair in itertools.product(strings[::7], strings[::31])])
+    mixed = "".join(strings[::5])
+    check(name, [mixed[start : start + 200] for start in range(400)])
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+@settings(deadline=None, max_examples=150)
+@given(
+    runs=st.lists(
+        st.tuples(st.sampled_from("abSLTlvre019 \t\r\n\n'.(/é\x1c語"), st.sampled_from([1, 1, 1, 2, 3, 4, 30, 63, 70]))
+    ),
+    before=st.integers(0, 70),
+)
+def test_runs_across_windows(name, runs, before):
+    check(name, ["word " * (before // 5) + "x" * (before % 5) + "".join(letter * n for letter, n in runs), "it's", ""])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
 def test_all_strings_of_four_and_five(name):

@@ -1,4 +1,7 @@
-"""Encoding text that was not seen before, with OpenAI's vocabularies, one core: other libraries in turns."""
+"""Encoding text that was not seen before, with OpenAI's vocabularies, one core: other libraries in turns.
+
+Every turn has a new encoder, whose caches are empty, and text of its own.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def measure(benchmark, name, folder, size, document):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("document", [100, 10_000])
+@pytest.mark.parametrize("document", [100, 1_000, 10_000, 100_000, 1_000_000])
 @pytest.mark.parametrize("name", encoders.SPLITS)
 def test_sources(benchmark, name, document):
     benchmark.extra_info["title"] = f"encoding, {name}, Python sources in documents of {document:,} bytes"
@@ -43,7 +46,7 @@ def test_sources(benchmark, name, document):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("document", [100, 10_000])
+@pytest.mark.parametrize("document", [100, 1_000, 10_000, 100_000, 1_000_000])
 @pytest.mark.parametrize("name", encoders.SPLITS)
 def test_languages(benchmark, data: Path, name, document):
     benchmark.extra_info["title"] = f"encoding, {name}, 23 languages (PUD, NTREX) in documents of {document:,} bytes"

@@ -108,7 +108,7 @@ def begin_of(rows: Any, mixed: Any) -> Any:
 
 
 @compiled
-def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> bool:
+def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
     """Compare 16 bytes or more, in words; the last one may overlap the one before."""
     last = length - _U8
     at = _U0

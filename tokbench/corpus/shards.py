@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 from tokbench.contracts.corpus import Document
 from tokbench.corpus.words.find import Spans, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, gold_words
-from tokbench.corpus.words.positions import byte_widths
 from tokbench.corpus.words.units import Unit
+from tokbench.corpus.words.white_space import white_bytes
 from tokbench.errors import InputError
 
 T = TypeVar("T")
@@ -25,19 +26,9 @@ SHARD_CHARS: Final = 1 << 20
 BUCKETS: Final = 32
 """The number of jackknife groups into which documents are divided by hash."""
 
-
-_LAST_SPACE: Final = 0x3000
-"""The last code point that is white space."""
-
-
-@cache
-def _white_space() -> NDArray[np.bool_]:
-    """Return bool[0x3002], ``True`` for white space; the last entry stands for all further code points."""
-    import regex
-
-    table = np.zeros(_LAST_SPACE + 2, dtype=np.bool_)
-    table[[ord(char) for char in regex.findall(r"\p{White_Space}", "".join(map(chr, range(_LAST_SPACE + 1))))]] = True
-    return table
+_LEAD: Final = 0xC0
+_FOLLOWS: Final = 0x80
+"""In UTF-8 the highest two bits of a byte that is not the first of its character."""
 
 
 class Shard:
@@ -85,23 +76,29 @@ class Shard:
         return np.concatenate([[0], np.cumsum(self.n_bytes)])
 
     @cached_property
+    def data(self) -> bytes:
+        """The UTF-8 bytes of all documents, joined."""
+        return "".join(self.texts).encode()
+
+    @cached_property
+    def _white(self) -> NDArray[np.bool_]:
+        return white_bytes(self.data)
+
+    @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], the number of code points of each document that have the Unicode property White_Space."""
-        text = "".join(self.texts)
-        if text.isascii():
-            white = _white_space()[np.frombuffer(text.encode(), dtype=np.uint8)]
-        else:
-            codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
-            white = _white_space()[np.minimum(codes, _LAST_SPACE + 1)]
-        ends = np.searchsorted(np.flatnonzero(white), np.cumsum(self.n_chars), side="left")
-        return np.diff(ends, prepend=0)
+        white = self._white
+        if not self.data.isascii():
+            white = white & ((np.frombuffer(self.data, dtype=np.uint8) & _LEAD) != _FOLLOWS)
+        places = pairwise(self.byte_offsets.tolist())
+        return np.array([np.count_nonzero(white[start:end]) for start, end in places], dtype=np.int64)
 
     @cached_property
     def ink_before(self) -> NDArray[np.int64]:
         """int64[bytes + 1], the number of bytes before each position that are not white space, all documents joined."""
-        codes = np.frombuffer("".join(self.texts).encode("utf-32-le"), dtype="<u4")
-        white = _white_space()[np.minimum(codes, _LAST_SPACE + 1)]
-        return np.concatenate([[0], np.cumsum(np.repeat(~white, byte_widths(codes)), dtype=np.int64)])
+        before = np.zeros(len(self.data) + 1, dtype=np.int64)
+        np.cumsum(~self._white, out=before[1:])
+        return before
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of ``make``, computed once for all tokenizers and kept under ``key``.

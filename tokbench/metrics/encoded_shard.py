@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from tokbench.contracts.tokenizer import (
 from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
 from tokbench.failures import doing
+
+T = TypeVar("T")
 
 DECODING: Final = "decoding"
 """The activity that a worker reports while it decodes."""
@@ -79,6 +82,14 @@ class EncodedShard:
         self.loaded = loaded
         self.shard = shard
         self.arrays = arrays
+        self._cached: dict[Hashable, Any] = {}
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the result of ``make``, computed once for all metric families and kept under ``key``."""
+        if key not in self._cached:
+            self._cached[key] = make()
+        found: T = self._cached[key]
+        return found
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -19,7 +19,7 @@ from tokbench.metrics.encoded_shard import EncodedShard
 
 def shard_bytes(shard: Shard) -> NDArray[np.uint8]:
     """Return uint8[n], the UTF-8 bytes of all documents, joined."""
-    return shard.cached("bytes", lambda: np.frombuffer("".join(shard.texts).encode(), dtype=np.uint8))
+    return np.frombuffer(shard.data, dtype=np.uint8)
 
 
 def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:

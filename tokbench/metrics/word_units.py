@@ -109,6 +109,46 @@ def token_ends(encoded: EncodedShard) -> TokenEnds:
     return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(encoded.shard), dtype=np.bool_))
 
 
+class LaidWords(NamedTuple):
+    """The words of the aligned documents of a shard, laid onto their tokens.
+
+    Attributes:
+        words: the words.
+        tokens: int64[w], for each word the number of the token with its first byte, as ``ends`` counts tokens.
+        ends: int64[m], where tokens end, rising.
+    """
+
+    words: Spans
+    tokens: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def cut(self) -> NDArray[np.bool_]:
+        """Return bool[w], ``True`` for words inside which a token ends.
+
+        >>> at = np.array([0, 4])  # "dogs bark" as "do", "gs", " bark"
+        >>> LaidWords(Spans(np.array([0, 5]), np.array([4, 9]), at), np.array([0, 2]), np.array([2, 4, 9])).cut().tolist()
+        [True, False]
+        """
+        no_end = np.iinfo(np.int64).max
+        cut: NDArray[np.bool_] = np.append(self.ends, no_end)[self.tokens] < self.words.ends
+        return cut
+
+    def where(self, chosen: NDArray[Any]) -> LaidWords:
+        """Return the words that a mask chooses."""
+        return LaidWords(self.words.where(chosen), self.tokens[chosen], self.ends)
+
+
+def lay_words(encoded: EncodedShard, unit: Unit, words: Spans) -> LaidWords:
+    """Lay the words of a shard in a unit onto its tokens, once for all families."""
+
+    def lay() -> LaidWords:
+        ends, aligned = token_ends(encoded)
+        counted = words if aligned.all() else words.where(aligned[words.documents])
+        return LaidWords(counted, np.searchsorted(ends, counted.starts, side="right"), ends)
+
+    return encoded.cached(("laid words", unit), lay)
+
+
 class AlignedWords(SummedMetric, ABC):
     """The common part of the families that give a share of the words, found by the places where tokens end.
 
@@ -122,18 +162,19 @@ class AlignedWords(SummedMetric, ABC):
     _options: WordOptions
 
     @abstractmethod
-    def chosen(self, encoded: EncodedShard, words: Spans, laid: TokenEnds) -> NDArray[np.bool_]:
+    def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
         """Return bool[w], ``True`` for the words that count, of those in aligned documents."""
 
     def map(self, encoded: EncodedShard) -> UnitSums:
         """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
-        shard, laid = encoded.shard, token_ends(encoded)
+        shard, aligned = encoded.shard, token_ends(encoded).aligned
         unit, words, lacking = words_of(self._options, shard, placed=True)
-        words = words.where(laid.aligned[words.documents])
+        laid = LaidWords(words, words.starts, words.starts) if lacking else lay_words(encoded, unit, words)
+        documents = laid.words.documents
         columns: dict[str, NDArray[Any]] = {
-            self.column: count_by_document(shard, words.documents[self.chosen(encoded, words, laid)]),
-            "words": count_by_document(shard, words.documents),
-            "aligned": laid.aligned,
+            self.column: count_by_document(shard, documents[self.chosen(encoded, laid)]),
+            "words": count_by_document(shard, documents),
+            "aligned": aligned,
         }
         return UnitSums(frozenset({unit}), Sums.of(shard, **columns), lacking)
 

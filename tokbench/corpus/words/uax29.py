@@ -83,6 +83,15 @@ def _ascii_table() -> NDArray[np.uint16]:
     return table
 
 
+@cache
+def _translation(bits: int) -> bytes:
+    """Return a table for ``bytes.translate``: 1 for the bytes of ASCII text that have one of some bits, 0 for others.
+
+    ``bytes.translate`` takes a third of the time that indexing an array takes.
+    """
+    return ((_ascii_table() & np.uint16(bits)) != 0).tobytes()
+
+
 def uax29_spans(data: bytes) -> NDArray[np.int64]:
     r"""Return int64[w, 2], the start and end of each word of a text in UTF-8, in bytes.
 
@@ -96,35 +105,39 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     ['यू.एन', 'में']
     """
     if data.isascii():
-        return _plain_spans(np.frombuffer(data, dtype=np.uint8))
+        return _edges(_plain_words(data))
     codes = np.frombuffer(data, dtype=np.uint8)
     beyond = np.flatnonzero(codes >= _ASCII)
     if _FEW * len(beyond) > len(data):
         return _foreign_spans(codes)
-    plain = _plain_spans(codes)
+    word = _plain_words(data)
     first, last = _foreign_stretches(data, beyond)
-    inside = np.searchsorted(first, plain[:, 0], side="right") - 1
-    kept = plain[(inside < 0) | (plain[:, 0] >= last[inside])]
     lengths = last - first
     before = np.cumsum(lengths) - lengths
     places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
+    word[places + 1] = False
     spans = _foreign_spans(codes[places])
-    found = np.concatenate([kept, np.column_stack([places[spans[:, 0]], places[spans[:, 1] - 1] + 1])])
+    found = np.concatenate([_edges(word), np.column_stack([places[spans[:, 0]], places[spans[:, 1] - 1] + 1])])
     rising: NDArray[np.int64] = found[np.argsort(found[:, 0], kind="stable")]
     return rising
 
 
-def _plain_spans(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the words as if all of the text were ASCII: runs of letters, digits and underscores.
+def _plain_words(data: bytes) -> NDArray[np.bool_]:
+    """Return bool[n + 2], ``True`` in words if all of a text of n bytes were ASCII; byte ``k`` has entry ``k + 1``.
 
-    Single signs inside join two letters or two digits (WB6, WB7, WB11, WB12).
+    Words are runs of letters, digits and underscores. Single signs inside join two letters or two digits (WB6, WB7,
+    WB11, WB12).
     """
-    table = _ascii_table()
-    word = np.zeros(len(codes) + 2, dtype=np.bool_)  # no word at either end
-    word[1:-1] = ((table & _IN_WORD) != 0)[codes]
-    at = np.flatnonzero(((table & _MIDDLES) != 0)[codes[1:-1]]) + 1
-    joins = _fits(table[codes[at - 1]], table[codes[at]], table[codes[at + 1]])
-    word[at[joins] + 1] = True
+    word = np.frombuffer(bytearray(b"".join([b"\0", data.translate(_translation(_IN_WORD)), b"\0"])), dtype=np.bool_)
+    middle = np.frombuffer(data.translate(_translation(_MIDDLES)), dtype=np.bool_)
+    at = np.flatnonzero(middle & word[:-2] & word[2:])
+    table, codes = _ascii_table(), np.frombuffer(data, dtype=np.uint8)
+    word[at[_fits(table[codes[at - 1]], table[codes[at]], table[codes[at + 1]])] + 1] = True
+    return word
+
+
+def _edges(word: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return int64[w, 2], the start and end of each run of ``True``, where no run begins or ends the array."""
     return np.flatnonzero(word[1:] != word[:-1]).reshape(-1, 2)
 
 

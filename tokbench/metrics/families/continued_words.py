@@ -12,10 +12,9 @@ from tokbench.plugin import (
     EncodedShard,
     EncodesWithOffsets,
     HasTokenBytes,
+    LaidWords,
     Metric,
     MetricFamily,
-    Spans,
-    TokenEnds,
     WordOptions,
 )
 
@@ -25,11 +24,10 @@ class ContinuedWords(AlignedWords):
 
     value, column = "continued_word_rate", "continued"
 
-    def chosen(self, encoded: EncodedShard, words: Spans, laid: TokenEnds) -> NDArray[np.bool_]:
+    def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
         """Return the words inside which a token ends, so that the next token continues them."""
         del encoded
-        ends = laid.ends
-        return np.searchsorted(ends, words.ends, side="left") > np.searchsorted(ends, words.starts, side="right")
+        return laid.cut()
 
 
 SPEC: Final = MetricFamily(

@@ -12,31 +12,30 @@ from tokbench.plugin import (
     EncodedShard,
     EncodesWithOffsets,
     HasTokenBytes,
+    LaidWords,
     Metric,
     MetricFamily,
     Shard,
-    Spans,
-    TokenEnds,
     WordOptions,
+    token_ends,
     unknown_tokens,
 )
 
 
-def kept_whole(shard: Shard, words: Spans, ends: NDArray[np.int64], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def kept_whole(shard: Shard, laid: LaidWords, unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return bool[w], ``True`` for words that lie in one token which has nothing else but white space.
 
     Args:
         shard: the documents.
-        words: some words of them.
-        ends: where tokens end, of every document that has a word among these.
+        laid: some words of them that are not cut.
         unknown: for each token, ``True`` if it is the unknown token.
     """
+    words, token, ends = laid
     first, last = shard.byte_offsets[words.documents], shard.byte_offsets[words.documents + 1]
-    token = np.searchsorted(ends, words.starts, side="right")
     # One more at either side: nothing before the first token, and no token where a document's end is swallowed.
     padded = np.concatenate([[0], ends, [shard.byte_offsets[-1] + 1]])
     starts, stops = np.maximum(padded[token], first), padded[token + 1]
-    covered: NDArray[np.bool_] = (stops >= words.ends) & (stops <= last) & ~np.append(unknown, True)[token]
+    covered: NDArray[np.bool_] = (stops <= last) & ~np.append(unknown, True)[token]
     ink = shard.ink_before
     alone: NDArray[np.bool_] = (ink[words.starts] == ink[starts]) & (ink[np.minimum(stops, last)] == ink[words.ends])
     return covered & alone
@@ -47,10 +46,12 @@ class SingleTokens(AlignedWords):
 
     value, column = "strr", "whole"
 
-    def chosen(self, encoded: EncodedShard, words: Spans, laid: TokenEnds) -> NDArray[np.bool_]:
+    def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
         """Return the words that one token keeps whole."""
-        unknown = unknown_tokens(encoded)[np.repeat(laid.aligned, encoded.tokens)]
-        return kept_whole(encoded.shard, words, laid.ends, unknown)
+        unknown = unknown_tokens(encoded)[np.repeat(token_ends(encoded).aligned, encoded.tokens)]
+        kept = ~laid.cut()
+        kept[kept] = kept_whole(encoded.shard, laid.where(kept), unknown)
+        return kept
 
 
 SPEC: Final = MetricFamily(

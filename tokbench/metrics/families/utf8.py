@@ -17,6 +17,7 @@ from tokbench.plugin import (
     SummedMetric,
     Sums,
     count_by_document,
+    shard_bytes,
     token_ends,
 )
 
@@ -38,7 +39,7 @@ class Utf8(SummedMetric):
         counted = aligned & encoded.exact if isinstance(encoded.tokenizer, HasTokenBytes) else np.zeros_like(aligned)
         ends = ends[np.repeat(counted[aligned], encoded.tokens[aligned])]
         documents = np.repeat(np.flatnonzero(counted), encoded.tokens[counted])
-        data = np.frombuffer("".join(shard.texts).encode("utf-8"), dtype=np.uint8)
+        data = shard_bytes(shard)
         # Whether a position is inside a character: the byte there continues one.
         inside = np.append((data & 0xC0) == 0x80, False)  # noqa: PLR2004 - 10xxxxxx
         starts = np.maximum(np.concatenate([[0], ends[:-1]])[: len(ends)], shard.byte_offsets[documents])

@@ -98,6 +98,7 @@ if TYPE_CHECKING:
         COLUMNS as COLUMNS, Cell as Cell, Status as Status, TokenizerState as TokenizerState, WHOLE as WHOLE,
     )
     from tokbench.results.model import Results as Results
+    from tokbench.store import open_store as open_store
     from tokbench.vocabulary.curve import Curve as Curve
     from tokbench.vocabulary.inspect.usage import Usage as Usage, usage_classes as usage_classes
     from tokbench.vocabulary.merges import MergeOrder as MergeOrder, merge_order as merge_order
@@ -157,6 +158,8 @@ _NAMES: Final = {
     ),
     # files
     "files": "not_text read_file write_atomically",
+    # finished work that is kept for later runs
+    "store": "open_store",
     # errors and failures
     "errors": "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line",
     "failures": "Failure attempt doing",

@@ -51,9 +51,38 @@ def _compiled(function: _Function, **options: bool) -> _Function:
     numba: Any = import_module("numba")
     _announce_compilation()
     try:
-        return cast("_Function", numba.njit(cache=True, nogil=True, **options)(function))
+        made = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # numba found no folder to write to
-        return cast("_Function", numba.njit(nogil=True, **options)(function))
+        made = numba.njit(nogil=True, **options)(function)
+    _compile_without_extensions(made)
+    return cast("_Function", made)
+
+
+def _compile_without_extensions(dispatcher: Any) -> None:
+    """Let numba compile a function of ours without loading the packages that extend numba.
+
+    Before numba first compiles, it imports every package with an entry point ``numba_extensions``, such as awkward,
+    which takes longer than all of our code. Our functions take arrays and numbers, and need no extension. What others
+    compile has its extensions as before: numba is told that they are loaded only while it compiles a function of ours,
+    under its own lock. Where numba has not these names, nothing is changed.
+    """
+    entrypoints: Any = import_module("numba.core.entrypoints")
+    lock: Any = import_module("numba.core.compiler_lock").global_compiler_lock
+    if not hasattr(entrypoints, "_already_initialized") or not hasattr(dispatcher, "_compilation_chain_init_hook"):
+        return
+    compile_ = dispatcher.compile
+
+    def compile_ours(signature: Any) -> Any:
+        with lock:
+            before = entrypoints._already_initialized  # noqa: SLF001
+            entrypoints._already_initialized = True  # noqa: SLF001
+            try:
+                return compile_(signature)
+            finally:
+                entrypoints._already_initialized = before  # noqa: SLF001
+
+    dispatcher._compilation_chain_init_hook = lambda: None  # noqa: SLF001
+    dispatcher.compile = compile_ours
 
 
 @cache

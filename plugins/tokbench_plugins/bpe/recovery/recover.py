@@ -23,6 +23,8 @@ from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
+from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
+from tokbench_plugins.bpe.recovery.stored import recovered_once
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
@@ -32,21 +34,6 @@ _HIGHEST: Final = (1 << 24) - 1  # gaps take memory, and a damaged file may cont
 
 _WORTH_COMPILED: Final = 32_768
 """Units of all candidates: with fewer, numba takes longer to get ready."""
-
-
-class Candidate(NamedTuple):
-    """A token that may be made of others.
-
-    Attributes:
-        made: its id.
-        units: the ids that its text begins as: those of its bytes, or of its characters.
-        pair: the two ids that it is merged from; ``None`` where any two will do that have its bytes together, and
-            ``()`` where it is never merged.
-    """
-
-    made: int
-    units: Sequence[int]
-    pair: Pair | tuple[()] | None = None
 
 
 class Ranks:
@@ -108,34 +95,6 @@ class Ranks:
 def is_merged(parts: Sequence[int], pair: Pair | tuple[()] | None) -> bool:
     """Return True if parts are the two halves that a candidate is to be merged from."""
     return len(parts) == 2 and (pair is None or pair == tuple(parts))  # noqa: PLR2004 - a left and a right half
-
-
-class WholeChunk(NamedTuple):
-    """A token that no merge builds.
-
-    Attributes:
-        made: its id.
-        parts: what the merges of lower rank leave of its bytes.
-        rank: how many merges these are.
-        pair: as it was given.
-    """
-
-    made: int
-    parts: tuple[int, ...]
-    rank: int
-    pair: Pair | tuple[()] | None = None
-
-
-class Recovered(NamedTuple):
-    """The merges that an order of tokens implies.
-
-    Attributes:
-        merges: (left id, right id, made id) in order of rank.
-        whole_chunks: tokens of more than one unit that no merge builds, in order of rank.
-    """
-
-    merges: list[Merge]
-    whole_chunks: list[WholeChunk]
 
 
 def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
@@ -217,11 +176,18 @@ def recover_from(candidates: Iterable[Candidate], *, late: bool = False) -> Reco
     >>> recover_from([Candidate(3, [0, 1, 2]), Candidate(4, [0, 1])], late=True).merges
     [(0, 1, 4), (4, 2, 3)]
     """
-    return Recovery(_ranks(list(candidates)), late=late).run()
+    candidates = list(candidates)
+    if _is_large(candidates):
+        return recovered_once(candidates, lambda: Recovery(_ranks(candidates), late=late).run(), late=late)
+    return Recovery(Ranks(candidates), late=late).run()
+
+
+def _is_large(candidates: Sequence[Candidate]) -> bool:
+    return sum(len(each.units) for each in candidates) >= _WORTH_COMPILED
 
 
 def _ranks(candidates: Sequence[Candidate]) -> Ranks | CompiledRanks:
-    if sum(len(each.units) for each in candidates) < _WORTH_COMPILED or not has_numba():
+    if not has_numba():
         return Ranks(candidates)
     from tokbench_plugins.bpe.compiled.recover import CompiledRanks
 

@@ -1,0 +1,115 @@
+"""Recovered merges in the store, as arrays: what takes seconds is done once for each vocabulary and machine.
+
+Kept are the merges and what no merge builds, under the hash of the candidates that they were recovered from. All
+numbers are int64, little-endian: how many merges, whole chunks and parts there are; the merges, three numbers each;
+of each whole chunk its id, rank, wanted pair and number of parts; then the parts of all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Final, TypeAlias
+
+from tokbench.plugin import open_store
+from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
+from tokbench_plugins.bpe.vocabulary import Pair
+
+KIND: Final = "merges"
+
+_VERSION: Final = 1
+"""It goes up when other merges come out of the same candidates."""
+
+_HEAD: Final = 3
+_MERGE: Final = 3
+_CHUNK: Final = 5
+_ANY: Final = (-1, -1)
+_NEVER: Final = (-2, -2)
+
+WantedPair: TypeAlias = Pair | tuple[()] | None
+
+
+def recovered_once(candidates: Sequence[Candidate], make: Callable[[], Recovered], *, late: bool) -> Recovered:
+    """Return what was recovered from candidates before, or recover and keep it.
+
+    Args:
+        candidates: as :func:`.recover.recover_from` takes them.
+        make: recovers the merges.
+        late: as for :func:`.recover.recover_from`.
+
+    Raises:
+        ValueError: ``make`` raises it; nothing is kept then.
+    """
+    store = open_store()
+    if store is None:
+        return make()
+    key = {"candidates": _digest(candidates), "late": late, "version": _VERSION}
+    kept = store.get(KIND, key)
+    found = unpacked(kept) if kept is not None else None
+    if found is None:
+        found = make()
+        store.put(KIND, key, packed(found))
+    return found
+
+
+def _digest(candidates: Sequence[Candidate]) -> str:
+    import numpy as np
+
+    count = len(candidates)
+    units = [each.units for each in candidates]
+    heads = [np.fromiter((each.made for each in candidates), "<i8", count), np.fromiter(map(len, units), "<i8", count)]
+    digest = hashlib.sha256(b"".join(map(bytes, heads)))
+    if all(isinstance(each, bytes) for each in units):
+        digest.update(np.frombuffer(b"".join(units), np.uint8).astype("<i4"))  # type: ignore[arg-type]
+    else:
+        digest.update(np.fromiter(chain.from_iterable(units), "<i4"))
+    if any(each.pair is not None for each in candidates):
+        digest.update(np.array([_numbers(each.pair) for each in candidates], "<i8"))
+    return digest.hexdigest()
+
+
+def _numbers(pair: WantedPair) -> Pair:
+    return _ANY if pair is None else pair or _NEVER
+
+
+def packed(found: Recovered) -> bytes:
+    """Return what was recovered as bytes.
+
+    >>> some = Recovered([(97, 98, 256)], [WholeChunk(257, (120, 121, 122), 1), WholeChunk(258, (97, 98), 1, ())])
+    >>> unpacked(packed(some)) == some, unpacked(packed(some)[:-8])
+    (True, None)
+    """
+    import numpy as np
+
+    merges, chunks = found
+    parts = list(chain.from_iterable(each.parts for each in chunks))
+    rows = [(each.made, each.rank, *_numbers(each.pair), len(each.parts)) for each in chunks]
+    numbers = [(len(merges), len(chunks), len(parts)), merges, rows, parts]
+    return b"".join(np.array(each, "<i8").tobytes() for each in numbers)
+
+
+def unpacked(data: bytes) -> Recovered | None:
+    """Return what :func:`packed` made bytes of; ``None`` if the numbers cannot be so."""
+    import numpy as np
+
+    if len(data) < 8 * _HEAD or len(data) % 8:
+        return None
+    numbers = np.frombuffer(data, "<i8")
+    sizes, numbers = numbers[:_HEAD], numbers[_HEAD:]
+    limits = np.cumsum(sizes * (_MERGE, _CHUNK, 1))
+    if sizes.min() < 0 or limits[-1] != len(numbers):
+        return None
+    merges, rows, parts = np.split(numbers, limits[:-1])
+    rows = rows.reshape(-1, _CHUNK)
+    lengths = rows[:, -1]
+    sound = merges.min(initial=0) >= 0 and parts.min(initial=0) >= 0 and rows.min(initial=0) >= _NEVER[0]
+    if not sound or lengths.min(initial=0) < 0 or lengths.sum() != len(parts) or rows[:, 1].max(initial=0) > sizes[0]:
+        return None
+    flat = iter(parts.tolist())
+    chunks = []
+    for made, rank, left, right, length in rows.tolist():
+        pair: WantedPair = {_ANY: None, _NEVER: ()}.get((left, right), (left, right))
+        chunks.append(WholeChunk(made, tuple(next(flat) for _ in range(length)), rank, pair))
+    left, right, made = merges.reshape(-1, _MERGE).T.tolist()
+    return Recovered(list(zip(left, right, made, strict=True)), chunks)

@@ -8,6 +8,7 @@ from conftest import cell
 
 import tokbench
 from tokbench.results.cells import Status
+from tokbench.runner.plan import make
 
 TOKENIZERS = (
     "  changes: {backend: changes_text}\n  good: {backend: utf8_bytes}\n  same: {backend: Bytes, same_as: good}"
@@ -23,7 +24,8 @@ def changed(write_config, faulty, tmp_path, monkeypatch):
     for name in "cd":
         (tmp_path / f"{name}.txt").write_text(lines, encoding="utf-8")
 
-    def run(how, tokenizers=TOKENIZERS, metrics=METRICS, of_c="", **options):
+    def run(how, tokenizers=TOKENIZERS, metrics=METRICS, of_c="", room=0, **options):
+        monkeypatch.setattr(make, "KEPT_TEXT", room)  # 0: as if the corpora were too large to be kept in memory
         monkeypatch.setenv("CHANGES", f"{tmp_path / 'c.txt'}={how}")
         corpora = (
             f"  c: {{source: text, path: c.txt, document: line{of_c}}}\n"
@@ -93,10 +95,20 @@ def test_nothing_is_timed_on_changed_text(changed):
         assert on_d.value > 0
 
 
+@pytest.mark.parametrize(("room", "edited"), [(0, Status.FAILED), (1 << 20, Status.OK)])
+def test_text_that_is_kept_in_memory_cannot_change(changed, room, edited):
+    # What was read and hashed first is what is measured, whatever becomes of the file.
+    before = cell(of(changed("same", workers=0), "c"), "good", "tokens").value
+    found = cell(of(changed("edited", workers=0, room=room), "c"), "good", "tokens")
+    assert found.status == edited
+    assert found.value == (before if edited == Status.OK else None)
+
+
 def test_the_command_says_so(changed, tmp_path, monkeypatch):
     changed("same", workers=0)  # writes the configuration
     monkeypatch.setenv("CHANGES", f"{tmp_path / 'c.txt'}=edited")
-    command = [sys.executable, "-m", "tokbench", "run", tmp_path / "run.yaml", "-o", tmp_path / "out"]
+    code = "from tokbench.runner.plan import make; make.KEPT_TEXT = 0; from tokbench.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "run", tmp_path / "run.yaml", "-o", tmp_path / "out"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert CHANGED in " ".join(done.stdout.split())

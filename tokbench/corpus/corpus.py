@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,10 @@ from tokbench.failures import Failure, attempt
 _HASHED_CHARS: Final = 1 << 14
 """Characters of documents that are joined, and a document counts one more."""
 
+_DOCUMENT_BYTES: Final = 256
+_GOLD_WORD_BYTES: Final = 160
+"""About the memory that a document takes besides its text, and each of its gold words."""
+
 _PROGRESS_BYTES: Final = 4 << 20
 """Bytes between two calls of a survey's progress."""
 
@@ -35,6 +40,12 @@ def fingerprint(text: str) -> int:
 
 def _mark(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=8).digest()
+
+
+def _memory(document: Document) -> int:
+    """Return about how many bytes of memory a document takes."""
+    words = len(document.gold.words) if document.gold else 0
+    return sys.getsizeof(document.text) + _DOCUMENT_BYTES + words * _GOLD_WORD_BYTES
 
 
 def _shared_key(document: Document) -> str:
@@ -140,12 +151,18 @@ class Corpus:
     of one text are always in the same part. In a parallel corpus the hash is that of the key that translations share,
     so that they stay together.
 
-    Every reading after the survey is hashed on the way. One that gives other documents ends with an error, so that no
-    number rests on text with another hash than the results say.
+    The survey may keep the documents in memory. What is not kept is read again each time, and hashed on the way: a
+    reading that gives other documents ends with an error. So no number rests on text with another hash than the
+    results say.
+
+    Attributes:
+        kept_bytes: about how much memory the documents take that the survey kept.
     """
 
     def __init__(self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False) -> None:
         self._sha256 = ""
+        self._kept: list[Document] | None = None
+        self.kept_bytes = 0
         self.name = name
         self.source = source
         self.holdout = holdout
@@ -179,7 +196,10 @@ class Corpus:
         return shards(self.name, documents, by_key=self.parallel)
 
     def _documents(self) -> Iterator[Document]:
-        """Yield all documents, and compare them with those of the survey, if there was one."""
+        """Yield all documents: those that the survey kept, or else those of the source, compared with the survey's."""
+        if self._kept is not None:
+            yield from self._kept
+            return
         digest = DocumentHash()
         for document in self.source.documents():
             digest.add(document)
@@ -194,11 +214,12 @@ class Corpus:
             "which was found at the start; run again when nothing writes to its files"
         )
 
-    def survey(self, progress: Callable[[int], object] = lambda _: None) -> Survey:
+    def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:
         """Read all documents once.
 
         Args:
             progress: is called now and then with the bytes read so far.
+            room: the documents are kept if they take no more than so many bytes of memory.
 
         Raises:
             InputError: a file cannot be read, the corpus or one of its parts is empty, groups of a parallel corpus
@@ -210,10 +231,16 @@ class Corpus:
         trained = bytearray()
         keys: dict[str, list[str]] = defaultdict(list)
         marked: dict[bool, str] = {}
+        kept: list[Document] | None = []
+        used = 0
         for document in self.source.documents():
             text, group, _key, origin, gold, _ = document
             data = text.encode()
             digest.add(document)
+            if kept is not None:
+                used += _memory(document)
+                kept.append(document)
+                kept = kept if used <= room else None
             found.documents += 1
             found.bytes += len(data)
             if found.bytes - shown >= _PROGRESS_BYTES:
@@ -236,6 +263,7 @@ class Corpus:
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
         found.sha256 = self._sha256 = digest.hexdigest()
+        self._kept, self.kept_bytes = kept, used if kept is not None else 0
         found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
         found.trained = _numbers(trained)

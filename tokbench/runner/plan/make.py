@@ -22,6 +22,9 @@ from tokbench.registry import Registry, missing
 from tokbench.runner.plan.bindings import binding_notes, check_bindings
 from tokbench.runner.plan.model import STUDIED, Plan, PlannedTokenizer
 
+KEPT_TEXT: Final = 128 << 20
+"""Bytes of memory for documents that are kept from the first reading, of all corpora together."""
+
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
@@ -77,7 +80,8 @@ class _Planner:
         if isinstance(source, HasNotes):
             self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel)
-        survey = self._try(path, lambda: corpus.survey(progress))
+        room = KEPT_TEXT - sum(each.kept_bytes for each in self._plan.corpora.values())
+        survey = self._try(path, lambda: corpus.survey(progress, room))
         if survey is not None:
             self._plan.corpora[name] = corpus
             self._plan.surveys[name] = survey

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tokbench.results.model import Results
+if TYPE_CHECKING:
+    from tokbench.results.model import Results
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tokbench.plugin import COLUMNS, WHOLE, Report, ReporterSpec, Results, Role, spreadsheet_text
+from tokbench import plugin
+from tokbench.plugin import COLUMNS, WHOLE, ReporterSpec, Role, spreadsheet_text
+
+if TYPE_CHECKING:
+    from tokbench.plugin import Report, Results
 
 CURVE_COLUMNS = (
     "tokenizer", "corpus", "group", "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility",
@@ -54,7 +58,7 @@ def _field(value: Any) -> str:
 
 def curve_csv(results: Results) -> str:
     """Return the rows; with ``points: all``, those between the sizes asked for have fewer columns."""
-    return table_text(CURVE_COLUMNS, _rows(Report(results)))
+    return table_text(CURVE_COLUMNS, _rows(plugin.Report(results)))
 
 
 def _rows(report: Report) -> Iterator[list[Any]]:

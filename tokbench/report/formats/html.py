@@ -6,10 +6,13 @@ import base64
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from tokbench.plugin import WHOLE, Report, ReporterSpec, Results, byte_size, duration, plain, visible
+from tokbench import plugin
+from tokbench.plugin import WHOLE, ReporterSpec, byte_size, duration, plain, visible
 
 if TYPE_CHECKING:
     import jinja2
+
+    from tokbench.plugin import Results
 
 _MOST_TOKENS = 60
 """The number of tokens of a probe's text that the page shows."""
@@ -20,7 +23,7 @@ def render(results: Results) -> str:
     environment = _environment()
     script = environment.get_template("script.js.j2").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    report = Report(results)
+    report = plugin.Report(results)  # loaded now, and not with the list of formats
     anchors = {name: f"metric-{number}" for number, name in enumerate(report.tables.metrics)}
     return environment.get_template("report.html.j2").render(
         WHOLE=WHOLE, anchors=anchors, most_tokens=_MOST_TOKENS, report=report, script_hash=digest

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from tokbench import plugin
 from tokbench.plugin import (
     WHOLE,
-    DisplayCell,
-    Report,
     ReporterSpec,
-    Results,
     Role,
     byte_size,
     markdown_table,
@@ -19,6 +17,9 @@ from tokbench.plugin import (
     unit_label,
     visible,
 )
+
+if TYPE_CHECKING:
+    from tokbench.plugin import DisplayCell, Report, Results
 
 _MOST_NAMES: Final = 6
 _MOST_TOKENS: Final = 24
@@ -41,7 +42,7 @@ _PROBES: Final = (
 
 def render(results: Results) -> str:
     """Return the report as one Markdown document."""
-    report = Report(results)
+    report = plugin.Report(results)
     sections = [
         _overview(report),
         *_compression(report),

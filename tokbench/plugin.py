@@ -79,8 +79,9 @@ if TYPE_CHECKING:
         TokenCounts as TokenCounts, add_counts as add_counts, renyi_entropy as renyi_entropy,
     )
     from tokbench.metrics.word_units import (
-        AlignedWords as AlignedWords, LaidWords as LaidWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD, UnitSums as UnitSums,
-        WordOptions as WordOptions, count_by_document as count_by_document, token_ends as token_ends,
+        AlignedWords as AlignedWords, LaidWords as LaidWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD,
+        UnitSums as UnitSums, WordOptions as WordOptions, count_by_document as count_by_document,
+        token_ends as token_ends,
         unknown_tokens as unknown_tokens, words_of as words_of,
     )
     from tokbench.progress import Progress as Progress, silent as silent
@@ -132,7 +133,8 @@ _NAMES: Final = {
     "metrics.jackknife": "Interval Lengths MIN_BUCKETS interval jackknife leave_out p_value spread",
     "metrics.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches",
     "metrics.word_units": (
-        "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of count_by_document"
+        "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
+        "count_by_document"
     ),
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
     "corpus.shards": "BUCKETS Shard",

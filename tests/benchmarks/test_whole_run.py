@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter
 
 import child
 import corpora
@@ -41,7 +41,6 @@ def write_run(folder: Path, size: int, tokenizers: dict[str, str]) -> Path:
 
 def seconds_by_part(config: Path) -> dict[str, float]:
     """Run a configuration in this process, which should be new, and return the seconds of each part."""
-    began = process_time()
     parts = Parts("start and the rest", began=0.0)
     import tokbench.api
     from tokbench.contracts.metric import MetricFamily
@@ -77,7 +76,7 @@ def whole_run(config: Path, workers: int = 1) -> tuple[float, float]:
         [*command, "--workers", str(workers)],
         check=True,
         capture_output=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, cores),  # noqa: PLW1509 - there are no threads
+        preexec_fn=lambda: os.sched_setaffinity(0, cores),
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return perf_counter() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.contracts.corpus import Document, Gold
-from tokbench.corpus.shards import shards
+from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.sources.gold import align
 from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.units import default_unit
+from tokbench.corpus.words.white_space import white_bytes
 
 needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
 FOUND = ["uax29", "whitespace", "character", "grapheme", "syllable", pytest.param("icu", marks=needs_icu)]
@@ -139,3 +140,18 @@ def test_words_lie_inside_their_documents(texts, unit):
 @given(one=st.text(max_size=30), other=st.text(max_size=30))
 def test_documents_do_not_touch(one, other, unit):
     assert spell([one, other], unit) == spell([one], unit) + spell([other], unit)
+
+
+def test_white_space_is_found_in_every_byte_of_it():
+    text = "".join(chr(point) for point in [*range(0xD800), *range(0xE000, 0x12000), 0x1F600, 0x10FFFF])
+    expected = [bool(regex.match(r"\p{White_Space}", char)) for char in text for _ in char.encode()]
+    assert white_bytes(text.encode()).tolist() == expected
+    assert sum(expected) == 6 + 2 * 2 + 17 * 3
+    assert white_bytes(b"").tolist() == []
+
+
+def test_spaces_and_ink_of_documents():
+    texts = ["", "a b\u3000c", "\xa0", " ", "x"]
+    shard = Shard("c", "en", 0, [Document(text, "en", str(k), str(k)) for k, text in enumerate(texts)], by_key=False)
+    assert shard.n_spaces.tolist() == [0, 2, 1, 1, 0]
+    assert shard.ink_before.tolist() == [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4]

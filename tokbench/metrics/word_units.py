@@ -125,8 +125,9 @@ class LaidWords(NamedTuple):
     def cut(self) -> NDArray[np.bool_]:
         """Return bool[w], ``True`` for words inside which a token ends.
 
-        >>> at = np.array([0, 4])  # "dogs bark" as "do", "gs", " bark"
-        >>> LaidWords(Spans(np.array([0, 5]), np.array([4, 9]), at), np.array([0, 2]), np.array([2, 4, 9])).cut().tolist()
+        >>> at = np.array([0, 0])  # "dogs bark" as "do", "gs", " bark"
+        >>> words = Spans(np.array([0, 5]), np.array([4, 9]), at)
+        >>> LaidWords(words, tokens=np.array([0, 2]), ends=np.array([2, 4, 9])).cut().tolist()
         [True, False]
         """
         no_end = np.iinfo(np.int64).max

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from os.path import commonprefix
 
 from tokbench_plugins.bpe.recovery.order import Merges, NoMergesError, in_order
-from tokbench_plugins.bpe.recovery.recover import Candidate
+from tokbench_plugins.bpe.recovery.recovered import Candidate
 from tokbench_plugins.sentencepiece.proto import Piece, PieceType
 
 

@@ -89,7 +89,8 @@ def _translation(bits: int) -> bytes:
 
     ``bytes.translate`` takes a third of the time that indexing an array takes.
     """
-    return ((_ascii_table() & np.uint16(bits)) != 0).tobytes()
+    table: bytes = ((_ascii_table() & np.uint16(bits)) != 0).tobytes()
+    return table
 
 
 def uax29_spans(data: bytes) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from tokbench_plugins.bpe.compiled.jit import compiled
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 if TYPE_CHECKING:
-    from tokbench_plugins.bpe.recovery.recover import Candidate
+    from tokbench_plugins.bpe.recovery.recovered import Candidate
 
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 _EMPTY: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)

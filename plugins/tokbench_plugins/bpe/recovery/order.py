@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from heapq import merge
 
 from tokbench.plugin import BackendError
-from tokbench_plugins.bpe.recovery.recover import Candidate, candidates_of_ranks, recover_from
+from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
+from tokbench_plugins.bpe.recovery.recovered import Candidate
 from tokbench_plugins.bpe.vocabulary import Merge, Pair, Vocabulary
 
 Merges = tuple[tuple[int, ...], ...]

@@ -61,11 +61,11 @@ def _digest(candidates: Sequence[Candidate]) -> str:
     heads = [np.fromiter((each.made for each in candidates), "<i8", count), np.fromiter(map(len, units), "<i8", count)]
     digest = hashlib.sha256(b"".join(map(bytes, heads)))
     if all(isinstance(each, bytes) for each in units):
-        digest.update(np.frombuffer(b"".join(units), np.uint8).astype("<i4"))  # type: ignore[arg-type]
+        digest.update(np.frombuffer(b"".join(units), np.uint8).astype("<i4").tobytes())  # type: ignore[arg-type]
     else:
-        digest.update(np.fromiter(chain.from_iterable(units), "<i4"))
+        digest.update(np.fromiter(chain.from_iterable(units), "<i4").tobytes())
     if any(each.pair is not None for each in candidates):
-        digest.update(np.array([_numbers(each.pair) for each in candidates], "<i8"))
+        digest.update(np.array([_numbers(each.pair) for each in candidates], "<i8").tobytes())
     return digest.hexdigest()
 
 

@@ -8,6 +8,7 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tokbench.store import open_store
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
 from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
@@ -17,13 +18,14 @@ from tokbench_plugins.bpe.recovery import recover as recovery
 from tokbench_plugins.bpe.recovery.canonical import is_canonical
 from tokbench_plugins.bpe.recovery.order import merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import (
-    Candidate,
     Ranks,
     Recovery,
     candidates_of_ranks,
     recover,
     vocabulary_of_ranks,
 )
+from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
+from tokbench_plugins.bpe.recovery.stored import KIND, packed, recovered_once, unpacked
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 
@@ -183,3 +185,59 @@ def test_published_vocabularies(data, name, count):
     assert all(token_of[left] + token_of[right] == token_of[token_id] for left, right, token_id in merges)
     assert len({(left, right) for left, right, _ in merges}) == count
     assert is_canonical(vocabulary_of_ranks(ranks))
+
+
+SOME = Recovered(
+    [(0, 1, 3), (3, 2, 4)], [WholeChunk(5, (0, 1, 2), 0), WholeChunk(6, (1, 2), 2, ()), WholeChunk(7, (2,), 1, (4, 4))]
+)
+
+
+def test_merges_are_recovered_once_for_the_same_candidates(tmp_path, monkeypatch, caplog):
+    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
+    made = []
+
+    def recovered(candidates, late=False):
+        return recovered_once(candidates, lambda: made.append(late) or SOME, late=late)
+
+    candidates = [Candidate(3, [0, 1]), Candidate(4, [0, 1, 2], (3, 2))]
+    longer = [Candidate(3, [0, 1, 0]), Candidate(4, [1, 2], (3, 2))]
+    others = [candidates[:1], longer, [candidates[0], Candidate(4, [0, 1, 2])]]
+    assert [recovered(candidates) for _ in range(3)] == [SOME] * 3
+    assert recovered([Candidate(3, b"\0\1"), Candidate(4, b"\0\1\2", (3, 2))]) == SOME  # units in another form
+    assert made == [False]
+    for other in others:  # another candidate, other units, another pair
+        recovered(other)
+    recovered(candidates, late=True)
+    assert made == [False] * 4 + [True]
+
+    # Numbers that cannot be merges are not believed, and what is damaged is recovered again.
+    [key] = [each.key for each in open_store().entries() if each.key["late"]]
+    open_store().put(KIND, key, packed(SOME)[:-8])
+    assert recovered(candidates, late=True) == SOME
+    assert made[-2:] == [True, True]
+    [path] = [each.path for each in open_store().entries() if each.key["late"]]
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert recovered(candidates, late=True) == SOME
+    assert made[-3:] == [True, True, True]
+    assert "is damaged" in caplog.text
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_stored_merges_with_wrong_sizes_are_refused(at):
+    data = bytearray(packed(SOME))
+    assert unpacked(bytes(data)) == SOME
+    data[8 * at] += 1
+    assert unpacked(bytes(data)) is None
+    data[8 * at + 7] = 0xFF  # below 0
+    assert unpacked(bytes(data)) is None
+    assert unpacked(b"") is None
+
+
+def test_a_real_vocabulary_comes_out_of_the_store_as_it_was_recovered(tmp_path, monkeypatch):
+    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
+    ranks = tiktoken.get_encoding("gpt2")._mergeable_ranks
+    before = recover(ranks)
+    assert len(list(open_store().entries())) == 1
+    assert recover(ranks) == before

@@ -17,6 +17,9 @@ settings.register_profile("ci", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("ci")  # pytest --hypothesis-profile thorough loads the other one after this
 
+# The tests start hundreds of processes that import tokbench: the first one keeps what it compiles.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A stranger's package with broken modules, which test_registry.py installs.
 collect_ignore = ["sample_plugin"]
 

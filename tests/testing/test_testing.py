@@ -93,6 +93,17 @@ def test_bad_input_is_refused_before_anything_starts(arguments, message):
         conformance(backend, train=train, **options)
 
 
+def test_some_rules_are_checked_in_their_order():
+    report = check_backend("utf8_bytes", rules=["lossless", "vocab_size"], examples=0)
+    assert [outcome.rule for outcome in report.outcomes] == ["vocab_size", "lossless"]
+    test_mine = conformance("utf8_bytes", rules=["decode", "empty_text"])
+    [mark] = test_mine.pytestmark
+    assert list(mark.args[1]) == ["empty_text", "decode"]
+    for check in (check_backend, conformance):
+        with pytest.raises(tokbench.InputError, match=r"unknown rule 'lossles'; did you mean 'lossless'\?"):
+            check("utf8_bytes", rules=["lossles"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "error", "message"),

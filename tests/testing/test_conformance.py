@@ -98,7 +98,7 @@ def passes(backend, options, train=0, left=()):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("backend", "options", "train", "left"), map(named, range(len(CASES))))
+@pytest.mark.parametrize(("backend", "options", "train", "left"), [named(k) for k in range(len(CASES))])
 def test_a_built_in_backend(backend, options, train, left):
     passes(backend, options, train, left)
 

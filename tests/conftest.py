@@ -7,18 +7,21 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import tokbench
 from tokbench.results.cells import WHOLE
 
-# The time that an example takes depends on who else uses the machine, so there is no deadline.
-settings.register_profile("ci", deadline=None)
-settings.register_profile("thorough", deadline=None, max_examples=1000)
+# The time that an example takes depends on who else uses the machine, so there is no deadline, and none is too slow.
+_PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("ci", **_PATIENT)
+settings.register_profile("thorough", **_PATIENT, max_examples=1000)
 settings.load_profile("ci")  # pytest --hypothesis-profile thorough loads the other one after this
 
 # Every test computes what it looks at; tests of the store give it a folder of their own.
 os.environ["TOKBENCH_NO_STORE"] = "1"
+# The tests start hundreds of processes that import tokbench: the first one keeps what it compiles.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A stranger's package with broken modules, which test_registry.py installs.
 collect_ignore = ["sample_plugin"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from typing import NamedTuple
 
 import pytest
@@ -146,6 +148,8 @@ def copy(tmp_path_factory) -> Path:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".git"))
         else:
             shutil.copy(ROOT / name, folder)
+    # Python tells this bytecode from changed code by a hash, not by time and size: a mutation may change neither.
+    compileall.compile_dir(folder, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
     return folder
 
 
@@ -153,8 +157,7 @@ def run_tests(copy: Path, *nodes: str) -> subprocess.CompletedProcess[str]:
     """Run some of the fast tests of the copy, on the code of the copy."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PYTHONPATH"] = os.pathsep.join([str(copy), str(copy / "plugins")])
-    # Bytecode is told from changed code by time and size, and a mutation may change neither.
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    environment.pop("PYTHONPYCACHEPREFIX", None)  # the bytecode is beside the code
     # Plain asserts: to rewrite those of plugins takes longer than the tests.
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--assert=plain", "-p", "no:cacheprovider", *nodes]
     return subprocess.run(

@@ -14,10 +14,10 @@ from tokbench.results.cells import OWN_TEXTS
 
 CORPORA = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true, reference: en}
   code: {source: sample, part: code, groups: [go]}
-  library: {source: python, packages: [json], evaluate: false}"""
+  library: {source: sample, part: languages, groups: [fr], evaluate: false}"""
 TOKENIZERS = """  bytes: {backend: utf8_bytes}
   utf-16: {backend: utf16_units, corpora: [prose]}
-  points: {backend: utf32_units, corpora: code}"""
+  again: {backend: utf8_bytes, corpora: code}"""
 METRICS = "[compression, {fertility: {corpora: [prose]}}, {utf8: {corpora: [code]}}, {fairness: {corpora: prose}}]"
 
 
@@ -47,10 +47,10 @@ def test_only_what_is_bound_has_cells(bound):
         ("bytes", "prose"): prose,
         ("bytes", "code"): code,
         ("utf-16", "prose"): prose,
-        ("points", "code"): code,
+        ("again", "code"): code,
     }
     assert {state.family for state in bound.states if state.corpus == "code"} == code
-    assert bound.tokenizers["points"].corpora == ["code"]
+    assert bound.tokenizers["again"].corpora == ["code"]
     assert bound.metrics["fertility"].corpora == ["prose"]
     assert bound.metrics["compression_ratio"].corpora == []
 
@@ -77,11 +77,11 @@ def test_bindings_hold_in_workers(bound, write_config):
 def test_reports_show_a_dash_and_no_row(bound):
     report = Report(bound)
     shown = {column.corpus: column.cells for column in report.overview.columns if column.metric == "compression_ratio"}
-    assert shown["prose"]["points"].text == "–"
-    assert shown["prose"]["points"].title == "measured on code only"
+    assert shown["prose"]["again"].text == "–"
+    assert shown["prose"]["again"].title == "measured on code only"
     assert "– not measured there: the configuration names other corpora" in report.overview.legends
     rows = {views[0].title: {row.name for row in views[0].rows} for views in report.overviews}
-    assert rows == {"prose": {"bytes", "utf-16"}, "code": {"bytes", "points"}}
+    assert rows == {"prose": {"bytes", "utf-16"}, "code": {"bytes", "again"}}
     assert all(not found.absent for maps in report.heat_maps.values() for found in maps)
     assert "| not run |" not in MARKDOWN.render(bound)
 
@@ -96,13 +96,13 @@ def test_speed_times_each_corpus_with_its_own_tokenizers(write_config):
     )
     timed = {(c.tokenizer, c.corpus): c.status for c in results.cells if c.metric == "encode_mb_per_s"}
     assert timed == dict.fromkeys(
-        [("bytes", "code"), ("points", "code"), ("bytes", "library"), ("utf-16", "library")], "ok"
+        [("bytes", "code"), ("again", "code"), ("bytes", "library"), ("utf-16", "library")], "ok"
     )
 
 
 def test_probes_ask_every_tokenizer(write_config):
     results = run(write_config(corpora=CORPORA, tokenizers=TOKENIZERS, metrics="[compression, probes]"))
-    assert {cell.tokenizer for cell in results.cells if cell.corpus == OWN_TEXTS} == {"bytes", "utf-16", "points"}
+    assert {cell.tokenizer for cell in results.cells if cell.corpus == OWN_TEXTS} == {"bytes", "utf-16", "again"}
 
 
 def test_same_ids_are_compared_where_both_are_measured(write_config):
@@ -248,7 +248,7 @@ def test_check_says_what_is_bound(write_config):
     path = write_config(corpora=CORPORA, tokenizers=TOKENIZERS, metrics=METRICS)
     outcome = CliRunner().invoke(command, ["check", str(path)])
     assert "tokenizer bytes (utf8_bytes): loaded\n" in outcome.output
-    assert "tokenizer points (utf32_units): loaded (on code only)\n" in outcome.output
+    assert "tokenizer again (utf8_bytes): loaded (on code only)\n" in outcome.output
     assert (
         "metrics: compression, fertility (on prose only), utf8 (on code only), fairness (on prose only)\n"
         in outcome.output

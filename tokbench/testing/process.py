@@ -84,7 +84,7 @@ class _Load(Job):
 
 
 class CheckProcess:
-    """A fresh process with a tokenizer, to be closed.
+    """A fresh process with a tokenizer, to be closed; another tokenizer may take the place of the first.
 
     Args:
         request: the tokenizer.
@@ -103,7 +103,20 @@ class CheckProcess:
         environment, limits = {"PYTHONHASHSEED": str(hash_seed)}, Limits(step=limit, train=limit)
         self._pool = ProcessPool(1, limits, silent, environment=environment, capture_output=True)
         self.close = weakref.finalize(self, self._pool.end)
-        problem = self._ask(_Load(request.name, pickle.dumps(request), limit, avoid, generated(request.examples)))
+        self._limit = limit
+        self.load(request, avoid=avoid)
+
+    def load(self, request: CheckRequest, *, avoid: frozenset[str] = frozenset()) -> None:
+        """Put a tokenizer in the place of the one that is there; the process is closed if that fails.
+
+        Args:
+            request: the tokenizer.
+            avoid: calls that killed an earlier process.
+
+        Raises:
+            BackendUnavailable, BackendError: as the class says.
+        """
+        problem = self._ask(_Load(request.name, pickle.dumps(request), self._limit, avoid, generated(request.examples)))
         if isinstance(problem, WorkerDied):
             raise BackendError(f"backend {request.name!r} does not load: {reason_of(problem)}")
         if problem is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
 from tokbench.contracts.backend import BackendSpec
-from tokbench.errors import BackendUnavailable, TokbenchError
+from tokbench.errors import BackendUnavailable, InputError, TokbenchError, did_you_mean
 from tokbench.runner.workers.pool import WorkerDied
 from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, raised
 from tokbench.testing.process import CheckProcess, reason_of
@@ -41,13 +41,26 @@ def _verdict(rule: str, subject: TokenizerUnderTest) -> Verdict:
 class Session:
     """One tokenizer under check, in a process of its own, which is replaced if it dies; to be closed.
 
+    Args:
+        request: the tokenizer.
+        time_limit: seconds that loading or training may take, and every rule.
+        rules: the names of the rules to check; all of them if it is ``None``.
+
+    Attributes:
+        rules: the names of the rules to check, in the order of all rules.
+
     Raises:
-        InputError: the request cannot be fulfilled.
+        InputError: the request cannot be fulfilled, or there is no such rule.
     """
 
-    def __init__(self, request: CheckRequest, time_limit: float) -> None:
+    def __init__(self, request: CheckRequest, time_limit: float, rules: Iterable[str] | None = None) -> None:
         request.check()
         self.request = request
+        chosen = list(RULES if rules is None else rules)
+        for name in chosen:
+            if name not in RULES:
+                raise InputError(f"unknown rule {name!r}; {did_you_mean(name, RULES)}")
+        self.rules = tuple(rule for rule in RULES if rule in chosen)
         self._limit = time_limit
         self._process: CheckProcess | None = None
         self._avoid: frozenset[str] = frozenset()
@@ -97,9 +110,9 @@ class Session:
             self._process = None
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Check all rules, and yield their outcomes one after the other."""
+        """Check the rules, and yield their outcomes one after the other."""
         self.start()
-        for rule in RULES:
+        for rule in self.rules:
             try:
                 outcome = self.check(rule)
             except TokbenchError as error:  # it loaded once, and no longer does
@@ -115,6 +128,7 @@ def check_backend(
     train: int = 0,
     examples: int = EXAMPLES,
     time_limit: float = TIME_LIMIT,
+    rules: Iterable[str] | None = None,
 ) -> ConformanceReport:
     """Check one tokenizer of a backend against every sentence of the contract.
 
@@ -127,21 +141,24 @@ def check_backend(
         train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
         examples: how many texts hypothesis generates, besides those that ship with tokbench.
         time_limit: seconds that loading or training may take, and every rule.
+        rules: the names of the rules to check, such as ``["lossless", "pickle"]``; all of them if it is ``None``.
 
     Returns:
-        The outcome of every rule. ``report.ok`` is true if no rule is broken; ``print(report)`` shows all.
+        The outcomes of the rules. ``report.ok`` is true if no rule is broken; ``print(report)`` shows all.
 
     Raises:
-        InputError: no such backend or option, or the backend cannot be loaded (or trained).
+        InputError: no such backend, option or rule, or the backend cannot be loaded (or trained).
         BackendUnavailable: it cannot be had here.
         BackendError: it does not load.
 
     >>> report = check_backend("utf8_bytes")
     >>> report.ok, report.outcomes[0].rule, report.outcomes[0].verdict.note
     (True, 'vocab_size', '256 ids')
+    >>> [outcome.rule for outcome in check_backend("utf8_bytes", rules=["lossless", "empty_text"]).outcomes]
+    ['empty_text', 'lossless']
     """
     request = CheckRequest(backend, dict(options or {}), train, examples)
-    with closing(Session(request, time_limit)) as session:
+    with closing(Session(request, time_limit, rules)) as session:
         return ConformanceReport(request.name, request.options, train, tuple(session.outcomes()))
 
 
@@ -152,6 +169,7 @@ def conformance(
     train: int = 0,
     examples: int = EXAMPLES,
     time_limit: float = TIME_LIMIT,
+    rules: Iterable[str] | None = None,
     **options: Any,
 ) -> Callable[[str], None]:
     """Return a pytest test of one tokenizer, with a case for every rule; see :func:`check_backend`.
@@ -166,20 +184,22 @@ def conformance(
         train: a vocabulary size to train to, on text that ships with tokbench; 0 to load.
         examples: how many texts hypothesis generates, besides those that ship with tokbench.
         time_limit: seconds that loading or training may take, and every rule.
+        rules: the names of the rules to check; all of them if it is ``None``. Where several tokenizers of a backend
+            are tested, the slow rules, such as ``long_text``, need not be checked of every one.
         options: of loading, or of training.
 
     Raises:
-        InputError: no such backend or option, or the backend cannot be loaded (or trained).
+        InputError: no such backend, option or rule, or the backend cannot be loaded (or trained).
 
     >>> test_conformance = conformance("utf8_bytes")
     >>> test_conformance("empty_text")
     """
     import pytest
 
-    session = Session(CheckRequest(backend, options, train, examples), time_limit)
-    waiting = set(RULES)
+    session = Session(CheckRequest(backend, options, train, examples), time_limit, rules)
+    waiting = set(session.rules)
 
-    @pytest.mark.parametrize("rule", list(RULES))
+    @pytest.mark.parametrize("rule", session.rules)
     def test_conformance(rule: str) -> None:
         """The tokenizer keeps one rule of tokbench's contract."""
         __tracebackhide__ = True

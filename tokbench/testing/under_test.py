@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from tokbench.registry import Registry, load_registry, missing
 from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
 from tokbench.testing.texts import corpus, training_text
+
+if TYPE_CHECKING:
+    from tokbench.testing.process import CheckProcess
 
 T = TypeVar("T")
 
@@ -127,6 +130,7 @@ class TokenizerUnderTest:
         limit: seconds that a rule may take.
         avoid: calls that killed an earlier process; they are not made again.
         generated: texts that hypothesis generated, in the parent process, once for all tokenizers.
+        second_process: the process that one rule about copies leaves to the next one.
     """
 
     request: CheckRequest
@@ -135,6 +139,7 @@ class TokenizerUnderTest:
     limit: float
     avoid: frozenset[str] = frozenset()
     generated: tuple[str, ...] = ()
+    second_process: CheckProcess | None = None
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
         """Call a method of the tokenizer; what it raises goes through.

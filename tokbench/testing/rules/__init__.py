@@ -42,8 +42,8 @@ RULES: Final = {
     "offsets": Rule(6, bytes_.offsets),
     "ids_out_of_range": Rule(11, refusals.ids_out_of_range),
     "wrong_types": Rule(11, refusals.wrong_types),
-    "other_process": Rule(3, copies.other_process),
     "pickle": Rule(12, copies.pickled),
+    "other_process": Rule(3, copies.other_process),  # in the process that had nothing but the pickled copy
     "save": Rule(12, copies.saved),
     "threads": Rule(10, threads.threads),
     "warm_up": Rule(3, encoding.warm_up),

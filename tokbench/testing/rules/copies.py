@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import replace
 from operator import methodcaller
 from pathlib import Path
@@ -21,7 +21,10 @@ from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
 
 
 def other_process(subject: TokenizerUnderTest) -> str:
-    """Loaded again in another process, the tokenizer gives the same ids."""
+    """Loaded again in another process, the tokenizer gives the same ids.
+
+    Nothing but its pickled copy was in that process before.
+    """
     if subject.request.train:
         raise RuleNotApplicable("it is trained here; a pickled or saved copy goes to another process")
     return _compared_elsewhere(subject, subject.request, "in a fresh process")
@@ -41,15 +44,23 @@ def pickled(subject: TokenizerUnderTest) -> str:
             raise RuleNotApplicable(words) from error
         expected = "a pickled copy, since it is trained and not saved to a file that load takes"
         raise Broken("pickle.dumps(tokenizer)", expected, words=raised(error)) from error
-    return _compared_elsewhere(subject, replace(subject.request, pickled=data), "of a pickled copy in a fresh process")
+    request = replace(subject.request, pickled=data)
+    return _compared_elsewhere(subject, request, "of a pickled copy in a fresh process", keep=not subject.request.train)
 
 
 class _DiedElsewhere(Exception):  # noqa: N818 - a finding
     """The other process has died; the argument is a :class:`WorkerDied`."""
 
 
-def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, where: str) -> str:
-    """Compare all ids with those of another process, in which sets have another order."""
+def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, where: str, *, keep: bool = False) -> str:
+    """Compare all ids with those of another process, in which sets have another order.
+
+    Args:
+        subject: the tokenizer in this process.
+        request: makes the tokenizer of the other process.
+        where: what the other process is, in words.
+        keep: leave the process to the next comparison, because to start one takes longer than to compare.
+    """
 
     def encode(text: str) -> Any:
         answer = process.ask(methodcaller("ids_or_words", text))
@@ -58,13 +69,28 @@ def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, wher
         return answer
 
     try:
-        with closing(CheckProcess(replace(request, examples=0), subject.limit, hash_seed=1)) as process:
-            return _compared(subject, encode, where)
+        process = _second_process(subject, replace(request, examples=0))
+        with ExitStack() as stack:
+            stack.callback(process.close)
+            note = _compared(subject, encode, where)
+            if keep:
+                subject.second_process = process
+                stack.pop_all()
     except _DiedElsewhere as error:
         [died] = error.args
         raise Broken(f"{died.heartbeat.place} {where}", "the same ids", words=reason_of(died)) from error
     except TokbenchError as error:
         raise Broken(f"load {where}", "the same tokenizer", words=str(error)) from error
+    return note
+
+
+def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> CheckProcess:
+    """Return the process that the last comparison left, or a new one, with a tokenizer in it."""
+    process, subject.second_process = subject.second_process, None
+    if process is None:
+        return CheckProcess(request, subject.limit, hash_seed=1)
+    process.load(request)
+    return process
 
 
 def _compared(subject: TokenizerUnderTest, encode: Callable[[str], Any], where: str) -> str:

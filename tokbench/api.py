@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
 from tokbench.contracts.metric import TimedOutcome
 from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.display import progress_shown
 from tokbench.errors import BackendUnavailable, InputError
 from tokbench.failures import Failure, attempt, tracebacks
-from tokbench.progress import progress_bars, silent
+from tokbench.progress import RunProgress, silent
 from tokbench.registry import load_registry, missing
+from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import VocabularySizes
@@ -30,9 +33,10 @@ from tokbench.runner.describe import (
     identify,
 )
 from tokbench.runner.evaluate import Evaluation, evaluate
-from tokbench.runner.finish import Finished, finish
-from tokbench.runner.folder import make_folder, save_artefact, write_reports
-from tokbench.runner.prepare import Checked, check, train_all, worker_pool
+from tokbench.runner.expect import expect_work
+from tokbench.runner.finish import Finished, finish, measured_shares
+from tokbench.runner.folder import make_folder, save_artefact, write_again, write_reports
+from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
@@ -86,7 +90,9 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
     return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
 
 
-def run(path: str | Path, output: str | Path | None = None, workers: int = 1) -> Results:
+def run(
+    path: str | Path, output: str | Path | None = None, workers: int = 1, *, progress: RunProgress | None = None
+) -> Results:
     """Execute a configuration.
 
     Args:
@@ -96,6 +102,7 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
             timings come one at a time all the same, and no number depends on it. 0 runs everything in this
             process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
             no progress is shown.
+        progress: is told how far the run is; ``None`` shows bars in a terminal, and nothing elsewhere.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -103,52 +110,84 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
     Raises:
         InputError: something is wrong with the input, told before anything is measured.
     """
+    if progress is None:
+        with progress_shown("bars" if workers and sys.stderr.isatty() else "none") as shown:
+            return run(path, output, workers, progress=shown)
     created, start = datetime.now(UTC), time.perf_counter()
     config = read_config(Path(path))
     folder = Path(output) if output is not None else None
-    with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
+    with worker_pool(config, progress, workers) as pool:
         checked = check(config, pool)
         if folder:
             make_folder(folder)
-        trained = train_all(checked.plan, checked.prepared, pool)
-        prepared = [save_artefact(folder, each, pool) if folder else each for each in trained]
-        checked = checked._replace(prepared=identify(prepared, pool))
-        evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool)
-        finished = finish(checked.plan, checked.prepared, evaluation)
+        expect_work(checked.plan, checked.prepared, progress, workers)
+        with progress.phase("training"):
+            checked = checked._replace(prepared=_train(checked, folder, pool))
+        with progress.phase("measuring"):
+            evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool)
+        with progress.phase("cells"):
+            progress("making cells", 0, 1)
+            finished = finish(checked.plan, checked.prepared, evaluation)
+            progress("making cells", 1, 1)
         further = _measure_further(checked, evaluation, finished, pool)
     results = _results(checked, evaluation, finished, further)
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
+    results.durations = _durations(progress, evaluation)
     if folder:
-        results.problems = write_reports(folder, results, checked.plan.reporters)
+        with progress.phase("reports"):
+            results.problems = write_reports(folder, results, checked.plan.reporters, progress)
+        results.durations = replace(results.durations, reports=round(progress.seconds["reports"], 3))
+        results.problems += write_again(folder, results)
     return results
+
+
+def _train(checked: Checked, folder: Path | None, pool: WorkerPool) -> list[PreparedTokenizer]:
+    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all."""
+    prepared = []
+    for each in train_all(checked.plan, checked.prepared, pool):
+        if each.planned.train_on:
+            pool.progress.trained(each.name)
+        prepared.append(save_artefact(folder, each, pool) if folder else each)
+    return identify(prepared, pool)
+
+
+def _durations(progress: RunProgress, evaluation: Evaluation) -> Durations:
+    """Return the wall time of the phases so far, and the CPU time of the workers."""
+    seconds: dict[str, float] = {f"worker_{name}": value for name, value in evaluation.seconds._asdict().items()}
+    seconds |= {str(name): value for name, value in progress.seconds.items()}
+    return Durations(**{name: round(value, 3) for name, value in seconds.items()})
 
 
 @dataclass
 class _Further:
-    """The results of what follows the text metrics, as far as the run came."""
+    """The results of what follows the text metrics, as far as the run came; ``stopped`` is the phase of its end."""
 
     sizes: VocabularySizes | None = None
     probed: Probed = field(default_factory=lambda: Probed([], [], {}))
     timed: TimedOutcome = field(default_factory=lambda: TimedOutcome([], []))
-    interrupted: bool = False
+    stopped: str = ""
 
 
 def _measure_further(checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool) -> _Further:
     """Study vocabulary sizes, put the probes, and then, alone on the machine, time. Ctrl-C ends it early."""
     _, plan, prepared = checked
-    further = _Further(interrupted=evaluation.interrupted)
-    if further.interrupted:
+    progress = pool.progress
+    further = _Further(stopped="measuring" if evaluation.interrupted else "")
+    if further.stopped:
         return further
     try:
         if plan.config.study.vocabulary:
-            sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
+            with progress.phase("vocabulary_size"):
+                sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
-        further.probed = probe(plan, prepared, ended, pool)
-        further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
+        with progress.phase("probes"):
+            further.probed = probe(plan, prepared, ended, pool)
+        with progress.phase("timing"):
+            further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
     except KeyboardInterrupt:
-        further.interrupted = True
+        further.stopped = progress.phases[-1]
     return further
 
 
@@ -156,6 +195,8 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
     """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
     failures = further.sizes.failures if further.sizes else []
+    shares = measured_shares(plan, prepared, evaluation) if further.stopped else {}
+    partial = PartialRun(phase=further.stopped, groups=shares) if further.stopped else None
     return Results(
         name=plan.config.name,
         config=describe_config(plan.config),
@@ -175,11 +216,11 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
             *(f"the study of vocabulary sizes: {failure}" for failure in failures),
             *(failure.reason for failure in evaluation.unread.values()),
             *further.timed.notes,
-            *(["the run was stopped before it was through"] if further.interrupted else []),
         ],
         states=finished.states,
         tracebacks=finished.tracebacks | further.probed.tracebacks | tracebacks(further.timed.failures),
-        interrupted=further.interrupted,
+        interrupted=bool(further.stopped),
+        partial=partial,
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tokbench.cli.interruption import Interruption
-from tokbench.cli.options import common_options, show_traceback
-from tokbench.progress import announce
+from tokbench.cli.options import common_options, log_option, show_traceback
+
+if TYPE_CHECKING:
+    from tokbench.display import Log
 
 
 @click.command()
@@ -24,21 +27,29 @@ from tokbench.progress import announce
     help="Number of processes that measure side by side, each with all tokenizers in memory; timings are taken one at "
     "a time. 0 runs everything in this process, for a debugger: a crash ends the run, and there are no time limits.",
 )
+@log_option
 @common_options
-def run(config: Path, output: Path | None, workers: int) -> None:
+def run(config: Path, output: Path | None, workers: int, log: Log) -> None:
     """Execute CONFIG and write results.json and the reports."""
-    announce(f"reading {config}")
+    from tokbench.display import announce, conclude, progress_shown
+
+    if not workers and log == "auto":
+        log = "none"  # a debugger needs the terminal
+    announce(f"reading {config}", log)
     from rich.console import Console
 
     from tokbench.api import run as execute
     from tokbench.config.read import read_config
+    from tokbench.report.report import Report
     from tokbench.report.terminal import summary
 
     folder = output or Path("reports", read_config(config).name or "run")
-    results = execute(config, folder, workers)
+    with progress_shown(log) as progress:
+        results = execute(config, folder, workers, progress=progress)
     summary(results, Console(), sorted(results.written))
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)
     for problem in results.problems:
         click.echo(f"error: {problem}", err=True)
+    conclude(Report(results).subtitle, progress, log)
     sys.exit(Interruption.exit_code if results.interrupted else int(results.failed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -73,12 +74,14 @@ class EncodedShard:
         loaded: the tokenizer under its name.
         shard: the documents, with counts of their text.
         arrays: the ids of all documents, with their offsets.
+        decode_seconds: CPU time that decoding has taken so far.
     """
 
     def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded) -> None:
         self.loaded = loaded
         self.shard = shard
         self.arrays = arrays
+        self.decode_seconds = 0.0
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -103,8 +106,12 @@ class EncodedShard:
     @cached_property
     def decoded(self) -> list[str]:
         """The documents as they come back: decoded from their ids, once for all metrics."""
-        with doing(DECODING):
-            decoded = decode_batch(self.tokenizer, self.arrays)
+        start = time.process_time()
+        try:
+            with doing(DECODING):
+                decoded = decode_batch(self.tokenizer, self.arrays)
+        finally:
+            self.decode_seconds += time.process_time() - start
         if len(decoded) != len(self.shard):
             raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents")
         wrong = next((type(back).__name__ for back in decoded if not isinstance(back, str)), "")

@@ -15,6 +15,7 @@ from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt
 from tokbench.files import write_atomically
+from tokbench.progress import Progress, silent
 from tokbench.results.model import Results
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
@@ -79,7 +80,9 @@ def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> Pr
     return replace(each, saved={"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest})
 
 
-def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
+def write_reports(
+    folder: Path, results: Results, reporters: list[ReporterSpec], progress: Progress = silent
+) -> list[str]:
     """Write ``results.json``, then every report; return the problems with those that cannot be made or written.
 
     ``results.written`` gets the files that were written, and no other file of the folder.
@@ -87,13 +90,24 @@ def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec])
     files = [("results.json", results.to_json)]
     files += [(each.filename, partial(each.render, results)) for each in reporters]
     problems = []
-    for name, text in files:
+    for done, (name, text) in enumerate(files):
+        progress("writing reports", done, len(files))
         outcome = attempt(partial(_write, folder / name, text), name)
         if isinstance(outcome, Failure):
             problems.append(outcome.reason)
-        else:
+        elif folder / name not in results.written:
             results.written.append(folder / name)
+    progress("writing reports", len(files), len(files))
     return problems
+
+
+def write_again(folder: Path, results: Results) -> list[str]:
+    """Write ``results.json`` again, with what is known since the reports were written; return the problems."""
+    path = folder / "results.json"
+    if path not in results.written:
+        return []
+    outcome = attempt(lambda: _write(path, lambda: results.to_json(path.read_text(encoding="utf-8"))), path.name)
+    return [outcome.reason] if isinstance(outcome, Failure) else []
 
 
 def _write(path: Path, text: Callable[[], str]) -> None:

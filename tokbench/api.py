@@ -20,7 +20,7 @@ from tokbench.failures import Failure, attempt, tracebacks
 from tokbench.progress import RunProgress, silent
 from tokbench.registry import load_registry, missing
 from tokbench.results.blocks import Durations, PartialRun
-from tokbench.results.cells import Status
+from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.describe import (
@@ -122,34 +122,67 @@ def run(
             make_folder(folder)
         expect_work(checked.plan, checked.prepared, progress, workers)
         with progress.phase("training"):
-            checked = checked._replace(prepared=_train(checked, folder, pool))
+            prepared, stopped = _train(checked, folder, pool)
+            checked = checked._replace(prepared=prepared)
         with progress.phase("measuring"):
-            evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool)
+            names = [each.name for each in prepared if each.facts and not stopped]
+            evaluation = evaluate(checked.plan, names, pool)
+            stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
-            progress("making cells", 0, 1)
-            finished = finish(checked.plan, checked.prepared, evaluation)
-            progress("making cells", 1, 1)
-        further = _measure_further(checked, evaluation, finished, pool)
+            finished, stopped = _finish(checked, evaluation, stopped, progress)
+        further = _measure_further(checked, evaluation, finished, stopped, pool)
     results = _results(checked, evaluation, finished, further)
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
     results.durations = _durations(progress, evaluation)
     if folder:
         with progress.phase("reports"):
-            results.problems = write_reports(folder, results, checked.plan.reporters, progress)
+            try:
+                results.problems = write_reports(folder, results, checked.plan.reporters, progress)
+            except KeyboardInterrupt:  # all is measured: let nothing of it be lost
+                write_reports(folder, results, checked.plan.reporters, progress)
+                raise
         results.durations = replace(results.durations, reports=round(progress.seconds["reports"], 3))
         results.problems += write_again(folder, results)
     return results
 
 
-def _train(checked: Checked, folder: Path | None, pool: WorkerPool) -> list[PreparedTokenizer]:
-    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all."""
-    prepared = []
-    for each in train_all(checked.plan, checked.prepared, pool):
-        if each.planned.train_on:
-            pool.progress.trained(each.name)
-        prepared.append(save_artefact(folder, each, pool) if folder else each)
-    return identify(prepared, pool)
+def _train(checked: Checked, folder: Path | None, pool: WorkerPool) -> tuple[list[PreparedTokenizer], str]:
+    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all.
+
+    Returns:
+        The tokenizers, and ``training`` if Ctrl-C ended it early: those that were not trained are failed then.
+    """
+    prepared: list[PreparedTokenizer] = []
+    try:
+        for each in train_all(checked.plan, checked.prepared, pool):
+            if each.planned.train_on:
+                pool.progress.trained(each.name)
+            prepared.append(save_artefact(folder, each, pool) if folder else each)
+        return identify(prepared, pool), ""
+    except KeyboardInterrupt:
+        pool.end()
+        stopped = Failure("the run was stopped before it was trained")
+        untrained = [
+            each.with_outcome(stopped, TokenizerState.FAILED) if each.planned.train_on and not each.failure else each
+            for each in checked.prepared[len(prepared) :]
+        ]
+        return prepared + untrained, "training"
+
+
+def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: RunProgress) -> tuple[Finished, str]:
+    """Make the cells, even if Ctrl-C comes meanwhile; return them and the phase in which the run was stopped."""
+    if stopped:
+        evaluation.interrupted = True
+        progress.expect({}, {}, {})
+    progress("making cells", 0, 1)
+    try:
+        finished = finish(checked.plan, checked.prepared, evaluation)
+    except KeyboardInterrupt:
+        stopped = "cells"
+        finished = finish(checked.plan, checked.prepared, evaluation)
+    progress("making cells", 1, 1)
+    return finished, stopped
 
 
 def _durations(progress: RunProgress, evaluation: Evaluation) -> Durations:
@@ -169,12 +202,14 @@ class _Further:
     stopped: str = ""
 
 
-def _measure_further(checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool) -> _Further:
+def _measure_further(
+    checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool
+) -> _Further:
     """Study vocabulary sizes, put the probes, and then, alone on the machine, time. Ctrl-C ends it early."""
     _, plan, prepared = checked
     progress = pool.progress
-    further = _Further(stopped="measuring" if evaluation.interrupted else "")
-    if further.stopped:
+    further = _Further(stopped=stopped)
+    if stopped:
         return further
     try:
         if plan.config.study.vocabulary:

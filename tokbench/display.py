@@ -91,7 +91,7 @@ def describe(step: Step, progress: RunProgress) -> str:
     >>> describe(progress.steps["timing on pud"], progress)
     'timing on pud: 3 of 10 (30 %)'
     """
-    parts = [_amount(step)] if step.done or step.total else []
+    parts = [_amount(step)] if step.total != 1 and (step.done or step.total) else []
     if step.mb_per_s:
         parts.append(f"{step.mb_per_s:.1f} MB/s")
     if step.from_store:

@@ -18,8 +18,8 @@ IN_SAMPLE, LOSSY, UNCHECKED, NO_INTERVAL, PARTIAL = "†", "‡", "?", "◦", "�
 LEGENDS: Final[Mapping[str, str]] = {
     LOSSY: "‡ does not give every text back here: a good number is no merit then, is never best, and is sorted last",
     UNCHECKED: "? not known to give every text back here, so that it is never best",
-    PARTIAL: "◐ the run was stopped when it had measured the share of the documents that stands beside the number; other "
-    "tokenizers may have other documents, so that it is never best, and is sorted last",
+    PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
+    "tokenizers may have other documents, so that it is never best, and is sorted behind them",
     NO_INTERVAL: "◦ no interval, most often because documents are too few or too uneven; results.csv has the reason",
 }
 """The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""

@@ -188,9 +188,7 @@ class CellTables:
         if self._unknown(tokenizer, corpus, group) > 0:
             return False
         share = self.cell(self.with_role(Role.ROUND_TRIP), corpus, group, tokenizer)
-        if share is None or share.value is None or (share.value == 1 and share.measured is not None):
-            return None
-        return share.value == 1
+        return None if share is None or share.value is None else share.value == 1
 
     @cached_property
     def _slices(self) -> dict[tuple[str, str], tuple[str, ...]]:

@@ -13,6 +13,7 @@ from tokbench.results.model import Results
 _STOPPED: Final[Mapping[str, str]] = {
     "training": "while tokenizers were trained; nothing was measured",
     "measuring": "while documents were measured; what follows it, such as timing, was left out",
+    "cells": "when all documents were measured; what follows, such as timing, was left out",
     "vocabulary_size": "while vocabulary sizes were studied; probes and timing were left out",
     "probes": "while probes were asked; their answers and timing were left out",
     "timing": "while tokenizers were timed; there are no speeds",

@@ -236,7 +236,7 @@ class _Json(_Told):
             tokenizer=", ".join(self.progress.at_work) or step.tokenizer or None,
             done=step.done,
             total=step.total,
-            mb_per_s=None if speed is None else round(speed, 3),
+            mb_per_s=None if speed is None else float(f"{speed:.4g}"),
             eta_s=None if left is None else round(left, 1),
             from_store=step.from_store,
         )

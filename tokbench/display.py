@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from tokbench.progress import RunProgress, Step
 
@@ -40,7 +40,7 @@ class Event:
     Attributes:
         event: ``step`` when a step shows its first sign of life, ``progress`` while it goes on and when it ends,
             ``log`` and ``warning`` for messages of tokbench and of plugins, ``error`` for errors of the command,
-            ``output`` for a line that something else printed, and ``end``, the last one.
+            ``output`` for a line that something else printed, and ``end``, the last line of a command that was not refused.
         time: ISO 8601, UTC.
         step: the step in words, such as ``measuring pud``.
         corpus, tokenizer: the corpus that the step is about, and the tokenizers at work, with commas.
@@ -113,7 +113,7 @@ def _outlook(progress: RunProgress) -> list[str]:
     seconds, unknown = progress.time_left()
     more = " and ".join(unknown)
     if seconds is not None:
-        parts.append(f"left {clock(seconds)}" + (f" and {more}" if more else ""))
+        parts.append(f"time left {clock(seconds)}" + (f" and {more}" if more else ""))
     return parts
 
 
@@ -146,9 +146,9 @@ def announce(what: str, log: Log = "auto") -> None:
 
 
 def conclude(message: str, progress: RunProgress, log: Log) -> None:
-    """Show the last line of ``--log json``; people read the summary instead."""
+    """Keep the last line of ``--log json`` for the end of the process; people read the summary instead."""
     if log == "json":
-        _Json.write("end", from_store=progress.from_store, message=message)
+        _Json.last = {"from_store": progress.from_store, "message": message}
 
 
 class _Told:
@@ -226,6 +226,8 @@ class _Json(_Told):
     seconds = _JSON_SECONDS
     _descriptor = 2
     _one_by_one = threading.Lock()
+    last: ClassVar[dict[str, object]] = {}
+    """What the line ``end`` says; empty if the command did not come to its end."""
 
     def tell(self, step: Step, *, new: bool) -> None:
         speed, left = step.mb_per_s, self.progress.time_left().seconds
@@ -287,6 +289,8 @@ def only_json() -> None:
         sys.stderr.flush()
         os.dup2(kept, 2)  # closes the writing end of the pipe, so that the thread comes to its end
         thread.join(2.0)
+        if _Json.last:
+            _Json.write("end", **_Json.last)
 
     atexit.register(end)
 

@@ -40,7 +40,7 @@ class Event:
     Attributes:
         event: ``step`` when a step shows its first sign of life, ``progress`` while it goes on and when it ends,
             ``log`` and ``warning`` for messages of tokbench and of plugins, ``error`` for errors of the command,
-            ``output`` for a line that something else printed, and ``end``, the last line of a command that was not refused.
+            ``output`` for a line that something else printed, and ``end``, the last line if nothing was refused.
         time: ISO 8601, UTC.
         step: the step in words, such as ``measuring pud``.
         corpus, tokenizer: the corpus that the step is about, and the tokenizers at work, with commas.

@@ -102,7 +102,7 @@ class RunProgress:
     ...     progress.measured("pud", documents=2, n_bytes=30, total=3)
     ...     progress.measured("pud", documents=1, n_bytes=10, total=3, from_store=True)
     >>> progress.steps["measuring pud"].done, progress.from_store
-    (3, 1)
+    (3.0, 1)
     >>> progress.time_left().unknown
     ('training',)
     """

@@ -62,7 +62,7 @@ def partial_section(results: Results) -> PartialSection | None:
     >>> from tokbench.results.blocks import CorpusInfo, PartialRun
     >>> shares = {"pud": {"de": 1.0, "en": 0.5, "fr": 0.0}}
     >>> corpora = {"pud": CorpusInfo(groups={"de": 10, "en": 20, "fr": 10})}
-    >>> partial_section(Results("r", corpora=corpora, partial=PartialRun(phase="measuring", groups=shares))).corpora
+    >>> partial_section(Results(name="r", corpora=corpora, partial=PartialRun(phase="measuring", groups=shares))).corpora
     ['pud 50 %: 1 group whole, 1 in part, 1 not at all']
     """
     if results.partial is None:
@@ -98,7 +98,7 @@ def durations(results: Results) -> list[tuple[str, str]]:
     """Return the phases in words with their times; first wall time, then CPU time of workers.
 
     >>> from tokbench.results.blocks import Durations
-    >>> durations(Results("r", durations=Durations(reading=0.25, worker_encode=2)))
+    >>> durations(Results(name="r", durations=Durations(reading=0.25, worker_encode=2)))
     [('reading corpora', '0.250 s'), ('encoding, CPU time summed over workers', '2.00 s')]
     """
     found = {name: getattr(results.durations, name) for name in [*_PHASES, *_WORKERS]}

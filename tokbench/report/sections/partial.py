@@ -62,7 +62,8 @@ def partial_section(results: Results) -> PartialSection | None:
     >>> from tokbench.results.blocks import CorpusInfo, PartialRun
     >>> shares = {"pud": {"de": 1.0, "en": 0.5, "fr": 0.0}}
     >>> corpora = {"pud": CorpusInfo(groups={"de": 10, "en": 20, "fr": 10})}
-    >>> partial_section(Results(name="r", corpora=corpora, partial=PartialRun(phase="measuring", groups=shares))).corpora
+    >>> stopped = Results(name="r", corpora=corpora, partial=PartialRun(phase="measuring", groups=shares))
+    >>> partial_section(stopped).corpora
     ['pud 50 %: 1 group whole, 1 in part, 1 not at all']
     """
     if results.partial is None:

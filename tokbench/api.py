@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tokbench.config.model import Config
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
 from tokbench.contracts.metric import TimedOutcome
 from tokbench.contracts.tokenizer import Tokenizer
+from tokbench.display import progress_shown
 from tokbench.errors import BackendUnavailable, InputError
 from tokbench.failures import Failure, attempt, tracebacks
-from tokbench.progress import progress_bars, silent
+from tokbench.progress import RunProgress, silent
 from tokbench.registry import load_registry, missing
-from tokbench.results.cells import Status
+from tokbench.results.blocks import Durations, PartialRun
+from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
@@ -32,17 +36,18 @@ from tokbench.runner.describe import (
     identify,
 )
 from tokbench.runner.evaluate import Evaluation, evaluate
-from tokbench.runner.finish import Finished, finish
-from tokbench.runner.folder import make_folder, save_artefact, write_reports
+from tokbench.runner.expect import expect_work
+from tokbench.runner.finish import Finished, finish, measured_shares
+from tokbench.runner.folder import make_folder, save_artefact, write_again, write_reports
 from tokbench.runner.merge import merge_runs, read_part
-from tokbench.runner.prepare import Checked, check, train_all, worker_pool
+from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import WorkerPool
-from tokbench.store import open_store
+from tokbench.store import Store, open_store
 
 
 def load(backend: str, **options: Any) -> Tokenizer:
@@ -100,6 +105,7 @@ def run(
     executor: str = "",
     scheduler: str = "",
     store: bool = True,
+    progress: RunProgress | None = None,
 ) -> Results:
     """Execute a configuration.
 
@@ -115,6 +121,7 @@ def run(
         scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
             work; by default a cluster with this number of workers is started on this machine.
         store: take finished work from the store, and keep what is finished there. No number depends on it.
+        progress: is told how far the run is; ``None`` shows bars in a terminal, and nothing elsewhere.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -122,23 +129,36 @@ def run(
     Raises:
         InputError: something is wrong with the input, told before anything is measured.
     """
-    created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
-    kept = open_store() if store else None
-    config = read_config(Path(path))
-    folder = Path(output) if output is not None else None
     way = Executor(workers, executor, scheduler)
-    with progress_bars(shown=way.kind != "inprocess") as progress, worker_pool(config, progress, way) as pool:
+    kept = open_store() if store else None
+    folder = Path(output) if output is not None else None
+    config = read_config(Path(path))
+    if progress is not None:
+        return _run(config, folder, way, kept, progress)
+    with progress_shown("bars" if way.kind != "inprocess" and sys.stderr.isatty() else "none") as shown:
+        return _run(config, folder, way, kept, shown)
+
+
+def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None, progress: RunProgress) -> Results:
+    """Execute a configuration: the steps of a run, one after the other."""
+    created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
+    with worker_pool(config, progress, way) as pool:
         checked = check(config, pool)
         if folder:
             make_folder(folder)
         stored = StoredWork(kept, checked.registry, checked.plan, began)
-        trained = train_all(checked.plan, checked.prepared, pool, stored)
-        prepared = [save_artefact(folder, each, pool) if folder else each for each in trained]
-        checked = checked._replace(prepared=identify(prepared, pool))
-        stored.identify(checked.prepared)
-        evaluation = evaluate(checked.plan, [each.name for each in checked.prepared if each.facts], pool, stored)
-        finished = finish(checked.plan, checked.prepared, evaluation)
-        further = _measure_further(checked, evaluation, finished, pool, stored)
+        expect_work(checked.plan, checked.prepared, progress, way.workers)
+        with progress.phase("training"):
+            prepared, stopped = _train(checked, folder, pool, stored)
+            checked = checked._replace(prepared=prepared)
+            stored.identify(prepared)
+        with progress.phase("measuring"):
+            names = [each.name for each in prepared if each.facts and not stopped]
+            evaluation = evaluate(checked.plan, names, pool, stored)
+            stopped = stopped or ("measuring" if evaluation.interrupted else "")
+        with progress.phase("cells"):
+            finished, stopped = _finish(checked, evaluation, stopped, progress)
+        further = _measure_further(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
     results = _results(checked, evaluation, finished, further)
     results.notes += notes
@@ -146,8 +166,16 @@ def run(
     stored.end()
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
+    results.durations = _durations(progress, evaluation)
     if folder:
-        results.problems = write_reports(folder, results, checked.plan.reporters)
+        with progress.phase("reports"):
+            try:
+                results.problems = write_reports(folder, results, checked.plan.reporters, progress)
+            except KeyboardInterrupt:  # all is measured: let nothing of it be lost
+                write_reports(folder, results, checked.plan.reporters, progress)
+                raise
+        results.durations = replace(results.durations, reports=round(progress.seconds["reports"], 3))
+        results.problems += write_again(folder, results)
     return results
 
 
@@ -174,33 +202,84 @@ def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, othe
     return merged.results
 
 
+def _train(
+    checked: Checked, folder: Path | None, pool: WorkerPool, stored: StoredWork
+) -> tuple[list[PreparedTokenizer], str]:
+    """Train the tokenizers that are to be trained, save them, and hash the vocabularies of all.
+
+    Returns:
+        The tokenizers, and ``training`` if Ctrl-C ended it early: those that were not trained are failed then.
+    """
+    prepared: list[PreparedTokenizer] = []
+    try:
+        for each in train_all(checked.plan, checked.prepared, pool, stored):
+            if each.planned.train_on:
+                pool.progress.trained(each.name, from_store=each.train_from_store)
+            prepared.append(save_artefact(folder, each, pool) if folder else each)
+        return identify(prepared, pool), ""
+    except KeyboardInterrupt:
+        pool.end()
+        stopped = Failure("the run was stopped before it was trained")
+        untrained = [
+            each.with_outcome(stopped, TokenizerState.FAILED) if each.planned.train_on and not each.failure else each
+            for each in checked.prepared[len(prepared) :]
+        ]
+        return prepared + untrained, "training"
+
+
+def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: RunProgress) -> tuple[Finished, str]:
+    """Make the cells, even if Ctrl-C comes meanwhile; return them and the phase in which the run was stopped."""
+    if stopped:
+        evaluation.interrupted = True
+        progress.expect({}, {}, {})
+    progress("making cells", 0, 1)
+    try:
+        finished = finish(checked.plan, checked.prepared, evaluation)
+    except KeyboardInterrupt:
+        stopped = "cells"
+        finished = finish(checked.plan, checked.prepared, evaluation)
+    progress("making cells", 1, 1)
+    return finished, stopped
+
+
+def _durations(progress: RunProgress, evaluation: Evaluation) -> Durations:
+    """Return the wall time of the phases so far, and the CPU time of the workers."""
+    seconds: dict[str, float] = {f"worker_{name}": value for name, value in evaluation.seconds._asdict().items()}
+    seconds |= {str(name): value for name, value in progress.seconds.items()}
+    return Durations(**{name: round(value, 3) for name, value in seconds.items()})
+
+
 @dataclass
 class _Further:
-    """The results of what follows the text metrics, as far as the run came."""
+    """The results of what follows the text metrics, as far as the run came; ``stopped`` is the phase of its end."""
 
     sizes: VocabularySizes | None = None
     probed: Probed = field(default_factory=lambda: Probed([], [], {}))
     timed: TimedOutcome = field(default_factory=lambda: TimedOutcome([], []))
-    interrupted: bool = False
+    stopped: str = ""
 
 
 def _measure_further(
-    checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool, stored: StoredWork
+    checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool, stored: StoredWork
 ) -> _Further:
     """Study vocabulary sizes, put the probes, and then, alone on the machine, time. Ctrl-C ends it early."""
     _, plan, prepared = checked
-    further = _Further(interrupted=evaluation.interrupted)
-    if further.interrupted:
+    progress = pool.progress
+    further = _Further(stopped=stopped)
+    if stopped:
         return further
     try:
         if plan.config.study.vocabulary:
-            sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
+            with progress.phase("vocabulary_size"):
+                sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
-        further.probed = probe(plan, prepared, ended, pool, stored)
-        further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
+        with progress.phase("probes"):
+            further.probed = probe(plan, prepared, ended, pool, stored)
+        with progress.phase("timing"):
+            further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
     except KeyboardInterrupt:
-        further.interrupted = True
+        further.stopped = progress.phases[-1]
     return further
 
 
@@ -208,6 +287,8 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
     """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
     failures = further.sizes.failures if further.sizes else []
+    shares = measured_shares(plan, prepared, evaluation) if further.stopped else {}
+    partial = PartialRun(phase=further.stopped, groups=shares) if further.stopped else None
     return Results(
         name=plan.config.name,
         config=describe_config(plan.config),
@@ -227,12 +308,12 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
             *(f"the study of vocabulary sizes: {failure}" for failure in failures),
             *(failure.reason for failure in evaluation.unread.values()),
             *further.timed.notes,
-            *(["the run was stopped before it was through"] if further.interrupted else []),
         ],
         families=describe_families(plan, registry),
         states=RawStates(finished.states),
         tracebacks=finished.tracebacks | further.probed.tracebacks | tracebacks(further.timed.failures),
-        interrupted=further.interrupted,
+        interrupted=bool(further.stopped),
+        partial=partial,
     )
 
 

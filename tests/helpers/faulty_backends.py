@@ -342,6 +342,11 @@ def hangs_to_train(documents, vocab_size, options, progress):
         time.sleep(0.1)
 
 
+def stops_the_training(documents, vocab_size, options, progress):
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(60)
+
+
 def trains_what_cannot_travel(documents, vocab_size, options, progress):
     tokenizer = Bytes()
     tokenizer.lock = threading.Lock()
@@ -375,7 +380,7 @@ def register_backends(register):
         )
     for step in (crashes_to_load, hangs_to_load, changes_text):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", load=step))
-    for step in (fails_to_train, crashes_to_train, hangs_to_train, trains_what_cannot_travel):
+    for step in (fails_to_train, crashes_to_train, hangs_to_train, stops_the_training, trains_what_cannot_travel):
         register(tokbench.plugin.BackendSpec(name=step.__name__, summary="faulty", train=step))
     register(
         tokbench.plugin.BackendSpec(

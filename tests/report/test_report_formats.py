@@ -21,7 +21,7 @@ from tokbench.results.blocks import CorpusInfo, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.model import Results
 
-NUMBERS = ["value", "ci_low", "ci_high", "in_sample"]
+NUMBERS = ["value", "ci_low", "ci_high", "in_sample", "measured"]
 
 
 def printed(results: Results, width: int, *, colour: bool = False) -> str:

@@ -84,6 +84,24 @@ def test_many_unknown_tokens_come_last_and_have_no_colour():
     assert len(found.legends) == 1
 
 
+def test_a_part_is_never_best_comes_behind_and_has_no_colour():
+    cells = [
+        Cell(name, "c", group, "m", value, "u", measured=measured)
+        for name, value, measured in (("a", 1.0, None), ("b", 2.0, None), ("part", 9.0, 0.434))
+        for group in (WHOLE, "g")
+    ]
+    tables = run(*cells)
+    shown = tables.series("m", "c")
+    assert best(tables) == {"b"}
+    assert shown.ranked() == ["b", "a", "part"]
+    part = shown.cells["part"]
+    assert (part.marks, part.share, shown.cells["a"].share) == ("◐", "43 %", "")
+    assert "on 43 % of the documents, because the run was stopped" in part.title
+    found = heat_map(tables, "c", "m")
+    assert found is not None
+    assert [level for _, level in found.rows[1].cells] == [LEVELS - 1, 0, None]
+
+
 def test_what_only_tells_of_the_text_has_no_heat_map():
     cells = [Cell(name, "c", "g", "m", 7.0, "bytes") for name in ("a", "b")]
     assert heat_map(run(*cells, direction="none"), "c", "m") is None

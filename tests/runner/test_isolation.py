@@ -222,6 +222,80 @@ def test_ctrl_c_keeps_what_was_measured(write_config, corpus, faulty):
 
 
 @pytest.fixture
+def stopped(write_config, tmp_path, faulty):
+    """A run in one process, stopped in the second shard of the first group, when one of three tokenizers is through."""
+    lines = ["a" * 999] * 1199 + ["b" * 999]  # 1,049 of them make a shard
+    (tmp_path / "x.txt").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "y.txt").write_text("aa\n", encoding="utf-8")
+    corpora = "  c: {source: text, path: '?.txt', document: line}\n  later: {source: sample, part: hostile}"
+    tokenizers = f"{GOOD}\n  stop: {{backend: RaisesKeyboardInterrupt}}\n  last: {{backend: utf16_units}}"
+    config = write_config(corpora, tokenizers, "[compression, roundtrip, pairs]", "[html, md, csv]")
+    return tokbench.run(config, tmp_path / "out", workers=0)
+
+
+def test_a_run_stopped_in_a_corpus_says_which_part_was_measured(stopped, tmp_path):
+    results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
+    assert results.cells == stopped.cells
+    assert results.interrupted
+    assert results.partial.phase == "measuring"
+    assert results.partial.groups["c"] == {"x": pytest.approx((1200 + 1049 + 1049) / 3600), "y": 0}
+    assert set(results.partial.groups["later"].values()) == {0}
+    whole, part, other = (cell(results, name, "tokens", "x") for name in ("good", "stop", "last"))
+    assert (whole.value, whole.n, whole.measured) == (1200 * 999, 1200, None)
+    assert (part.value, part.n, part.measured) == (1049 * 999, 1049, pytest.approx(1049 / 1200))
+    assert (other.value, other.measured) == (1049 * 999, part.measured)
+    shares = [c.measured for c in results.cells if (c.corpus, c.group, c.metric) == ("c", WHOLE, "tokens")]
+    assert shares == [pytest.approx(done / 1201) for done in (1200, 1049, 1049)]
+    missing = cell(results, "good", "tokens", "y")
+    assert (missing.status, missing.measured) == (Status.FAILED, None)
+    assert missing.reason == "the run was stopped before this was measured"
+    assert not results.pairs, "two tokenizers are compared on the same documents only"
+    assert {c.status for c in results.cells if c.metric == "rank" and c.tokenizer == "stop"} == {Status.FAILED}
+
+
+def test_the_header_of_a_stopped_run_says_so_in_every_report(stopped, tmp_path):
+    said = "Partial: this run was stopped while documents were measured"
+    markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert said in markdown.split("\n## ")[0], "above all tables"
+    assert "c 92 %: 1 group in part, 1 not at all; later 0 %: " in markdown
+    assert "| stop | ready | 256 | 1.000◐◦ 87 % |" in markdown
+    assert "| x | 1.00◦ | 1.00◐◦ 87 % | 1.00◐◦ 87 % |" in markdown
+    assert "◐ the run was stopped when it had measured the share" in markdown
+    assert "| c | x | 92 % |" in markdown
+    html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    header = html.split("</header>")[0].split("<header>")[1]
+    assert said in header
+    assert "<bdi>c</bdi> / <bdi>x</bdi>&nbsp;92 %" in header
+    assert "1.000<sup>◐◦</sup><small>87 %</small>" in html
+    rows = (tmp_path / "out" / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].endswith(",in_sample,measured")
+    [row] = [row for row in rows if row.startswith("stop,c,x,tokens,")]
+    assert row.endswith(f",{1049 / 1200!r}")
+
+
+def test_a_run_stopped_in_a_training_writes_what_it_has(write_config, corpus, faulty, tmp_path, hears_ctrl_c):
+    trained = "{backend: %s, train: {corpus: c, vocab_size: 260}}"
+    tokenizers = (
+        f"  good: {trained % 'naive_bpe'}\n  stop: {trained % 'stops_the_training'}\n  bytes: {{backend: utf8_bytes}}"
+    )
+    results = tokbench.run(write_config(corpus, tokenizers, formats="[md]"), tmp_path / "out")
+    assert results.interrupted
+    assert results.partial.phase == "training"
+    assert (tmp_path / "out" / "artefacts" / "good.bpe.json").exists()
+    assert results.tokenizers["stop"].reason == "the run was stopped before it was trained"
+    assert results.tokenizers["good"].state == "ready"
+    assert cell(results, "bytes", "tokens").reason == "the run was stopped before this was measured"
+    assert "stopped while tokenizers were trained; nothing was measured" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_a_run_that_is_not_stopped_has_no_part(write_config, corpus, tmp_path):
+    results = tokbench.run(write_config(corpus, formats="[md]"), tmp_path / "out")
+    assert results.partial is None
+    assert {each.measured for each in results.cells} == {None}
+    assert "Partial" not in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
 def stuck(write_config, corpus, faulty, tmp_path, monkeypatch):
     """A run, as a process, that hangs in its second tokenizer; and the id of its worker."""
     with hanging(write_config, corpus, tmp_path, monkeypatch, "Leaks") as found:

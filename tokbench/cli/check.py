@@ -48,12 +48,12 @@ def check(
 
 def _check_config(config: Path) -> None:
     from tokbench.config.read import read_config
-    from tokbench.progress import progress_bars
+    from tokbench.display import progress_shown
     from tokbench.runner.prepare import check as check_config
     from tokbench.runner.prepare import worker_pool
 
     read = read_config(config)
-    with progress_bars() as progress, worker_pool(read, progress) as pool:
+    with progress_shown("bars" if sys.stderr.isatty() else "none") as progress, worker_pool(read, progress) as pool:
         checked = check_config(read, pool)
     for each in checked.prepared:
         if each.failure:

@@ -50,6 +50,27 @@ def common_options(command: F) -> F:
     return command
 
 
+def log_option(command: F) -> F:
+    """Add the option ``--log``. With ``json``, nothing but JSON reaches standard error from then on."""
+
+    def start(_context: click.Context, _option: click.Parameter, value: str) -> str:
+        if value == "json":
+            from tokbench.display import only_json
+
+            only_json()
+        return value
+
+    return click.option(
+        "--log",
+        type=click.Choice(["auto", "bars", "lines", "json", "none"]),
+        default="auto",
+        show_default=True,
+        callback=start,
+        help="How to show progress on standard error: bars, plain lines, or JSON, one object a line; auto is bars in a "
+        "terminal and lines elsewhere.",
+    )(command)
+
+
 def parse_options(options: Sequence[str]) -> GivenOptions:
     """Parse options as they follow ``-O``: a plain value as in YAML, a list or mapping as JSON.
 

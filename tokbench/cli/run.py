@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tokbench.cli.interruption import Interruption
-from tokbench.cli.options import common_options, show_traceback
-from tokbench.progress import announce
+from tokbench.cli.options import common_options, log_option, show_traceback
+
+if TYPE_CHECKING:
+    from tokbench.display import Log
 
 
 @click.command()
@@ -32,24 +35,39 @@ from tokbench.progress import announce
 )
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: join the cluster at tcp://HOST:PORT.")
 @click.option("--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work.")
+@log_option
 @common_options
 def run(
-    config: Path, output: Path | None, workers: int, executor: str | None, scheduler: str | None, *, no_store: bool
+    config: Path,
+    output: Path | None,
+    workers: int,
+    executor: str | None,
+    scheduler: str | None,
+    log: Log,
+    *,
+    no_store: bool,
 ) -> None:
     """Execute CONFIG and write results.json and the reports."""
-    announce(f"reading {config}")
+    from tokbench.display import announce, conclude, progress_shown
+
+    if not workers and log == "auto":
+        log = "none"  # a debugger needs the terminal
+    announce(f"reading {config}", log)
     from rich.console import Console
 
     from tokbench.api import run as execute
     from tokbench.config.read import read_config
+    from tokbench.report.report import Report
     from tokbench.report.terminal import summary
 
     folder = output or Path("reports", read_config(config).name or "run")
     way = {"executor": executor or "", "scheduler": scheduler or ""}
-    results = execute(config, folder, workers, **way, store=not no_store)
+    with progress_shown(log) as progress:
+        results = execute(config, folder, workers, **way, store=not no_store, progress=progress)
     summary(results, Console(), sorted(results.written))
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)
     for problem in results.problems:
         click.echo(f"error: {problem}", err=True)
+    conclude(Report(results).subtitle, progress, log)
     sys.exit(Interruption.exit_code if results.interrupted else int(results.failed))

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, parse_options, show_traceback
+from tokbench.cli.options import backend_options, common_options, log_option, parse_options, show_traceback
 from tokbench.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config
+    from tokbench.display import Log
     from tokbench.runner.train import TrainedTokenizer
 
 
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     "--format", "formats", multiple=True, metavar="FORMAT", help="What to write; may be repeated [default: tokbench]."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
+@log_option
 @common_options
-def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], output: Path, **given: Any) -> None:
+def train(
+    config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], output: Path, log: Log, **given: Any
+) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
     from tokbench.config.read import read_config
-    from tokbench.progress import progress_bars
+    from tokbench.display import conclude, progress_shown
     from tokbench.runner.train import train as execute
 
     if config is None:
@@ -54,13 +58,14 @@ def train(config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], 
     else:
         parsed = read_config(config)
     try:
-        with progress_bars() as progress:
+        with progress_shown(log) as progress:
             trained = execute(parsed, output, progress, only=only, formats=formats)
     except InputError as error:
         if config is None:  # the user has not seen the configuration that the options stand for
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
         raise
     _summary(trained)
+    conclude(f"{sum(each.failure is None for each in trained)} of {len(trained)} trained", progress, log)
     sys.exit(int(any(each.failure is not None for each in trained)))
 
 

@@ -320,6 +320,14 @@ class TimedMetric(Protocol):
         """
 
 
+@runtime_checkable
+class EstimatesTiming(Protocol):
+    """A timed metric that knows how much work it is, so that the time left of a run can be estimated."""
+
+    def bytes_to_time(self, n_bytes: int, tokenizers: int, /) -> int:
+        """Return how many bytes it encodes and decodes, over all rounds, on a corpus of so many bytes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
     """The description of a family of metrics, which a plugin registers.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
@@ -76,6 +77,7 @@ class EncodedShard:
         loaded: the tokenizer under its name.
         shard: the documents, with counts of their text.
         arrays: the ids of all documents, with their offsets.
+        decode_seconds: CPU time that decoding has taken so far.
     """
 
     def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded) -> None:
@@ -83,6 +85,7 @@ class EncodedShard:
         self.shard = shard
         self.arrays = arrays
         self._cached: dict[Hashable, Any] = {}
+        self.decode_seconds = 0.0
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of ``make``, computed once for all metric families and kept under ``key``."""
@@ -114,8 +117,12 @@ class EncodedShard:
     @cached_property
     def decoded(self) -> list[str]:
         """The documents as they come back: decoded from their ids, once for all metrics."""
-        with doing(DECODING):
-            decoded = decode_batch(self.tokenizer, self.arrays)
+        start = time.process_time()
+        try:
+            with doing(DECODING):
+                decoded = decode_batch(self.tokenizer, self.arrays)
+        finally:
+            self.decode_seconds += time.process_time() - start
         if len(decoded) != len(self.shard):
             raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents")
         wrong = next((type(back).__name__ for back in decoded if not isinstance(back, str)), "")

@@ -13,11 +13,13 @@ from typing import Final
 from tokbench.report.number_format import Style, exact, unit_label
 from tokbench.results.cells import Cell, Status, trained_on
 
-IN_SAMPLE, LOSSY, UNCHECKED, NO_INTERVAL = "†", "‡", "?", "◦"
+IN_SAMPLE, LOSSY, UNCHECKED, NO_INTERVAL, PARTIAL = "†", "‡", "?", "◦", "◐"
 
 LEGENDS: Final[Mapping[str, str]] = {
     LOSSY: "‡ does not give every text back here: a good number is no merit then, is never best, and is sorted last",
     UNCHECKED: "? not known to give every text back here, so that it is never best",
+    PARTIAL: "◐ the run was stopped when it had measured the share of the documents beside the number; other "
+    "tokenizers may have other documents, so that it is never best, and is sorted behind them",
     NO_INTERVAL: "◦ no interval, most often because documents are too few or too uneven; results.csv has the reason",
 }
 """The meaning of the marks of losses; :func:`in_sample_legend` explains the other mark."""
@@ -26,7 +28,7 @@ UNBOUND: Final = "–"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (
-    "bold: the best of a column, unless most are equal; cells with †, ‡ or ? do not compete, "
+    "bold: the best of a column, unless most are equal; cells with †, ‡, ? or ◐ do not compete, "
     "and speeds whose intervals overlap are equal"
 )
 NOT_CHECKED_LEGEND: Final = (
@@ -75,6 +77,7 @@ class DisplayCell:
         no_interval: ``True`` if an interval could not be trusted, so that there is none.
         unknown: ``True`` if so many tokens are unknown that the number cannot be drawn beside others.
         unbound: ``True`` if there is no number because the configuration names other corpora for the tokenizer.
+        measured: the share of the documents that was measured before the run was stopped; ``None`` for all.
     """
 
     text: str
@@ -87,12 +90,28 @@ class DisplayCell:
     no_interval: bool = False
     unknown: bool = False
     unbound: bool = False
+    measured: float | None = None
 
     @property
     def marks(self) -> str:
         """The marks beside the number; :func:`legends` explains them."""
         trained, interval = IN_SAMPLE * bool(self.in_sample), NO_INTERVAL * self.no_interval
-        return trained + _MARKS.get(self.comes_back, "") + interval
+        return trained + _MARKS.get(self.comes_back, "") + PARTIAL * self.partial + interval
+
+    @property
+    def partial(self) -> bool:
+        """``True`` if it rests on a part of the documents, because the run was stopped."""
+        return self.measured is not None
+
+    @property
+    def share(self) -> str:
+        """The share of the documents that was measured, such as ``43 %``; empty if it is all."""
+        return "" if self.measured is None else percent(self.measured)
+
+    @property
+    def aside(self) -> bool:
+        """``True`` if it stands beside the others, without a colour and sorted last: it loses text, or is partial."""
+        return self.lossy or self.partial
 
     @property
     def lossy(self) -> bool:
@@ -140,20 +159,32 @@ class Series:
     def ranked(self) -> list[str]:
         """Return the tokenizers, best (or largest) first.
 
-        Those that are not known to give every text back come later, in the order of the run; then those that lose
-        text; then those with many unknown tokens; those without a value last.
+        Those that are not known to give every text back come later, in the order of the run; then those of which a
+        part was measured, likewise; then those that lose text; then those with many unknown tokens; those without a
+        value last.
         """
         sign = 1.0 if self.direction == "lower" else -1.0
 
         def key(name: str) -> tuple[int, float]:
             cell = self.cells[name]
             if cell.value is None:
-                return 4, 0.0
+                return 5, 0.0
+            if cell.partial:
+                return 2, 0.0
             if cell.comes_back in {ComesBack.UNKNOWN, ComesBack.NOT_ASKED}:
                 return 1, 0.0
-            return 3 if cell.unknown else 2 if cell.lossy else 0, sign * cell.value
+            return 4 if cell.unknown else 3 if cell.lossy else 0, sign * cell.value
 
         return sorted(self.cells, key=key)
+
+
+def percent(share: float) -> str:
+    """Return a share in whole percent; a part is never shown as nothing or as all.
+
+    >>> percent(0.434), percent(0.0001), percent(0.9999), percent(1)
+    ('43 %', '1 %', '99 %', '100 %')
+    """
+    return f"{share * 100:.0f} %" if share in {0, 1} else f"{min(max(round(share * 100), 1), 99)} %"
 
 
 def legends(cells: Iterable[DisplayCell]) -> list[str]:
@@ -202,6 +233,8 @@ def display_cell(
         title.append(cell.reason or "no interval: a count, or the same in all documents")
     if cell.n:
         title.append(f"{cell.n:,} {'rounds' if timed else 'documents'}")
+    if cell.measured is not None:
+        title.append(f"on {percent(cell.measured)} of the documents, because the run was stopped")
     if cell.in_sample:
         few = "" if trained_on(cell.in_sample) else ", too few to matter"
         title.append(f"{exact(cell.in_sample, 'share')} of the documents were in the training text{few}")
@@ -217,4 +250,5 @@ def display_cell(
         comes_back=comes_back,
         no_interval=bool(cell.reason),
         unknown=unknown,
+        measured=cell.measured,
     )

@@ -13,6 +13,7 @@ from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, subtitl
 from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs
+from tokbench.report.sections.partial import PartialSection, durations, partial_section
 from tokbench.report.sections.probes import ProbeSection, probes
 from tokbench.report.sections.problems import ProblemSection, problems, short_vocabularies
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids
@@ -50,6 +51,16 @@ class Report:
     def subtitle(self) -> str:
         """A sentence that says what ran, when, and for how long."""
         return subtitle(self.tables)
+
+    @cached_property
+    def partial(self) -> PartialSection | None:
+        """The share that a stopped run has measured of each group; ``None`` if the run came to its end."""
+        return partial_section(self.results)
+
+    @cached_property
+    def durations(self) -> list[tuple[str, str]]:
+        """The phases of the run in words, with their seconds."""
+        return durations(self.results)
 
     @cached_property
     def key_numbers(self) -> list[KeyNumber]:

@@ -231,7 +231,8 @@ class CellTables:
     def _best(self, cells: list[Cell]) -> set[str]:
         """Return the tokenizers whose cells are best among those that can be compared."""
         metric = self.metric(cells[0].metric)
-        pool = [c for c in cells if not trained_on(c.in_sample) and self.comes_back(c) == ComesBack.YES]
+        whole = [c for c in cells if c.measured is None]
+        pool = [c for c in whole if not trained_on(c.in_sample) and self.comes_back(c) == ComesBack.YES]
         if metric.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top = (max if metric.direction == "higher" else min)(pool, key=lambda cell: cell.value or 0.0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tokbench.contracts.metric import Role
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut, visible
+from tokbench.report.number_format import duration
 from tokbench.report.report import Report
 from tokbench.report.sections.losses import Loss
 from tokbench.report.sections.overview import Overview
@@ -44,6 +45,10 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     columns = _fitting(report, view, console.width)
     console.print()
     console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
+    if report.partial:
+        console.print(
+            _text(f"{report.partial.sentence} Measured: {'; '.join(report.partial.corpora) or 'nothing'}.", "yellow")
+        )
     console.print()
     if view.rows:
         console.print(_table(view, columns))
@@ -62,6 +67,7 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     _section(console, "Did not come back", _losses(report.losses.examples), "yellow")
     _section(console, "Notes", results.notes, "")
     _section(console, "From the store", results.from_store, "")
+    _section(console, "Time", _times(report), "")
     if files:
         console.print()
     for path in files:
@@ -108,9 +114,8 @@ def _fitting(report: Report, view: Overview, width: int) -> list[Series]:
 
 def _marked(column: Series, name: str) -> str:
     """Return a cell with its marks, or room for them, so that the digits stay in line."""
-    room = max(len(cell.marks) for cell in column.cells.values())
-    cell = column.cells[name]
-    return cell.text + cell.marks.ljust(room)
+    marks = {each: cell.marks + cell.share for each, cell in column.cells.items()}
+    return column.cells[name].text + marks[name].ljust(max(map(len, marks.values())))
 
 
 def _head(column: Series) -> list[str]:
@@ -154,6 +159,15 @@ def _some(names: Iterable[str]) -> str:
     known = list(names)
     more = f" and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
     return ", ".join(known[:_MOST_NAMES]) + more
+
+
+def _times(report: Report) -> list[str]:
+    """Return the phases with their times, several a line; what is known of the reports comes last."""
+    seconds = report.results.durations.reports
+    phases = [*report.durations, *([("writing reports", duration(seconds))] if seconds is not None else [])]
+    workers = [each for each in phases if "CPU" in each[0]]
+    wall = [each for each in phases if each not in workers]
+    return ["; ".join(f"{name} {time}" for name, time in some) for some in (wall, workers) if some]
 
 
 def _same_ids(report: Report) -> list[str]:

@@ -53,6 +53,57 @@ class Environment:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Durations:
+    """The seconds that the phases of a run took; ``None`` for a phase that did not come, or that nobody measured.
+
+    The names that begin with ``worker`` are seconds of CPU time, summed over all worker processes, so that they may be
+    more than the wall time of the phase in which they fall, which is ``measuring``. All others are wall time, and the
+    phases follow one another.
+
+    Attributes:
+        reading: reading all corpora for the first time.
+        loading: loading the tokenizers that are not trained.
+        training: training tokenizers, saving them, and hashing all vocabularies.
+        measuring: encoding and decoding all documents, and the text metrics, in the workers.
+        cells: merging what the workers found, and making cells of it.
+        vocabulary_size: the study of vocabulary sizes.
+        probes: asking the probes.
+        timing: timing tokenizers, alone on the machine.
+        reports: writing ``results.json`` and the reports; a report itself cannot know it.
+        worker_encode: CPU time of encoding.
+        worker_decode: CPU time of decoding, for the round trip.
+        worker_metrics: CPU time of the text metrics, with counting words and the like.
+    """
+
+    reading: float | None = None
+    loading: float | None = None
+    training: float | None = None
+    measuring: float | None = None
+    cells: float | None = None
+    vocabulary_size: float | None = None
+    probes: float | None = None
+    timing: float | None = None
+    reports: float | None = None
+    worker_encode: float | None = None
+    worker_decode: float | None = None
+    worker_metrics: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialRun:
+    """The extent of a run that was stopped before it was through.
+
+    Attributes:
+        phase: the phase in which it was stopped, one of the names of :class:`Durations`.
+        groups: by corpus and group, the share of the documents that was measured, 0 to 1, over all tokenizers that
+            were to be measured there.
+    """
+
+    phase: str
+    groups: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PluginInfo:
     """One entry point, usable or not.
 

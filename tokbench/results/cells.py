@@ -46,6 +46,8 @@ class Cell:
         reason: the same in words; empty if the status is ``ok``.
         in_sample: the share of the documents that this tokenizer was trained on, exactly; ``None`` if that is unknown.
             Reports mark it from :data:`TRAINED_ON_FROM` on.
+        measured: the share of the documents of its group that the value rests on, above 0 and below 1, if the run was
+            stopped before it had measured the others; ``None`` if the value rests on all of them.
     """
 
     tokenizer: str
@@ -60,6 +62,7 @@ class Cell:
     status: Status = Status.OK
     reason: str = ""
     in_sample: float | None = None
+    measured: float | None = None
 
 
 COLUMNS: Final = tuple(Cell.__dataclass_fields__)

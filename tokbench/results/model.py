@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,11 +16,13 @@ from tokbench.errors import ResultsError, one_line
 from tokbench.results.blocks import (
     CorpusInfo,
     Difference,
+    Durations,
     Environment,
     FamilyInfo,
     LossInfo,
     MetricInfo,
     PairComparison,
+    PartialRun,
     PluginInfo,
     ProbeInfo,
     RunConfig,
@@ -63,7 +66,9 @@ class Results:
         states_file: the file that holds the states; ``None`` if they stand here.
         tracebacks: by the reason of failed cells, where the code failed.
         seconds: how long the run took.
+        durations: how long each phase took.
         interrupted: whether it was stopped before it was through.
+        partial: how far it came if it was stopped; ``None`` if it was not.
         problems: files that could not be made or written.
     """
 
@@ -88,7 +93,9 @@ class Results:
     states_file: StatesFile | None = None
     tracebacks: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+    durations: Durations = field(default_factory=Durations)
     interrupted: bool = False
+    partial: PartialRun | None = None
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -111,11 +118,20 @@ class Results:
         cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
         return bool(self.problems) or sizes_failed or cells_failed
 
-    def to_json(self) -> str:
-        """Return the text of ``results.json``; the states are in it unless ``states_file`` has them."""
+    def to_json(self, earlier: str = "") -> str:
+        """Return the text of ``results.json``; the states are in it unless ``states_file`` has them.
+
+        Args:
+            earlier: an earlier text of these results, since which nothing before ``durations`` has changed; what stands
+                before it is taken from there, because the cells of a large run take seconds to be written.
+        """
         body = {"schema": SCHEMA} | {each.name: getattr(self, each.name) for each in fields(self)}
         body["states"] = [] if self.states_file else list(self.states)
-        return "{\n" + ",\n".join(f"{_dump(name)}: {_lines(value)}" for name, value in body.items()) + "\n}\n"
+        start, mark, _ = earlier.rpartition('\n"durations": ')
+        if mark:
+            body = dict(islice(body.items(), list(body).index("durations"), None))
+        lines = ",\n".join(f"{_dump(name)}: {_lines(value)}" for name, value in body.items())
+        return (start if mark else "{") + f"\n{lines}\n}}\n"
 
     @classmethod
     def read(cls, path: str | Path) -> Results:

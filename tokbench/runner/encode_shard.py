@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -25,6 +26,22 @@ def for_family(family: str) -> str:
     return f", for {family}"
 
 
+class WorkerSeconds(NamedTuple):
+    """CPU time in workers, in seconds: of encoding, of decoding, and of the metrics."""
+
+    encode: float = 0.0
+    decode: float = 0.0
+    metrics: float = 0.0
+
+    def plus(self, other: WorkerSeconds) -> WorkerSeconds:
+        """Return the sums.
+
+        >>> WorkerSeconds(1.0, 2.0).plus(WorkerSeconds(0.5, metrics=3.0))
+        WorkerSeconds(encode=1.5, decode=2.0, metrics=3.0)
+        """
+        return WorkerSeconds(*map(sum, zip(self, other, strict=True)))
+
+
 class ShardStates(NamedTuple):
     """The states of a shard, encoded by one tokenizer.
 
@@ -32,11 +49,13 @@ class ShardStates(NamedTuple):
         name: the tokenizer.
         states: by metric family the pickled state, or the failure.
         placed: the families whose state rests on the place of the shard, see :class:`~tokbench.corpus.shards.Shard`.
+        seconds: CPU time that it took.
     """
 
     name: str
     states: dict[str, bytes | Failure]
     placed: frozenset[str] = frozenset()
+    seconds: WorkerSeconds = WorkerSeconds()
 
 
 @dataclass(frozen=True)
@@ -71,7 +90,9 @@ class EncodeShard(Job):
                 yield self._measure(context, loaded, families)
 
     def _measure(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
+        start = time.process_time()
         arrays = _encode(loaded.tokenizer, self.shard)
+        encoded_at = time.process_time()
         if isinstance(arrays, Failure):
             return ShardStates(loaded.name, dict.fromkeys(families, arrays))
         encoded = EncodedShard(loaded, self.shard, arrays)
@@ -87,7 +108,9 @@ class EncodeShard(Job):
                 where = f"({family} of corpus {self.shard.corpus}, group {self.shard.group})"
                 state = state._replace(reason=f"{state.reason} {where}")
             states[family] = state
-        return ShardStates(loaded.name, states, frozenset(placed))
+        decode = encoded.decode_seconds
+        seconds = WorkerSeconds(encoded_at - start, decode, time.process_time() - encoded_at - decode)
+        return ShardStates(loaded.name, states, frozenset(placed), seconds)
 
     def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
         if family in self.options:

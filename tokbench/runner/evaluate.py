@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.corpus.shards import Shard
 from tokbench.failures import Failure, attempt
 from tokbench.metrics.encoded_shard import DECODING
-from tokbench.progress import Progress
+from tokbench.progress import RunProgress
 from tokbench.results.cells import WHOLE
-from tokbench.runner.encode_shard import ENCODING, EncodeShard, FindDocument, ShardStates, for_family
+from tokbench.runner.encode_shard import (
+    ENCODING,
+    EncodeShard,
+    FindDocument,
+    ShardStates,
+    WorkerSeconds,
+    for_family,
+)
 from tokbench.runner.plan import Plan
 from tokbench.runner.same_ids import SameIds
 from tokbench.runner.stored import StoredWork
@@ -25,6 +32,13 @@ from tokbench.runner.workers.worker import Job
 
 Key = tuple[str, str, str, str]
 """Tokenizer, corpus, group, metric family."""
+
+
+class Part(NamedTuple):
+    """The state of a group of which a stopped run has measured a part, and the share of its documents, above 0."""
+
+    state: Any
+    share: float
 
 
 @dataclass
@@ -40,6 +54,7 @@ class Evaluation:
         documents: by key, how many documents are in the state.
         unread: by corpus, why its text could not be read a second time, or is not the text of the survey.
         ended: by tokenizer and family, how it ended a process; what had not been measured by then is not measured.
+        seconds: CPU time of the workers.
         interrupted: whether the run was stopped before all shards were seen.
     """
 
@@ -50,6 +65,7 @@ class Evaluation:
     documents: dict[Key, int] = field(default_factory=dict)
     unread: dict[str, Failure] = field(default_factory=dict)
     ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
+    seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
     interrupted: bool = False
 
     def add(self, key: Key, state: Any | Failure, documents: int) -> None:
@@ -87,6 +103,31 @@ class Evaluation:
         if isinstance(metric, CorpusMetric):
             return None  # it takes the groups one by one
         return attempt(lambda: reduce(metric.merge, parts), "merging groups")
+
+    def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
+        """Return what a stopped run has measured of a group, or of the whole corpus, with so many documents a group.
+
+        ``None`` if there is nothing, if something in it failed, and for metrics that compare groups or tokenizers:
+        over different parts of the text that would mislead.
+        """
+        name, corpus, group, family = key
+        metric = self.metrics[family]
+        stopped = self.interrupted and corpus not in self.unread and (name, family) not in self.ended
+        if not stopped or isinstance(metric, CorpusMetric):
+            return None
+        keys = [(name, corpus, each, family) for each in (groups if group == WHOLE else [group])]
+        states = [self.states[each] for each in keys if each in self.states]
+        if not states or any(isinstance(state, Failure) for state in states):
+            return None
+        state = attempt(lambda: reduce(metric.merge, states), "merging groups")
+        if isinstance(state, Failure):
+            return None
+        share = sum(self.documents.get(each, 0) for each in keys) / sum(groups[each] for _, _, each, _ in keys)
+        return Part(state, share)
+
+    def measured_documents(self, name: str, corpus: str, group: str, families: Iterable[str]) -> int:
+        """Return the documents of a group that some family has measured with a tokenizer."""
+        return max((self.documents.get((name, corpus, group, family), 0) for family in families), default=0)
 
     def families(self, name: str) -> tuple[str, ...]:
         """Return all families that measure a tokenizer."""
@@ -135,7 +176,7 @@ class _Evaluator:
     """Hands out the jobs of an evaluation, and takes the answers."""
 
     def __init__(
-        self, plan: Plan, evaluation: Evaluation, names: list[str], progress: Progress, stored: StoredWork
+        self, plan: Plan, evaluation: Evaluation, names: list[str], progress: RunProgress, stored: StoredWork
     ) -> None:
         self._plan = plan
         self._stored = stored
@@ -143,11 +184,11 @@ class _Evaluator:
         self._names = {c: [name for name in names if (c, name) in evaluation.asked] for c in plan.measured}
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
         self._progress = progress
-        self._done = dict.fromkeys(plan.measured, 0)
         self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
         self._ahead: deque[Shard] = deque()
         self._again: deque[Job] = deque()
         self._open: dict[tuple[str, str, int], set[str]] = {}
+        self._turns: dict[tuple[str, str, int], str] = {}
 
     def _read(self, name: str) -> Iterator[Shard]:
         """Yield the shards of a corpus while they are those of the survey; the failure is noted if they are not."""
@@ -167,13 +208,17 @@ class _Evaluator:
     def next_job(self) -> Job | None:
         """Return a job that must be repeated, else the next shard, or ``None`` after the last."""
         if self._again:
-            return self._again.popleft()
+            again = self._again.popleft()
+            if isinstance(again, EncodeShard):
+                self._at_work(again)
+            return again
         while self.read_ahead():
             shard = self._ahead.popleft()
             names = self._names[shard.corpus]
             self._open[shard.key] = set(names)
             job = self._encode_shard(shard, {name: self._unknown(shard, name) for name in names})
             if job:
+                self._at_work(job)
                 return job
         return None
 
@@ -199,7 +244,8 @@ class _Evaluator:
             wanted[name] = tuple(family for family in families if family in left)
         for name in [name for name, families in wanted.items() if not families]:
             del wanted[name]
-            self._close(shard, name)
+            from_store = not asked[name] and bool(self._evaluation.wanted(name, shard))
+            self._close(shard, name, from_store=from_store)
         return EncodeShard(shard, wanted, self._options) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
@@ -208,6 +254,7 @@ class _Evaluator:
             if isinstance(answer, WorkerDied):
                 self._worker_died(job, answer)
             else:
+                self._at_work(job, after=answer.name)
                 self._add_states(job.shard, answer)
         elif isinstance(job, FindDocument):
             self._found(job, answer)
@@ -219,6 +266,7 @@ class _Evaluator:
             readable[family] = known if isinstance(known, Failure) else state
             self._add(shard, measured.name, family, known)
         self._stored.keep_states(shard, measured._replace(states=readable))
+        self._evaluation.seconds = self._evaluation.seconds.plus(measured.seconds)
         self._close(shard, measured.name)
 
     def _add(self, shard: Shard, name: str, family: str, state: Any | Failure) -> None:
@@ -228,16 +276,33 @@ class _Evaluator:
         else:
             self._evaluation.add((name, shard.corpus, shard.group, family), state, len(shard))
 
-    def _close(self, shard: Shard, name: str) -> None:
-        """Note that a tokenizer has finished with a shard."""
+    def _at_work(self, job: EncodeShard, after: str = "") -> None:
+        """Show which tokenizers are at work on the open shards; on that of the job, the one after another."""
+        order = [*job.wanted, ""]
+        self._turns[job.shard.key] = order[order.index(after) + 1 if after in job.wanted else 0]
+        if not self._turns[job.shard.key]:
+            del self._turns[job.shard.key]
+        self._progress.tokenizers_at_work(*dict.fromkeys(self._turns.values()))
+        self._progress.measuring(job.shard.corpus, self._total(job.shard.corpus))
+
+    def _total(self, corpus: str) -> int:
+        """Return the documents x tokenizers of a corpus."""
+        return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
+
+    def _close(self, shard: Shard, name: str, *, from_store: bool = False) -> None:
+        """Note that a tokenizer has finished with a shard, or that the store has its states."""
         left = self._open[shard.key]
         left.discard(name)
         if not left:
             del self._open[shard.key]
             self._evaluation.same_ids.close(shard)
-        self._done[shard.corpus] += len(shard)
-        total = sum(self._plan.surveys[shard.corpus].groups.values()) * len(self._names[shard.corpus])
-        self._progress(f"measuring {shard.corpus}", self._done[shard.corpus], total)
+        self._progress.measured(
+            shard.corpus,
+            documents=len(shard),
+            n_bytes=int(shard.n_bytes.sum()),
+            total=self._total(shard.corpus),
+            from_store=from_store,
+        )
 
     def _worker_died(self, job: EncodeShard, died: WorkerDied) -> None:
         """Note what the tokenizer at work loses, and repeat the rest of the job."""

@@ -18,7 +18,6 @@ from tokbench.contracts.metric import (
     FindsLosses,
     Measured,
     Metric,
-    MetricFamily,
     NotApplicable,
     Role,
 )
@@ -26,7 +25,7 @@ from tokbench.corpus.languages import slices
 from tokbench.failures import Failure, attempt, tracebacks
 from tokbench.results.blocks import LossInfo, PairComparison, RawState
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
-from tokbench.runner.evaluate import Evaluation
+from tokbench.runner.evaluate import Evaluation, Key
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
 
@@ -63,16 +62,32 @@ def finish(
     finisher = _Finisher(plan, evaluation, seen or _Seen(plan, prepared).share)
     cells = [cell for each in prepared for cell in finisher.cells(each)]
     states = [state for each in prepared for state in finisher.states(each)]
+    parts = [part for each in prepared for part in finisher.parts(each)]
     raw = ((state, attempt(partial(evaluation.metrics[state.family].raw, state.state))) for state in states)
     outcomes = (each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome))
     known = [RawState(**place._asdict() | {"state": each}) for place, each in raw if not isinstance(each, Failure)]
     return Finished(
         cells=cells,
         states=known + list(evaluation.same_ids.states()),
-        losses=[loss for state in states if (loss := _loss(evaluation, state))],
+        losses=[loss for state in [*states, *parts] if (loss := _loss(evaluation, state))],
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
         tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
     )
+
+
+def measured_shares(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation
+) -> dict[str, dict[str, float]]:
+    """Return by corpus and group the share of the documents that was measured, over all tokenizers that are ready."""
+    ready = [each.name for each in prepared if each.facts]
+    shares: dict[str, dict[str, float]] = {}
+    for corpus in plan.measured:
+        names = [name for name in plan.names_on(corpus) if name in ready]
+        families = [family.name for family in plan.families_on(corpus)]
+        for group, documents in plan.surveys[corpus].groups.items() if names and families else ():
+            done = sum(evaluation.measured_documents(name, corpus, group, families) for name in names)
+            shares.setdefault(corpus, {})[group] = done / (documents * len(names))
+    return shares
 
 
 class _State(NamedTuple):
@@ -120,13 +135,24 @@ class _Finisher:
 
     def states(self, prepared: PreparedTokenizer) -> Iterator[_State]:
         """Yield the states of one tokenizer that are there, group by group."""
+        for place, documents in self._places(prepared):
+            state = self._evaluation.state(place, documents)
+            if not isinstance(state, Failure):
+                yield _State(*place, state)
+
+    def parts(self, prepared: PreparedTokenizer) -> Iterator[_State]:
+        """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""
+        for place, documents in self._places(prepared):
+            part = self._evaluation.part(place, {place[2]: documents})
+            if part and part.share < 1:
+                yield _State(*place, part.state)
+
+    def _places(self, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
+        """Yield tokenizer, corpus, group and family of every state there may be, and the documents of the group."""
         for corpus in self._measured(prepared):
             for group, documents in self._plan.surveys[corpus].groups.items():
                 for family in self._plan.families_on(corpus):
-                    place = (prepared.name, corpus, group, family.name)
-                    state = self._evaluation.state(place, documents)
-                    if not isinstance(state, Failure):
-                        yield _State(*place, state)
+                    yield (prepared.name, corpus, group, family.name), documents
 
     def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
         """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
@@ -137,11 +163,11 @@ class _Finisher:
                 seen = self._seen(prepared.name, corpus, survey.groups if group == WHOLE else [group])
                 for family in self._plan.families_on(corpus):
                     metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
-                    values = self._values(prepared.name, corpus, group, family)
-                    yield from self._cells(prepared, (corpus, group), metrics, values, seen)
+                    values, share = self._values((prepared.name, corpus, group, family.name), survey.groups)
+                    yield from self._cells(prepared, (corpus, group), metrics, values, seen, share)
                 if same:
-                    share = self._same_ids(prepared, corpus, group)
-                    values = share if isinstance(share, Failure) else {same.id: share}
+                    equal = self._same_ids(prepared, corpus, group)
+                    values = equal if isinstance(equal, Failure) else {same.id: equal}
                     yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus)
@@ -165,22 +191,27 @@ class _Finisher:
         metrics: Iterable[Metric],
         values: Values | Failure,
         seen: float | None,
+        share: float | None = None,
     ) -> Iterator[Cell]:
-        """Yield the cells of some metrics; ``seen`` is the share of documents trained on."""
+        """Yield the cells of some metrics; ``seen`` is the share of documents trained on, ``share`` that measured."""
         if isinstance(values, Failure):
             self.failures.append(values)
-        return (make_cell(prepared, *place, metric, values, seen) for metric in metrics)
+        return (make_cell(prepared, *place, metric, values, seen, share) for metric in metrics)
 
-    def _values(self, name: str, corpus: str, group: str, family: MetricFamily) -> Values | Failure:
-        metric = self._evaluation.metrics[family.name]
-        groups = self._plan.surveys[corpus].groups
-        state = self._evaluation.group_state((name, corpus, group, family.name), groups)
+    def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
+        """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
+        name, corpus, group, family = key
+        metric, share = self._evaluation.metrics[family], None
+        state = self._evaluation.group_state(key, groups)
         if isinstance(state, Failure):
-            return state
+            part = self._evaluation.part(key, groups)
+            if part is None:
+                return state, None
+            state, share = part
         if isinstance(metric, CorpusMetric):
-            outcome = self.outcomes[corpus, family.name]
-            return outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})
-        return attempt(lambda: metric.finish(state), f"finishing {family.name}")
+            outcome = self.outcomes[corpus, family]
+            return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
+        return attempt(lambda: metric.finish(state), f"finishing {family}"), share
 
     def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
         """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
@@ -201,11 +232,8 @@ class _Finisher:
             seen = self._seen(prepared.name, corpus, groups)
             counts = {group: survey.groups[group] for group in groups}
             for family in families:
-                state = self._evaluation.group_state((prepared.name, corpus, WHOLE, family.name), counts)
-                metric = self._evaluation.metrics[family.name]
-                assert not isinstance(metric, CorpusMetric)
-                values = state if isinstance(state, Failure) else attempt(partial(metric.finish, state))
-                yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen)
+                values, share = self._values((prepared.name, corpus, WHOLE, family.name), counts)
+                yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
 
     def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
         """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
@@ -269,11 +297,12 @@ def make_cell(
     metric: Metric,
     values: Values | Failure,
     seen: float | None = None,
+    share: float | None = None,
 ) -> Cell:
     """Make the cell of a value, or of the reason why there is none.
 
     ``values`` are by metric id; ``seen`` is the share of the documents that the tokenizer was trained on, ``None`` if
-    that is unknown.
+    that is unknown; ``share`` is that on which the values rest, ``None`` for all.
     """
     place = (prepared.name, corpus, group, metric.id)
     problem = _problem(prepared, metric, values)
@@ -292,6 +321,7 @@ def make_cell(
         n=value.n,
         reason=value.no_interval,
         in_sample=seen,
+        measured=share,
     )
 
 

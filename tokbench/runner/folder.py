@@ -16,6 +16,7 @@ from tokbench.contracts.tokenizer import Saves, Tokenizer
 from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt
 from tokbench.files import write_atomically
+from tokbench.progress import Progress, silent
 from tokbench.results.blocks import StatesFile
 from tokbench.results.model import Results
 from tokbench.results.states import write_states
@@ -85,7 +86,9 @@ def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> Pr
     return replace(each, saved={"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest})
 
 
-def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec]) -> list[str]:
+def write_reports(
+    folder: Path, results: Results, reporters: list[ReporterSpec], progress: Progress = silent
+) -> list[str]:
     """Write raw states, ``results.json``, every report; return the problems with those that cannot be made or written.
 
     ``results.written`` gets the files that were written, and no other file of the folder. If the file of raw states
@@ -99,12 +102,14 @@ def write_reports(folder: Path, results: Results, reporters: list[ReporterSpec])
         (each.filename, partial(_write, folder / each.filename, partial(each.render, results))) for each in reporters
     ]
     problems = []
-    for name, write in files:
+    for done, (name, write) in enumerate(files):
+        progress("writing reports", done, len(files))
         outcome = attempt(write, name)
         if isinstance(outcome, Failure):
             problems.append(outcome.reason)
-        else:
+        elif folder / name not in results.written:
             results.written.append(folder / name)
+    progress("writing reports", len(files), len(files))
     return problems
 
 
@@ -113,6 +118,15 @@ def _write_states(folder: Path, results: Results) -> None:
     write_atomically(folder / STATES, data)
     digest = hashlib.sha256(data).hexdigest()
     results.states_file = StatesFile(file=STATES, sha256=digest, states=len(results.states))
+
+
+def write_again(folder: Path, results: Results) -> list[str]:
+    """Write ``results.json`` again, with what is known since the reports were written; return the problems."""
+    path = folder / "results.json"
+    if path not in results.written:
+        return []
+    outcome = attempt(lambda: _write(path, lambda: results.to_json(path.read_text(encoding="utf-8"))), path.name)
+    return [outcome.reason] if isinstance(outcome, Failure) else []
 
 
 def _write(path: Path, text: Callable[[], str]) -> None:

@@ -427,8 +427,10 @@ def check(config: Config, pool: WorkerPool) -> Checked:
     """
     pool.progress(READING, 0, None)  # at once, because reading may take long
     registry = load_registry()
-    plan = make_plan(config, registry, pool.progress)
-    prepared = load_all(plan, pool)
+    with pool.progress.phase("reading"):
+        plan = make_plan(config, registry, pool.progress)
+    with pool.progress.phase("loading"):
+        prepared = load_all(plan, pool)
     if plan.problems:
         error = InputError(reading_order(plan.problems))
         for each in prepared:

@@ -152,9 +152,9 @@ def _values(rows: Sequence[Series]) -> dict[str, list[float]]:
     """Return the values by unit, as each unit needs a scale of its own."""
     values: dict[str, list[float]] = {}
     for row in rows:
-        # A tokenizer that loses text could stretch the scale until all others looked alike.
-        measured = [(cell.lossy, cell.value) for cell in row.cells.values() if cell.value is not None]
-        known = [value for lossy, value in measured if not lossy] or [value for _, value in measured]
+        # A tokenizer that loses text, or is measured in part, could stretch the scale until all others looked alike.
+        measured = [(cell.aside, cell.value) for cell in row.cells.values() if cell.value is not None]
+        known = [value for aside, value in measured if not aside] or [value for _, value in measured]
         if known:
             values.setdefault(row.unit, []).extend(known)
     return values
@@ -181,5 +181,5 @@ def _row(tables: CellTables, row: Series, order: Sequence[str], scales: Mapping[
 
 
 def _level(cell: DisplayCell, scale: _Scale | None) -> int | None:
-    """Return the colour of a cell; what carries a mark of losses has none, whatever its number is."""
-    return None if cell.value is None or cell.lossy or scale is None else scale.level(cell.value)
+    """Return the colour of a cell; one that loses text or is partial has none, whatever its number is."""
+    return None if cell.value is None or cell.aside or scale is None else scale.level(cell.value)

@@ -69,7 +69,7 @@ def scatter(tables: CellTables, corpus: str) -> Scatter | None:
     drawing.grid(_FRAME, x_axis.ticks(), y_axis.ticks(), titles=axes)
     for name, backend, spot, cells, label in zip(names, backends, spots, pairs, labels, strict=True):
         tooltip = f"{name} ({backend}): {y_cells[name].title}; {x_cells[name].title}"
-        lossy = " lossy" if y_cells[name].lossy else ""
+        lossy = " lossy" if y_cells[name].aside else ""
         with drawing.group(f"p{styles[backend] % COLOURS}{lossy}", tooltip):
             _intervals(drawing, spot, cells, x_axis, y_axis)
             drawing.label(label)  # its leader begins below the mark

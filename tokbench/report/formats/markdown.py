@@ -53,16 +53,34 @@ def render(results: Results) -> str:
         _probes(report),
         _losses(report),
         _problems(report),
+        _shares(report),
         _definitions(report),
         _provenance(report),
     ]
-    head = f"# {markdown_text(results.name)}\n\ntokbench report: {markdown_text(report.subtitle)}.\n"
+    head = f"# {markdown_text(results.name)}\n\n{_partial(report)}tokbench report: {markdown_text(report.subtitle)}.\n"
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
     return "\n".join([head, *filter(None, [notes, *sections])])
 
 
+def _partial(report: Report) -> str:
+    """Return the mark of a run that was stopped, which stands above everything else."""
+    if not report.partial:
+        return ""
+    lines = [f"**{markdown_text(report.partial.sentence)}**", "Measured:"]
+    return "> " + " ".join([*lines, "; ".join(_row(*report.partial.corpora)) or "nothing"]) + ".\n\n"
+
+
+def _shares(report: Report) -> str:
+    if not report.partial or not report.partial.groups:
+        return ""
+    rows = [[*_row(corpus), _group(group), share] for corpus, group, share in report.partial.groups]
+    more = f"\nAnd {report.partial.left_out:,} more groups.\n" if report.partial.left_out else ""
+    text = "## Share measured\n\nOf the documents of each group, over all tokenizers, until the run was stopped.\n\n"
+    return text + markdown_table(["corpus", "group", "share"], rows, (2,)) + more
+
+
 def _cell(cell: DisplayCell) -> str:
-    return (f"**{cell.text}**" if cell.best else cell.text) + cell.marks
+    return (f"**{cell.text}**" if cell.best else cell.text) + cell.marks + (f" {cell.share}" if cell.share else "")
 
 
 def _cell_with_interval(cell: DisplayCell) -> str:
@@ -329,6 +347,8 @@ def _provenance(report: Report) -> str:
         markdown_table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
         markdown_table(["tokenizer", "backend", "engine", "options", "training", "sha256"], tokenizers),
         "".join(facts),
+        *(["Time\n", markdown_table(["phase", "time"], [_row(*each) for each in report.durations], (1,))]
+          if report.durations else []),
     ])  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def subtitle(tables: CellTables) -> str:
     if bad := _failed(results):
         parts.append(f"{_count(bad, 'cell')} failed")
     if results.interrupted:
-        parts.append("interrupted before it was through")
+        parts.append("stopped before it was through")
     return ", ".join(parts)
 
 
@@ -73,7 +73,7 @@ def _lossless(tables: CellTables) -> list[KeyNumber]:
     tested: dict[str, bool] = {}
     for corpus in tables.corpora:
         for name, cell in tables.series(tables.with_role(Role.ROUND_TRIP), corpus).cells.items():
-            if cell.value is not None:
+            if cell.value is not None and not cell.partial:
                 tested[name] = tested.get(name, True) and cell.value == 1
     if not tested:
         return []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from tokbench.failures import Failure, Heartbeat
-from tokbench.progress import Progress
+from tokbench.progress import Progress, RunProgress
 from tokbench.runner.workers.worker import Job, Recipe, TokenizerJob, WorkerContext
 
 ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
@@ -50,7 +50,7 @@ class WorkerPool(ABC):
     shared: ClassVar[bool] = False
 
     def __init__(self, progress: Progress) -> None:
-        self.progress = progress
+        self.progress = RunProgress.of(progress)
         self.kept: dict[str, Recipe] = {}
         self.notes: list[str] = []
 

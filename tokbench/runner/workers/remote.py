@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from tokbench.config.model import Limits
 from tokbench.errors import BackendError
 from tokbench.failures import attempt
-from tokbench.progress import Progress, silent
+from tokbench.progress import Progress, RunProgress, silent
 from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, end_with_parent
@@ -117,7 +117,7 @@ class _Run:
             timer.cancel()
         else:
             pool = ProcessPool(1, self.key.limits, silent, environment=self.key.environment)
-        pool.progress = progress
+        pool.progress = RunProgress.of(progress)
         try:
             yield pool
         except BaseException:

@@ -154,6 +154,10 @@ class Speed:
                 failures += [contender.failure] if contender.failure else []
         return outcome._replace(failures=failures)
 
+    def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
+        """Return the size of the slices times the tokenizers, of which the first is timed twice."""
+        return min(n_bytes, self._options.max_bytes) * (tokenizers + 1)
+
     def _rounds(
         self, contenders: list[_Contender], parts: list[TimedSlice], step: str, progress: Progress
     ) -> list[str]:
@@ -166,6 +170,7 @@ class Speed:
         control = [
             _Contender(first.name, _fresh(first.name, first.tokenizer), first.corpus) for first in contenders[:1]
         ]
+        progress(step, 0, options.rounds)
         field_ = contenders + control
         for contender in field_:
             contender.guarded(partial(contender.warm_up, parts[0], options.min_time))

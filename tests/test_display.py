@@ -1,0 +1,139 @@
+"""Progress of a run: bars, plain lines, JSON for machines, and the time left."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from tokbench import progress as progress_module
+from tokbench.display import Event, describe, progress_shown
+from tokbench.progress import RunProgress
+
+README = (Path(__file__).parents[1] / "tokbench" / "README.md").read_text(encoding="utf-8")
+
+
+def documented(heading):
+    """The first column of the table that follows a line of the README, without its code marks."""
+    table = README.split(heading)[1].split("|---|")[1].split("\n\n")[0]
+    return re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that goes on only when it is told to."""
+    now = [100.0]
+    monkeypatch.setattr(progress_module, "_now", lambda: now[0])
+
+    def go_on(seconds):
+        now[0] += seconds
+
+    return go_on
+
+
+def test_the_time_left_is_estimated_by_bytes(clock):
+    progress = RunProgress()
+    progress.expect({"small": 100, "large": 300}, {"c": 1000, "d": 1000}, {"c": 500}, workers=2)
+    assert progress.time_left() == (None, ("training", "measuring", "timing"))
+    with progress.phase("training"):
+        clock(10)
+        progress.trained("small")
+        assert progress.time_left() == (30, ("measuring", "timing")), "300 bytes at 10 bytes a second"
+        progress("training large", 150, 300)
+        clock(15)
+        assert progress.time_left().seconds == pytest.approx(150 / (250 / 25))
+        progress.trained("large")
+    with progress.phase("measuring"):
+        assert progress.time_left() == (None, ("measuring", "timing"))
+        clock(5)
+        progress.measured("c", documents=2, n_bytes=500, total=4)
+        assert progress.time_left() == (1500 / 100 + 500 / 50, ()), "a timing has one worker of the two"
+        progress.measured("d", documents=2, n_bytes=1000, total=2, from_store=True)
+        assert progress.time_left().seconds == 500 / 100 + 500 / 50, "what the store had costs nothing"
+    clock(3)
+    with progress.phase("timing"):
+        clock(4)
+        progress("timing on c", 1, 5)
+        assert progress.time_left() == (pytest.approx(400 / (100 / 4)), ())
+    assert progress.time_left() == (None, ())
+    assert progress.seconds == {"training": 25, "measuring": 5, "timing": 4}
+    assert progress.from_store == 2
+
+
+def test_a_training_from_the_store_says_nothing_of_the_speed_of_others(clock):
+    progress = RunProgress()
+    progress.expect({"stored": 100, "new": 300}, {}, {})
+    with progress.phase("training"):
+        clock(1)
+        progress.trained("stored", from_store=True)
+        assert progress.time_left() == (None, ("training",))
+        progress("training new", 1, 3)
+        clock(9)
+        assert progress.time_left() == (20, ())
+
+
+def test_a_line_says_how_far_a_corpus_is(clock):
+    progress = RunProgress()
+    progress.expect({}, {"c": 9_000_000}, {})
+    with progress.phase("measuring"):
+        progress.tokenizers_at_work("a", "b")
+        progress.measuring("c", 40)
+        clock(2)
+        progress.measured("c", documents=10, n_bytes=5_000_000, total=40)
+        progress.measured("c", documents=10, n_bytes=1_000_000, total=40, from_store=True)
+        assert describe(progress.steps["measuring c"], progress) == (
+            "measuring c: 20 of 40 documents x tokenizers (50 %), 2.5 MB/s, 10 from the store, at work: a, b, time left 0:01"
+        )
+
+
+def test_lines_come_at_each_step_and_not_more_often_than_every_few_seconds(capsys):
+    with progress_shown("lines") as progress:
+        for step in ("reading corpora (MB)", "measuring c"):
+            for done in range(1000):
+                progress(step, done, 1000)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split("] ")[1].split(":")[0] for line in lines] == ["reading corpora (MB)", "measuring c"]
+
+
+def test_the_keys_of_json_are_those_of_the_documentation():
+    assert documented("one JSON object a line") == [each.name for each in fields(Event)]
+
+
+def run_json(config, tmp_path):
+    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(tmp_path / "out"), "--log", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_nothing_but_json_reaches_standard_error(write_config, corpus, faulty, tmp_path):
+    code, lines = run_json(write_config(corpus, "  loud: {backend: Prints}"), tmp_path)
+    assert code == 0
+    assert {tuple(line) for line in lines} == {tuple(documented("one JSON object a line"))}
+    assert {line["event"] for line in lines} <= set(documented("The events are"))
+    measuring = [line for line in lines if line["step"] == "measuring c"]
+    assert (measuring[0]["event"], measuring[0]["corpus"], measuring[0]["tokenizer"]) == ("step", "c", "loud")
+    assert (measuring[-1]["done"], measuring[-1]["total"]) == (4, 4)
+    assert measuring[-1]["mb_per_s"] > 0
+    assert any(line["event"] == "output" and line["message"] for line in lines), "what a tokenizer prints"
+    assert (lines[-1]["event"], lines[-1]["from_store"]) == ("end", 0)
+    assert lines[-1]["message"].startswith("1 tokenizer on 1 corpus")
+
+
+def test_errors_and_warnings_are_json_as_well(write_config, tmp_path):
+    code, lines = run_json(write_config(metrics="[compresion]"), tmp_path)
+    assert code == 2
+    [error] = [line for line in lines if line["event"] == "error"]
+    assert error["message"].endswith("unknown metric 'compresion'; did you mean 'compression'?")
+    script = (
+        "from tokbench.display import only_json; only_json(); import logging, os, warnings;"
+        "logging.getLogger('tokbench.x').warning('careful'); logging.getLogger('tokbench').error('bad');"
+        "warnings.warn('old', stacklevel=1); os.write(2, b'from C\\n'); raise ValueError('a bug')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    found = [(line["event"], line["message"]) for line in map(json.loads, done.stderr.splitlines())]
+    assert found[:2] == [("warning", "careful"), ("warning", "bad")]
+    assert any(event == "warning" and "UserWarning: old" in message for event, message in found)
+    assert {("output", "from C"), ("output", "ValueError: a bug")} <= set(found)

@@ -186,6 +186,14 @@ class Prints(Bytes):
         return super().encode(text)
 
 
+class Complains(Bytes):
+    """Prints a line on standard error that is not all text."""
+
+    def encode(self, text, /):
+        os.write(2, b"\xff\xfe complaint\n")
+        return super().encode(text)
+
+
 _PROCESS = os.getpid()
 
 
@@ -373,7 +381,7 @@ def register_backends(register):
         Exits,
         Kills,
     ]
-    kinds += [Bytes, Leaks, LeavesSession, OtherIds, Hogs, Prints]
+    kinds += [Bytes, Leaks, LeavesSession, OtherIds, Hogs, Prints, Complains]
     for kind in kinds:
         register(
             tokbench.plugin.BackendSpec(name=kind.__name__, summary="faulty", load=lambda options, kind=kind: kind())

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tokbench_plugins.bpe.compiled.encode_merge import address_in, intrinsic, ir, types
+from tokbench_plugins.bpe.compiled.intrinsics import address_in, intrinsic, ir, types
 from tokbench_plugins.bpe.compiled.jit import inlined
 
 WINDOW: Final = 64

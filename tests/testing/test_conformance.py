@@ -1,6 +1,7 @@
 """Every built-in backend keeps every sentence of the contract."""
 
 import json
+import os
 from importlib import resources
 
 import pytest
@@ -101,6 +102,16 @@ def passes(backend, options, train=0, left=()):
 @pytest.mark.parametrize(("backend", "options", "train", "left"), [named(k) for k in range(len(CASES))])
 def test_a_built_in_backend(backend, options, train, left):
     passes(backend, options, train, left)
+
+
+@pytest.fixture(autouse=True)
+def _merges_are_recovered_once(tmp_path_factory, monkeypatch):
+    """Share a store among all tests of this file, which takes up recovered merges and nothing else."""
+    session = tmp_path_factory.getbasetemp()
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
+    monkeypatch.setenv(
+        "TOKBENCH_STORE", str((session.parent if "PYTEST_XDIST_WORKER" in os.environ else session) / "store")
+    )
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
 from tokbench.contracts.metric import TimedOutcome
@@ -86,16 +87,28 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
     return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
 
 
-def run(path: str | Path, output: str | Path | None = None, workers: int = 1) -> Results:
+def run(
+    path: str | Path,
+    output: str | Path | None = None,
+    workers: int = 1,
+    *,
+    limit: int | None = None,
+    only: Sequence[str] = (),
+    settings: Sequence[str] = (),
+) -> Results:
     """Execute a configuration.
 
     Args:
-        path: the YAML file.
+        path: the YAML file, or the name of a suite that ships with tokbench, such as ``quickstart``.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: processes that measure side by side, each with all tokenizers in memory. Trainings and
             timings come one at a time all the same, and no number depends on it. 0 runs everything in this
             process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
             no progress is shown.
+        limit: for a first look, the number of documents of each group to measure at most; training reads all text.
+        only: names of the tokenizers to measure; empty for all.
+        settings: values that replace those of the file: ``metrics.fertility.unit=icu``. Relative paths in them start
+            at the current folder. All three are recorded in the results.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -104,7 +117,7 @@ def run(path: str | Path, output: str | Path | None = None, workers: int = 1) ->
         InputError: something is wrong with the input, told before anything is measured.
     """
     created, start = datetime.now(UTC), time.perf_counter()
-    config = read_config(Path(path))
+    config = read_config(Path(path), Overrides(limit, tuple(only), tuple(settings)))
     folder = Path(output) if output is not None else None
     with progress_bars(shown=workers > 0) as progress, worker_pool(config, progress, workers) as pool:
         checked = check(config, pool)

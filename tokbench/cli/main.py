@@ -10,6 +10,7 @@ from tokbench.cli.check import check
 from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
 from tokbench.cli.list import list_
+from tokbench.cli.new import new
 from tokbench.cli.options import Debugging
 from tokbench.cli.run import run
 from tokbench.cli.store import store
@@ -27,7 +28,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, list_, check, inspect, train, store):
+for _command in (run, new, list_, check, inspect, train, store):
     tokbench.add_command(_command)
 
 

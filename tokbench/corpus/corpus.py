@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
@@ -76,13 +76,39 @@ class DocumentHash:
         return self._digest.hexdigest()
 
 
+class _FirstDocuments:
+    """Takes the first documents of each group, counts and hashes them; without a limit it takes all and keeps nothing.
+
+    >>> first = _FirstDocuments(1)
+    >>> first.take(Document("a", "en", "1", "c:1")), first.take(Document("b", "en", "2", "c:2")), first.documents
+    (True, False, 1)
+    """
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._taken: Counter[str] = Counter()
+        self.documents = 0
+        self.digest = DocumentHash()
+
+    def take(self, document: Document) -> bool:
+        """Return ``True`` if the document is among the first of its group."""
+        if self._limit is None:
+            return True
+        if self._taken[document.group] >= self._limit:
+            return False
+        self._taken[document.group] += 1
+        self.documents += 1
+        self.digest.add(document)
+        return True
+
+
 @dataclass
 class Survey:
     """The summary of a corpus, from one pass over it.
 
     Attributes:
-        sha256: the hash of group, key and text of all documents, in order.
-        documents, bytes: the totals of the whole corpus.
+        sha256: the hash of group, key and text of all documents, in order, without those that a limit leaves out.
+        documents, bytes: the totals of the same documents.
         evaluated_bytes: the size of the part that is evaluated.
         groups: the number of evaluated documents of each group, in order of appearance.
         evaluated: the fingerprints (uint64) of the evaluated documents, by group.
@@ -140,16 +166,23 @@ class Corpus:
     of one text are always in the same part. In a parallel corpus the hash is that of the key that translations share,
     so that they stay together.
 
+    With ``limit``, at most so many documents of each group are evaluated: the first ones. Training reads all its text.
+
     Every reading after the survey is hashed on the way. One that gives other documents ends with an error, so that no
     number rests on text with another hash than the results say.
     """
 
-    def __init__(self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False) -> None:
+    def __init__(
+        self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False, limit: int | None = None
+    ) -> None:
         self._sha256 = ""
+        self._whole = ""
+        self._first = _FirstDocuments(limit)
         self.name = name
         self.source = source
         self.holdout = holdout
         self.parallel = parallel
+        self.limit = limit
 
     def evaluation(self) -> Iterator[Document]:
         """Return the documents that are evaluated.
@@ -157,7 +190,19 @@ class Corpus:
         Raises:
             InputError: while reading: a file cannot be read, or the text is not that of the survey.
         """
-        return (document for document in self._documents() if not self.holdout or self._held_out(document))
+        documents = (document for document in self._documents() if not self.holdout or self._held_out(document))
+        return documents if self.limit is None else self._limited(documents)
+
+    def _limited(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """Yield the first documents of each group, and read no further than the last of them."""
+        first = _FirstDocuments(self.limit)
+        for document in documents:
+            if first.take(document):
+                yield document
+                if first.documents == self._first.documents:  # as many as the survey found
+                    break
+        if self._whole and first.digest.hexdigest() != self._first.digest.hexdigest():
+            raise self.changed()
 
     def training(self) -> Iterator[Document]:
         """Return the documents for training.
@@ -184,7 +229,7 @@ class Corpus:
         for document in self.source.documents():
             digest.add(document)
             yield document
-        if self._sha256 and digest.hexdigest() != self._sha256:
+        if self._whole and digest.hexdigest() != self._whole:
             raise self.changed()
 
     def changed(self) -> InputError:
@@ -204,8 +249,9 @@ class Corpus:
             InputError: a file cannot be read, the corpus or one of its parts is empty, groups of a parallel corpus
                 have different keys, or only some documents have gold words.
         """
-        found = Survey()
-        digest, shown = DocumentHash(), 0
+        found, first = Survey(), _FirstDocuments(self.limit)
+        digest, left = DocumentHash(), DocumentHash()
+        size = shown = 0
         evaluated: dict[str, bytearray] = defaultdict(bytearray)
         trained = bytearray()
         keys: dict[str, list[str]] = defaultdict(list)
@@ -214,16 +260,21 @@ class Corpus:
             text, group, _key, origin, gold, _ = document
             data = text.encode()
             digest.add(document)
-            found.documents += 1
-            found.bytes += len(data)
-            if found.bytes - shown >= _PROGRESS_BYTES:
-                shown = found.bytes
+            size += len(data)
+            if size - shown >= _PROGRESS_BYTES:
+                shown = size
                 progress(shown)
             mark = _mark(data)
             held = bool(self.holdout) and self._held_out(document)
-            if held or not self.holdout:
+            measured = (held or not self.holdout) and first.take(document)
+            if measured:
                 found.evaluated_bytes += len(data)
                 evaluated[group] += mark
+            if measured or not (held or not self.holdout):
+                found.documents += 1
+                found.bytes += len(data)
+                if self.limit is not None:
+                    left.add(document)
             if not held:
                 trained += mark
             if (gold is not None) not in marked:
@@ -235,7 +286,8 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        found.sha256 = self._sha256 = digest.hexdigest()
+        self._whole, self._first = digest.hexdigest(), first
+        found.sha256 = self._sha256 = self._whole if self.limit is None else left.hexdigest()
         found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
         found.trained = _numbers(trained)

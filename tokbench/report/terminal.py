@@ -44,6 +44,8 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     columns = _fitting(report, view, console.width)
     console.print()
     console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
+    for line in report.overrides:
+        console.print(_text(line, "yellow"))
     console.print()
     if view.rows:
         console.print(_table(view, columns))

@@ -43,7 +43,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, **override
     announce(f"reading {', '.join(map(str, configs))}")
     from tokbench.config.overrides import Overrides
 
-    runs = plan_runs(configs, output, Overrides(**overrides))
+    runs = plan_runs(configs, output, Overrides(**overrides), workers)
     sys.exit(run_each(runs, lambda each: _execute(each, workers, **overrides)))
 
 

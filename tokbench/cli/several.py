@@ -24,13 +24,14 @@ class PlannedRun:
     folder: Path
 
 
-def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides) -> list[PlannedRun]:
+def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, workers: int = 1) -> list[PlannedRun]:
     """Return the runs of a command; several are checked as a whole before the first begins.
 
     Args:
         given: files, folders of files, and names of shipped suites.
         output: the folder of the run; with several runs, or with a folder of files, each has a folder in it.
         overrides: what the command changes, in every configuration.
+        workers: as in a run; 0 also checks in this process.
 
     Raises:
         InputError: something is wrong with a configuration, or two have the same name; with all problems of all.
@@ -54,7 +55,7 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides) 
                 where = config.located.where(("name",))
                 message = f"{other.config} is called {config.name!r}, too; give each configuration a name of its own"
                 problems.append(Problem(where, message))
-            _check(config, folder)
+            _check(config, folder, workers)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -62,7 +63,7 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides) 
     return list(runs.values())
 
 
-def _check(config: Config, folder: Path) -> None:
+def _check(config: Config, folder: Path, workers: int) -> None:
     """Find everything that is wrong with a configuration and its folder.
 
     Raises:
@@ -72,7 +73,7 @@ def _check(config: Config, folder: Path) -> None:
     from tokbench.runner.folder import make_folder
     from tokbench.runner.prepare import check, worker_pool
 
-    with progress_bars() as progress, worker_pool(config, progress) as pool:
+    with progress_bars() as progress, worker_pool(config, progress, min(workers, 1)) as pool:
         check(config, pool)
     make_folder(folder)
 

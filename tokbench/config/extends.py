@@ -99,6 +99,7 @@ class _Reader:
         for over in [*bases[1:], own]:
             _merge(found, over, ())
             found.problems += over.problems
+            found.values[()] = over.values[()]
         found.name = own.name
         return found
 

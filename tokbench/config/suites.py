@@ -45,7 +45,7 @@ def shipped_suites() -> dict[str, Suite]:
     'probes.yaml'
     """
     folder = next((folder for folder in _FOLDERS if (folder / "quickstart.yaml").is_file()), None)
-    files = sorted(folder.glob("*.yaml")) if folder else []
+    files = sorted(folder.glob("*.yaml"), key=lambda path: path.stem) if folder else []
     return {path.stem: _suite(path) for path in files}
 
 

@@ -51,7 +51,7 @@ def overrides(results: Results) -> list[str]:
     if config.only:
         lines.append(f"only {', '.join(config.only)}")
     if config.settings:
-        lines.append(f"set by the command: {', '.join(config.settings)}")
+        lines.append(f"set by the command: {'; '.join(config.settings)}")
     return lines
 
 

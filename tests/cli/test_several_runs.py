@@ -1,16 +1,15 @@
 """Several configurations in one command, suites by name, and the options that change a configuration."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from tokbench.cli.main import tokbench as command
+from tokbench.cli.several import PlannedRun, run_each
 from tokbench.config.suites import shipped_suites
-from tokbench.errors import InputError
+from tokbench.errors import BackendError, InputError
 
 
 def config(name, tokenizers="  bytes: {backend: utf8_bytes}", metrics="[compression]"):
@@ -31,12 +30,6 @@ def write(name, text):
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def tokbench(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "tokbench", *arguments], capture_output=True, text=True, timeout=300, check=False
-    )
 
 
 def files():
@@ -107,11 +100,40 @@ def test_two_of_the_same_name_are_refused(folder, arguments):
 
 
 def test_the_worst_exit_code_counts_and_the_others_are_run(folder, faulty):
-    write("a.yaml", config("fails", tokenizers="  f: {backend: CrashesInEncode}\n  bytes: {backend: utf8_bytes}"))
+    tokenizers = "  f: {backend: DecodeRaises}\n  bytes: {backend: utf8_bytes}"
+    write("a.yaml", config("fails", tokenizers, "[compression, roundtrip]"))
     write("b.yaml", config("works"))
-    done = tokbench("run", "a.yaml", "b.yaml")
-    assert done.returncode == 1, done.stderr
+    done = CliRunner().invoke(command, ["run", "a.yaml", "b.yaml", "-w", "0"])
+    assert done.exit_code == 1, done.output
     assert files() == ["reports/fails/results.csv", "reports/works/results.csv"]
+
+
+def test_an_error_costs_one_run_and_an_interruption_all_that_follow(capsys):
+    runs = [PlannedRun(Path(name), Path(name)) for name in ("a.yaml", "b.yaml", "c.yaml", "d.yaml")]
+    begun = []
+
+    def execute(outcomes):
+        def one(run):
+            begun.append(run.config.name)
+            outcome = outcomes[len(begun) - 1]
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome
+
+        begun.clear()
+        return one
+
+    assert run_each(runs, execute([1, InputError("the text changed"), 0, 0])) == 2
+    assert len(begun) == 4
+    assert capsys.readouterr().err == "error: the text changed\n"
+    assert run_each(runs, execute([BackendError("gone"), 0, 0, 0])) == 1
+    assert run_each(runs, execute([0, 143, 0, 0])) == 143
+    assert begun == ["a.yaml", "b.yaml"]
+    with pytest.raises(KeyboardInterrupt):
+        run_each(runs, execute([0, 0, KeyboardInterrupt(), 0]))
+    assert capsys.readouterr().err.endswith("not run: c.yaml, d.yaml\nnot run: d.yaml\n")
+    with pytest.raises(BackendError):
+        run_each(runs[:1], execute([BackendError("gone")]))
 
 
 def test_new_writes_a_suite_and_never_over_a_file(folder):

@@ -180,6 +180,14 @@ def test_what_is_wrong_with_a_base_is_told(write, files, expected):
     assert any(line.startswith(expected) for line in lines), lines
 
 
+def test_a_chain_of_bases_has_an_end(write):
+    for k in range(1, 40):
+        write(f"{k}.yaml", f"extends: {k + 1}.yaml\n")
+    assert "20.yaml:1:10: more than 20 files extend one another; put some of them together" in told(
+        write("suite.yaml", SUITE.format("1.yaml"))
+    )
+
+
 def test_null_is_a_value_where_nothing_is_extended(write_config):
     config = read_config(write_config(extra="limits: {memory: null}\n"))
     assert config.problems == []

@@ -21,6 +21,7 @@ from tokbench.files import not_text
 from tokbench.results.blocks import ConfigFile
 
 _KEY: Final = "extends"
+_LONGEST_CHAIN: Final = 20
 
 
 def read_text(path: Path, shown: str) -> str:
@@ -110,7 +111,7 @@ class _Reader:
         try:
             base = self._find(name, path)
             identity = _identity(base.path)
-            _refuse_circle(identity, chain)
+            _check_chain(identity, chain)
             if identity not in self._read:
                 self._read[identity] = self._document(base, (*chain, identity))
         except InputError as error:
@@ -151,7 +152,10 @@ class _Reader:
         return document
 
 
-def _refuse_circle(identity: str, chain: tuple[str, ...]) -> None:
+def _check_chain(identity: str, chain: tuple[str, ...]) -> None:
+    """Raise an InputError if a base closes a circle, or is the last of too many that extend one another."""
+    if len(chain) > _LONGEST_CHAIN:
+        raise InputError(f"more than {_LONGEST_CHAIN} files extend one another; put some of them together")
     if identity in chain:
         circle = [*chain[chain.index(identity) :], identity]
         raise InputError(f"a configuration cannot extend itself: {' -> '.join(Path(each).name for each in circle)}")

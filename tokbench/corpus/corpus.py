@@ -107,8 +107,9 @@ class Survey:
     """The summary of a corpus, from one pass over it.
 
     Attributes:
-        sha256: the hash of group, key and text of all documents, in order, without those that a limit leaves out.
-        documents, bytes: the totals of the same documents.
+        sha256: the hash of group, key and text of all documents, in order: whoever trains on them knows them by it.
+        limited_sha256: the same without the documents that a limit leaves out; equal to ``sha256`` without a limit.
+        documents, bytes: the totals of the documents that ``limited_sha256`` covers.
         evaluated_bytes: the size of the part that is evaluated.
         groups: the number of evaluated documents of each group, in order of appearance.
         evaluated: the fingerprints (uint64) of the evaluated documents, by group.
@@ -116,6 +117,7 @@ class Survey:
     """
 
     sha256: str = ""
+    limited_sha256: str = ""
     documents: int = 0
     bytes: int = 0
     evaluated_bytes: int = 0
@@ -176,7 +178,6 @@ class Corpus:
         self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False, limit: int | None = None
     ) -> None:
         self._sha256 = ""
-        self._whole = ""
         self._first = _FirstDocuments(limit)
         self.name = name
         self.source = source
@@ -201,7 +202,7 @@ class Corpus:
                 yield document
                 if first.documents == self._first.documents:  # as many as the survey found
                     break
-        if self._whole and first.digest.hexdigest() != self._first.digest.hexdigest():
+        if self._sha256 and first.digest.hexdigest() != self._first.digest.hexdigest():
             raise self.changed()
 
     def training(self) -> Iterator[Document]:
@@ -229,7 +230,7 @@ class Corpus:
         for document in self.source.documents():
             digest.add(document)
             yield document
-        if self._whole and digest.hexdigest() != self._whole:
+        if self._sha256 and digest.hexdigest() != self._sha256:
             raise self.changed()
 
     def changed(self) -> InputError:
@@ -286,8 +287,9 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        self._whole, self._first = digest.hexdigest(), first
-        found.sha256 = self._sha256 = self._whole if self.limit is None else left.hexdigest()
+        self._first = first
+        found.sha256 = self._sha256 = digest.hexdigest()
+        found.limited_sha256 = found.sha256 if self.limit is None else left.hexdigest()
         found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
         found.trained = _numbers(trained)

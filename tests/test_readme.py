@@ -82,15 +82,16 @@ def test_the_quickstart_runs_without_network_and_measures_what_is_shown(tmp_path
 
 
 def test_the_configurations_shown_are_right(tmp_path):
-    [short], [long] = blocks(tables.README, "yaml"), blocks(tables.CONFIGS / "README.md", "yaml")
+    [short], [long, extension] = blocks(tables.README, "yaml"), blocks(tables.CONFIGS / "README.md", "yaml")
     [study] = blocks(tables.VOCABULARY, "yaml")
     (tmp_path / "news").mkdir()
     for language in ("fi", "en"):
         (tmp_path / "news" / f"{language}.txt").write_text(
             "".join(f"{language} {k}\n" for k in range(30)), encoding="utf-8"
         )
+    (tmp_path / "_base.yaml").write_text(long, encoding="utf-8")
     plans = []
-    for text in (short, long, long + study):
+    for text in (short, long, long + study, extension):
         (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
         config = read_config(tmp_path / "run.yaml")
         plans.append(make_plan(config, load_registry(), lambda step, done, total: None))
@@ -101,6 +102,8 @@ def test_the_configurations_shown_are_right(tmp_path):
         *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),
         *("spm-unigram-byte_fallback", "spm-unigram-no-byte_fallback", "cl100k", "gpt-4"),
     ]
+    extended = [(planned.name, planned.vocab_size) for planned in plans[3].tokenizers]
+    assert extended == [("gpt-4o", 0), ("mine", 16384), ("cl100k", 0), ("gpt-4", 0)]
 
 
 def test_the_training_shown_works(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.config.model import Config
+from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
 from tokbench.contracts.metric import TimedOutcome
@@ -102,6 +103,9 @@ def run(
     output: str | Path | None = None,
     workers: int = 1,
     *,
+    limit: int | None = None,
+    only: Sequence[str] = (),
+    settings: Sequence[str] = (),
     executor: str = "",
     scheduler: str = "",
     store: bool = True,
@@ -110,12 +114,16 @@ def run(
     """Execute a configuration.
 
     Args:
-        path: the YAML file.
+        path: the YAML file, or the name of a suite that ships with tokbench, such as ``quickstart``.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: processes that measure side by side, each with all tokenizers in memory. Trainings and
             timings come one at a time all the same, and no number depends on it. 0 runs everything in this
             process, so that a debugger works in plugins: nothing is isolated then, there are no time limits, and
             no progress is shown.
+        limit: for a first look, the number of documents of each group to measure at most; training reads all text.
+        only: names of the tokenizers to measure; empty for all.
+        settings: values that replace those of the file: ``metrics.fertility.unit=icu``. Relative paths in them start
+            at the current folder. All three are recorded in the results.
         executor: ``inprocess``, ``workers`` or ``dask``, which needs ``tokbench[cluster]``; by default ``workers``,
             or ``inprocess`` if there are 0. No number depends on it but times.
         scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
@@ -131,8 +139,8 @@ def run(
     """
     way = Executor(workers, executor, scheduler)
     kept = open_store() if store else None
+    config = read_config(Path(path), Overrides(limit, tuple(only), tuple(settings)))
     folder = Path(output) if output is not None else None
-    config = read_config(Path(path))
     if progress is not None:
         return _run(config, folder, way, kept, progress)
     with progress_shown("bars" if way.kind != "inprocess" and sys.stderr.isatty() else "none") as shown:

@@ -132,6 +132,72 @@ def test_translations_stay_together():
     assert 15 < len(keys["a"]) < 45
 
 
+LIMITED = [
+    Document(f"{group}{k}", group, str(k), f"c:{k}")
+    for k in range(30)
+    for group in ("a", "b")
+    if k < 20 or group == "b"
+]
+
+
+@pytest.mark.parametrize("holdout", [0.0, 0.4])
+def test_a_limit_takes_the_first_documents_of_each_group_to_measure(holdout):
+    whole = Corpus("c", Listed(LIMITED), holdout=holdout)
+    limited = Corpus("c", Listed(LIMITED), holdout=holdout, limit=3)
+    all_, survey = whole.survey(), limited.survey()
+    first = [d for group in "ab" for d in [d for d in whole.evaluation() if d.group == group][:3]]
+    assert sorted(limited.evaluation()) == sorted(first)
+    assert sum(map(len, limited.shards())) == 6
+    assert survey.groups == {"a": 3, "b": 3}
+    assert survey.evaluated_bytes == sum(len(d.text) for d in first)
+    assert list(limited.training()) == list(whole.training()), "training reads all its text"
+    assert survey.trained.tolist() == all_.trained.tolist()
+    left = [d for d in LIMITED if d in first or (holdout and d in list(whole.training()))]
+    assert (survey.documents, survey.bytes) == (len(left), sum(len(d.text) for d in left))
+    assert survey.limited_sha256 == Corpus("c", Listed(left)).survey().sha256 != all_.sha256
+    assert survey.sha256 == all_.sha256 == all_.limited_sha256, "by which training knows its text"
+
+
+def test_a_limit_that_leaves_nothing_out_gives_the_digest_of_the_whole():
+    whole, limited = (Corpus("c", Listed(LIMITED), limit=limit).survey() for limit in (None, 30))
+    assert whole.sha256 == limited.limited_sha256
+    assert limited.groups == {"a": 20, "b": 30}
+
+
+def test_under_a_limit_no_more_is_read_than_is_needed_and_changes_are_found():
+    source = Listed(list(LIMITED))
+    corpus = Corpus("c", source, limit=2)
+    corpus.survey()
+
+    class Watched(Listed):
+        read = 0
+
+        def documents(self):
+            for document in super().documents():
+                self.read += 1
+                yield document
+
+    corpus.source = watched = Watched(list(LIMITED))
+    assert len(list(corpus.evaluation())) == watched.read == 4
+    changed = [document._replace(text="new") if k == 3 else document for k, document in enumerate(LIMITED)]
+    corpus.source = Listed(changed)
+    with pytest.raises(tokbench.InputError, match="the text of corpus 'c' changed during the run"):
+        list(corpus.evaluation())
+    corpus.source = Listed([*LIMITED, Document("more", "b", "99", "c:99")])
+    assert len(list(corpus.evaluation())) == 4
+    with pytest.raises(tokbench.InputError, match="changed during the run"):
+        list(corpus.training())
+
+
+def test_a_limit_keeps_translations_together():
+    documents = [Document(f"{group}{k}", group, str(k), f"c:{k}") for group in "ab" for k in range(200)]
+    limited = Corpus("c", Listed(documents), holdout=0.5, parallel=True, limit=7)
+    limited.survey()
+    keys = {group: [d.key for d in limited.evaluation() if d.group == group] for group in "ab"}
+    assert keys["a"] == keys["b"]
+    assert len(keys["a"]) == 7
+
+
 def test_a_digest_tells_corpora_apart():
     one = Corpus("c", Listed([Document("ab", "g", "1", "x")])).survey().sha256
     assert one == Corpus("d", Listed([Document("ab", "g", "1", "elsewhere")])).survey().sha256

@@ -21,6 +21,7 @@ import tokbench
 import tokbench.plugin
 from tokbench import hookspecs
 from tokbench.config.model import CorpusEntry, Limits, MetricKeys, ReportEntry, TokenizerEntry, TopLevel, TrainEntry
+from tokbench.config.suites import shipped_suites
 from tokbench.contracts import tokenizer as protocol
 from tokbench.contracts.metric import Role
 from tokbench.registry import load_registry
@@ -125,14 +126,11 @@ def equal_size(results):
 
 
 def configurations():
-    """The first sentences of each file's comment."""
-    rows = []
-    for path in sorted(CONFIGS.glob("*.yaml")):
-        lines = itertools.takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
-        comment = " ".join(line.removeprefix("#").strip() for line in lines)
-        needs = "test data" if "TOKBENCH_TEST_DATA" in path.read_text(encoding="utf-8").split("schema:")[1] else ""
-        rows.append((f"[{path.name}]({path.name})", re.match(r"(.+?[.?])(?= |$)", comment)[1], needs))
-    return table(["file", "what it shows", "needs"], rows)
+    rows = [
+        (f"`{suite.name}`", f"[{suite.path.name}]({suite.path.name})", suite.summary, "test data" * suite.needs_data)
+        for suite in shipped_suites().values()
+    ]
+    return table(["suite", "file", "what it shows", "needs"], rows)
 
 
 def table_of(model, verb=""):

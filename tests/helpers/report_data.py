@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tokbench.contracts.metric import Role
 from tokbench.results.blocks import (
+    ConfigFile,
     CorpusInfo,
     Environment,
     LossCause,
@@ -284,7 +285,9 @@ def _poison(results: Results) -> None:
     """Hostile strings where a plugin, a file or an exception could have put them."""
     every = "".join(HOSTILE)
     results.name += every
-    results.config = replace(results.config, text=f"{results.config.text}# {every}\n")
+    bases = [ConfigFile(file=every, sha256=every, text=every)]
+    text = f"{results.config.text}# {every}\n"
+    results.config = replace(results.config, text=text, bases=bases, limit=5, only=[every], settings=[every])
     results.environment = replace(results.environment, cpu=every, packages={every: every})
     results.notes.append(every)
     results.plugins.append(PluginInfo(name=every, distribution=every, version=every, state="broken", reason=every))
@@ -294,7 +297,7 @@ def _poison(results: Results) -> None:
     results.metrics |= {name: metric_info(name, "fairness", "", "lower") for name in ("premium", "rank")}
     results.corpora[every] = CorpusInfo(
         source=every, options={every: every}, licence=every, sha256=every, documents=1, bytes=1, groups={every: 1},
-        reference=every,
+        reference=every, limit=5,
     )  # fmt: skip
     for number, text in enumerate(HOSTILE):
         results.cells.append(Cell(text, every, every, "premium", 1.5 + number, "", 1.2 + number, 1.9 + number, 3))

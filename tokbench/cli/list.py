@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tokbench.registry import Registry
 
 _KINDS = {
+    "suites": "suite",
     "plugins": "plugin",
     "backends": "backend",
     "corpora": "corpus source",
@@ -27,14 +28,28 @@ _KINDS = {
 @click.argument("kind", required=False, type=click.Choice(list(_KINDS)))
 @common_options
 def list_(kind: str | None) -> None:
-    """List plugins, backends, corpora, metrics and report formats, and say what is broken and why."""
+    """List shipped suites, plugins, backends, corpora, metrics and report formats, and say what is broken and why."""
     from rich.console import Console
 
     from tokbench.registry import load_registry
 
-    registry, console = load_registry(), Console()
+    console = Console()
+    if kind in {None, "suites"}:
+        _list_suites(console)
+    registry = load_registry()
     for each in [kind] if kind else _KINDS:
-        _list_plugins(registry, console) if each == "plugins" else _list_entries(registry, each, console)
+        if each == "plugins":
+            _list_plugins(registry, console)
+        elif each != "suites":
+            _list_entries(registry, each, console)
+
+
+def _list_suites(console: Console) -> None:
+    from tokbench.config.suites import shipped_suites
+
+    needs = " (needs test data: TOKBENCH_TEST_DATA)"
+    rows = [(each.name, each.summary + needs * each.needs_data) for each in shipped_suites().values()]
+    _table(console, "suites", (_KINDS["suites"], "what it shows; run it with 'tokbench run SUITE'"), rows)
 
 
 def _list_plugins(registry: Registry, console: Console) -> None:

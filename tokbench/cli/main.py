@@ -11,6 +11,7 @@ from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
 from tokbench.cli.list import list_
 from tokbench.cli.merge import merge
+from tokbench.cli.new import new
 from tokbench.cli.options import Debugging
 from tokbench.cli.run import run
 from tokbench.cli.store import store
@@ -28,7 +29,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, merge, list_, check, inspect, train, store):
+for _command in (run, merge, new, list_, check, inspect, train, store):
     tokbench.add_command(_command)
 
 

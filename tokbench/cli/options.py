@@ -71,6 +71,29 @@ def log_option(command: F) -> F:
     )(command)
 
 
+def override_options(command: F) -> F:
+    """Add the options that change what a configuration says: ``--limit``, ``--only`` and ``--set``."""
+    for option in (
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="PATH=VALUE",
+            help="Replace a value of the configuration, such as metrics.fertility.unit=icu; null removes it; may be "
+            "repeated.",
+        ),
+        click.option("--only", multiple=True, metavar="TOKENIZER", help="Measure this one alone; may be repeated."),
+        click.option(
+            "--limit",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="For a first look, measure at most N documents of each group; training reads all its text.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def parse_options(options: Sequence[str]) -> GivenOptions:
     """Parse options as they follow ``-O``: a plain value as in YAML, a list or mapping as JSON.
 

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tokbench.cli.interruption import Interruption
-from tokbench.cli.options import common_options, log_option, show_traceback
+from tokbench.cli.options import common_options, log_option, override_options, show_traceback
+from tokbench.cli.several import PlannedRun, plan_runs, run_each
 
 if TYPE_CHECKING:
     from tokbench.display import Log
 
 
 @click.command()
-@click.argument("config", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The run's folder [default: reports/NAME].")
+@click.argument("configs", nargs=-1, required=True, metavar="CONFIG...", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The run's folder; with several configurations, the folder of their folders [default: reports/NAME].",
+)
+@override_options
 @click.option(
     "-w",
     "--workers",
@@ -37,37 +44,42 @@ if TYPE_CHECKING:
 @click.option("--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work.")
 @log_option
 @common_options
-def run(
-    config: Path,
-    output: Path | None,
-    workers: int,
-    executor: str | None,
-    scheduler: str | None,
-    log: Log,
-    *,
-    no_store: bool,
-) -> None:
-    """Execute CONFIG and write results.json and the reports."""
-    from tokbench.display import announce, conclude, progress_shown
+def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, **options: Any) -> None:
+    """Execute each CONFIG and write results.json and the reports.
+
+    A CONFIG is a YAML file, a folder of them, or the name of a suite that ships with tokbench (see: tokbench list
+    suites). Several are all checked before the first is run, one after the other; each is written to a folder of its
+    own, and the exit code is the worst.
+    """
+    from tokbench.display import announce
 
     if not workers and log == "auto":
         log = "none"  # a debugger needs the terminal
-    announce(f"reading {config}", log)
+    announce(f"reading {', '.join(map(str, configs))}", log)
+    from tokbench.config.overrides import Overrides
+
+    overrides = Overrides(options["limit"], options["only"], options["settings"])
+    runs = plan_runs(configs, output, overrides, workers)
+    options |= {"executor": options["executor"] or "", "scheduler": options["scheduler"] or ""}
+    options["store"] = not options.pop("no_store")
+    sys.exit(run_each(runs, lambda each: _execute(each, workers, log, **options)))
+
+
+def _execute(run: PlannedRun, workers: int, log: Log, **options: Any) -> int:
+    """Execute one configuration, print a summary, and return its exit code."""
     from rich.console import Console
 
     from tokbench.api import run as execute
-    from tokbench.config.read import read_config
+    from tokbench.display import conclude, progress_shown
     from tokbench.report.report import Report
     from tokbench.report.terminal import summary
 
-    folder = output or Path("reports", read_config(config).name or "run")
-    way = {"executor": executor or "", "scheduler": scheduler or ""}
     with progress_shown(log) as progress:
-        results = execute(config, folder, workers, **way, store=not no_store, progress=progress)
+        results = execute(run.config, run.folder, workers, progress=progress, **options)
     summary(results, Console(), sorted(results.written))
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)
     for problem in results.problems:
         click.echo(f"error: {problem}", err=True)
     conclude(Report(results).subtitle, progress, log)
-    sys.exit(Interruption.exit_code if results.interrupted else int(results.failed))
+    return Interruption.exit_code if results.interrupted else int(results.failed)

@@ -10,9 +10,11 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
 from tokbench.contracts.options import GivenOptions, Options
 from tokbench.errors import Problem, shortened
+from tokbench.results.blocks import ConfigFile
 from tokbench.vocabulary.size.model import VocabularyStudy
 
 
@@ -98,6 +100,9 @@ class TopLevel(Options):
 
     schema_: Literal["tokbench/1"] = Field(alias="schema", description="version of this file's shape")
     name: Name = Field(description="name of the run, and of its folder")
+    extends: Annotated[tuple[str, ...], _ONE_OR_MORE] = Field(
+        default=(), description="a base or a list of bases, each a file or the name of a shipped suite"
+    )
     corpora: dict[Name, Any] = Field(min_length=1, description="texts, by name")
     tokenizers: dict[Name, Any] = Field(min_length=1, description="tokenizers under comparison, by name")
     metrics: tuple[Any, ...] = Field(min_length=1, description="metric families, by name or as {name: options}")
@@ -191,6 +196,9 @@ class Config:
         formats: the names of the report formats.
         limits: the limits in time and memory.
         study: the studies.
+        bases: the files that it extends, as they were read.
+        overrides: what the command changes.
+        left_out: the names of tokenizers, and of entries that make several, that the command leaves out.
         problems: everything that is wrong so far.
     """
 
@@ -206,4 +214,7 @@ class Config:
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     study: StudyEntry = field(default_factory=StudyEntry)
+    bases: list[ConfigFile] = field(default_factory=list)
+    overrides: Overrides = field(default_factory=Overrides)
+    left_out: frozenset[str] = frozenset()
     problems: list[Problem] = field(default_factory=list)

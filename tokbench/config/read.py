@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
+from tokbench.config.extends import read_extended, read_text
+from tokbench.config.grid import expand
 from tokbench.config.model import (
     Config,
     CorpusEntry,
@@ -19,47 +21,53 @@ from tokbench.config.model import (
     TokenizerEntry,
     TopLevel,
 )
-from tokbench.config.strict_yaml import Located, read_yaml
+from tokbench.config.overrides import Overrides, apply_settings
+from tokbench.config.strict_yaml import Located
+from tokbench.config.suites import find_config
 from tokbench.config.validate import validate
-from tokbench.errors import InputError, Problem
-from tokbench.files import not_text
+from tokbench.errors import InputError, Problem, did_you_mean
 
 M = TypeVar("M", bound=BaseModel)
 
+NO_OVERRIDES: Final = Overrides()
+"""Nothing is changed."""
 
-def read_config(path: Path) -> Config:
+
+def read_config(path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
     """Read a configuration file; the result lists in ``problems`` what is wrong with its entries.
+
+    Args:
+        path: the path of the file, or the name of a suite that ships with tokbench. A path that exists wins.
+        overrides: what the command changes.
 
     Raises:
         InputError: there is no such file, or it is not UTF-8, not YAML, or not a mapping.
+
+    >>> read_config(Path("probes")).name
+    'probes'
     """
-    return parse_config(_read(path), path)
+    found = find_config(path)
+    return parse_config(read_text(found, str(found)), found, overrides)
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError([Problem(str(path), f"cannot be read: {error.strerror}")]) from error
-    except UnicodeDecodeError as error:
-        kind = not_text(error.object) or f"not UTF-8 at byte {error.start}"
-        raise InputError([Problem(str(path), f"{kind}; a configuration is a YAML file in UTF-8")]) from error
-
-
-def parse_config(text: str, path: Path) -> Config:
-    """Read a configuration from its text.
+def parse_config(text: str, path: Path, overrides: Overrides = NO_OVERRIDES) -> Config:
+    """Read a configuration from its text, merged with the bases that it extends.
 
     Args:
         text: the YAML text.
         path: the path of the file, for messages. Relative paths in the text start at its folder.
+        overrides: what the command changes.
 
     Raises:
         InputError: the text is not YAML, or not a mapping.
     """
-    located = read_yaml(text, str(path))
+    located, bases = read_extended(text, path)
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
-    config = Config(text, located, path, path.parent.absolute(), problems=located.problems)
+    apply_settings(located, overrides.settings)
+    config = Config(
+        text, located, path, path.parent.absolute(), bases=bases, overrides=overrides, problems=located.problems
+    )
     top = _entry(TopLevel, located.data, (), config)
     if top:
         config.name = top.name
@@ -72,7 +80,26 @@ def parse_config(text: str, path: Path) -> Config:
     config.study = _entry(StudyEntry, _section(located, "study", dict), ("study",), config) or config.study
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = list(_metrics(config))
+    _keep_only(config)
     return config
+
+
+def _keep_only(config: Config) -> None:
+    """Take away the tokenizers that the command leaves out; names that do not exist are problems."""
+    only = config.overrides.only
+    variants = {name: [each.name for each in expand(name, entry)] for name, entry in config.tokenizers.items()}
+    # An entry that is malformed has a problem of its own.
+    known = {*_section(config.located, "tokenizers", dict), *(each for some in variants.values() for each in some)}
+    for name in only:
+        if name not in known:
+            config.problems.append(
+                Problem(f"--only {name}", f"no tokenizer is called {name!r}; {did_you_mean(name, known)}")
+            )
+    if only:
+        kept = {name for name, some in variants.items() if name in only or not set(some).isdisjoint(only)}
+        whole = {each for name, some in variants.items() if name in only for each in some}
+        config.left_out = frozenset(known - kept - whole - set(only))
+        config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if name in kept}
 
 
 def _section(located: Located, key: str, kind: type) -> Any:

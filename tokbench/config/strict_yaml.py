@@ -7,11 +7,13 @@ of YAML 1.2: ``no`` is a string.
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from pathlib import Path as FilePath
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -33,33 +35,110 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 Path = tuple[str | int, ...]
 
 
+class FilePlace(NamedTuple):
+    """A place in a file; line and column count from 1, and are 0 for a value of the command line, which has none.
+
+    >>> print(FilePlace("run.yaml", 3, 5), FilePlace("--set name=x", 0, 0))
+    run.yaml:3:5 --set name=x
+    """
+
+    name: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.line}:{self.column}" if self.line else self.name
+
+
 @dataclass
 class Located:
     """A YAML document as plain data, with the place of every key and value.
 
+    The values may come from several files: see :mod:`tokbench.config.extends`.
+
     Attributes:
         name: the name of the file, for messages.
         data: dicts, lists, strings, numbers, booleans, ``None``.
-        keys: by path, the place (line, column) of the key of a mapping.
+        keys: by path, the place of the key of a mapping.
         values: by path, the place of a value.
         problems: everything that was refused while reading.
+        folders: by the name of a file, the folder in which its relative paths start.
     """
 
     name: str
     data: Any = None
-    keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
-    values: dict[Path, tuple[int, int]] = field(default_factory=dict)
+    keys: dict[Path, FilePlace] = field(default_factory=dict)
+    values: dict[Path, FilePlace] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    folders: dict[str, FilePath] = field(default_factory=dict)
+
+    def place(self, path: Path) -> FilePlace:
+        """Return the place of a value, or of the nearest value around it."""
+        while path and path not in self.values:
+            path = path[:-1]
+        return self.values.get(path, FilePlace(self.name, 1, 1))
 
     def where(self, path: Path, *, key: bool = False) -> str:
         """Return ``file:line:column`` of a value, or of its key; if there is none, of the nearest value around it."""
-        if key and path in self.keys:
-            line, column = self.keys[path]
-            return f"{self.name}:{line}:{column}"
-        while path and path not in self.values:
-            path = path[:-1]
-        line, column = self.values.get(path, (1, 1))
-        return f"{self.name}:{line}:{column}"
+        return str(self.keys[path] if key and path in self.keys else self.place(path))
+
+    def put(self, path: Path, source: Located, at: Path = ()) -> None:
+        """Replace the value at a path, or add it, by that of another document at the path ``at``, with all its places.
+
+        Everything around the path must be there. A key that is replaced keeps its rank in its mapping.
+
+        >>> one, two = read_yaml("a: {b: 1, c: 2}", "one.yaml"), read_yaml("{x: [3, 4]}", "two.yaml")
+        >>> one.put(("a", "b"), two, ("x",))
+        >>> one.data, one.where(("a", "b", 1)), one.where(("a", "c"))
+        ({'a': {'b': [3, 4], 'c': 2}}, 'two.yaml:1:9', 'one.yaml:1:14')
+        """
+        value = copy.deepcopy(_value_at(source.data, at))
+        self._forget(path)
+        if path:
+            _value_at(self.data, path[:-1])[path[-1]] = value
+        else:
+            self.data = value
+        for inner in paths_in(value):
+            for mine, theirs in ((self.keys, source.keys), (self.values, source.values)):
+                if (*at, *inner) in theirs:
+                    mine[*path, *inner] = theirs[*at, *inner]
+        self.folders = {**source.folders, **self.folders}
+
+    def remove(self, path: Path) -> None:
+        """Remove a key from a mapping.
+
+        >>> located = read_yaml("a: {b: 1, c: 2}", "one.yaml")
+        >>> located.remove(("a", "b"))
+        >>> located.data, located.where(("a", "b"))
+        ({'a': {'c': 2}}, 'one.yaml:1:4')
+        """
+        self._forget(path)
+        del _value_at(self.data, path[:-1])[path[-1]]
+
+    def _forget(self, path: Path) -> None:
+        """Forget the places of a value and of all inside it, if it is there."""
+        try:
+            value = _value_at(self.data, path)
+        except (KeyError, IndexError):
+            return
+        for inner in paths_in(value):
+            self.keys.pop((*path, *inner), None)
+            self.values.pop((*path, *inner), None)
+
+
+def _value_at(data: Any, path: Path) -> Any:
+    for part in path:
+        data = data[part]
+    return data
+
+
+def paths_in(data: Any) -> Iterator[Path]:
+    """Yield the path of every value in some data, that of the whole first."""
+    yield ()
+    inside = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for part, value in inside:
+        for path in paths_in(value):
+            yield (part, *path)
 
 
 def read_yaml(text: str, name: str) -> Located:
@@ -119,11 +198,10 @@ class _Reader:
             self._refuse(event, "a second document begins here; one file is one run")
 
     def _refuse(self, event: yaml.Event, message: str) -> None:
-        line, column = _place(event)
-        self._located.problems.append(Problem(f"{self._located.name}:{line}:{column}", message))
+        self._located.problems.append(Problem(str(self._place(event)), message))
 
     def _value(self, path: Path, event: yaml.Event) -> Any:
-        self._located.values[path] = _place(event)
+        self._located.values[path] = self._place(event)
         if len(path) > _MAX_DEPTH:
             problem = f"nested deeper than {_MAX_DEPTH} levels"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)  # type: ignore[arg-type]
@@ -162,11 +240,11 @@ class _Reader:
                 self._value((*path, "?"), next(self._events))
                 continue
             if key in mapping:
-                line, _ = self._located.keys[*path, key]
-                self._refuse(event, f"key {key!r} is given twice (first at line {line})")
+                first = self._located.keys[*path, key]
+                self._refuse(event, f"key {key!r} is given twice (first at line {first.line})")
                 self._value((*path, "?"), next(self._events))
                 continue
-            self._located.keys[*path, key] = _place(event)
+            self._located.keys[*path, key] = self._place(event)
             mapping[key] = self._value((*path, key), next(self._events))
         return mapping
 
@@ -176,11 +254,9 @@ class _Reader:
             sequence.append(self._value((*path, len(sequence)), event))
         return sequence
 
-
-def _place(event: yaml.Event) -> tuple[int, int]:
-    """Return line and column, counted from 1."""
-    mark: Any = event.start_mark
-    return mark.line + 1, mark.column + 1
+    def _place(self, event: yaml.Event) -> FilePlace:
+        mark: Any = event.start_mark
+        return FilePlace(self._located.name, mark.line + 1, mark.column + 1)
 
 
 def plain_scalar(text: str) -> Any:

@@ -33,13 +33,26 @@ def validate(
 
     Validation is strict in the way of JSON: a list may become a tuple, and a string a path; but ``no`` does not become
     false, and ``"12"`` does not become 12. ``also`` names further keys that are allowed beside those of the model.
+    A relative path starts at the folder of the file in which it stands, or else at ``base``.
     """
+    context = {"base": base, "bases": _folders(data, located, path)}
     try:
-        return model.model_validate_json(json.dumps(data), strict=True, context={"base": base})
+        return model.model_validate_json(json.dumps(data), strict=True, context=context)
     except ValidationError as error:
         for where, key, message in _mistakes(model, data, error.errors(), also):
             problems.append(Problem(located.where((*path, *where), key=key), message))
         return None
+
+
+def _folders(data: Any, located: Located, path: Place) -> dict[str, Path]:
+    """Return for each key of a mapping the folder of the file in which its value stands, as far as it is known."""
+    folders = {}
+    for key in data if isinstance(data, Mapping) and located.folders else ():
+        place = (*path, key) if (*path, key) in located.values else (*path, "grid", key)
+        folder = located.folders.get(located.place(place).name)
+        if folder is not None:
+            folders[key] = folder
+    return folders
 
 
 def validate_options(model: type[M], options: GivenOptions, what: str) -> M:

@@ -40,13 +40,14 @@ def _expand(match: re.Match[str]) -> str:
 def _resolve(value: Any, info: ValidationInfo) -> Any:
     if not isinstance(value, str):
         return value
-    base = (info.context or {}).get("base", Path())
+    context = info.context or {}
+    base = context.get("bases", {}).get(info.field_name) or context.get("base", Path())
     # A string again: strict validation takes a path from a string only.
     return str(Path(base, Path(_VARIABLE.sub(_expand, value)).expanduser()))
 
 
 LocalPath = Annotated[Path, BeforeValidator(_resolve)]
-"""A path relative to the folder of the configuration file; ``${NAME}`` stands for an environment variable."""
+"""A path relative to the folder of the configuration file it stands in; ``${NAME}`` is an environment variable."""
 
 
 def _resolve_unless_address(value: Any, info: ValidationInfo) -> Any:

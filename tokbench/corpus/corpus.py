@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
@@ -87,13 +87,64 @@ class DocumentHash:
         return self._digest.hexdigest()
 
 
+class _FirstDocuments:
+    """Takes the first documents of each group, counts and hashes them; without a limit it takes all and keeps nothing.
+
+    >>> first = _FirstDocuments(1)
+    >>> first.take(Document("a", "en", "1", "c:1")), first.take(Document("b", "en", "2", "c:2")), first.documents
+    (True, False, 1)
+    """
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._taken: Counter[str] = Counter()
+        self.documents = 0
+        self.digest = DocumentHash()
+
+    def take(self, document: Document) -> bool:
+        """Return ``True`` if the document is among the first of its group."""
+        if self._limit is None:
+            return True
+        if self._taken[document.group] >= self._limit:
+            return False
+        self._taken[document.group] += 1
+        self.documents += 1
+        self.digest.add(document)
+        return True
+
+
+class _KeptDocuments:
+    """Keeps documents in memory as long as they take no more than ``room`` bytes, and then none.
+
+    >>> kept = _KeptDocuments(1)
+    >>> kept.add(Document("a", "en", "1", "c:1"))
+    >>> kept.documents, kept.n_bytes
+    (None, 0)
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self.documents: list[Document] | None = []
+        self.n_bytes = 0
+
+    def add(self, document: Document) -> None:
+        """Keep one more, or none at all if that is too much."""
+        if self.documents is None:
+            return
+        self.documents.append(document)
+        self.n_bytes += _memory(document)
+        if self.n_bytes > self._room:
+            self.documents, self.n_bytes = None, 0
+
+
 @dataclass
 class Survey:
     """The summary of a corpus, from one pass over it.
 
     Attributes:
-        sha256: the hash of group, key and text of all documents, in order.
-        documents, bytes: the totals of the whole corpus.
+        sha256: the hash of group, key and text of all documents, in order: whoever trains on them knows them by it.
+        limited_sha256: the same without the documents that a limit leaves out; equal to ``sha256`` without a limit.
+        documents, bytes: the totals of the documents that ``limited_sha256`` covers.
         evaluated_bytes: the size of the part that is evaluated.
         groups: the number of evaluated documents of each group, in order of appearance.
         evaluated: the fingerprints (uint64) of the evaluated documents, by group.
@@ -101,6 +152,7 @@ class Survey:
     """
 
     sha256: str = ""
+    limited_sha256: str = ""
     documents: int = 0
     bytes: int = 0
     evaluated_bytes: int = 0
@@ -151,6 +203,8 @@ class Corpus:
     of one text are always in the same part. In a parallel corpus the hash is that of the key that translations share,
     so that they stay together.
 
+    With ``limit``, at most so many documents of each group are evaluated: the first ones. Training reads all its text.
+
     The survey may keep the documents in memory. What is not kept is read again each time, and hashed on the way: a
     reading that gives other documents ends with an error. So no number rests on text with another hash than the
     results say.
@@ -159,14 +213,18 @@ class Corpus:
         kept_bytes: about how much memory the documents take that the survey kept.
     """
 
-    def __init__(self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False) -> None:
+    def __init__(
+        self, name: str, source: Source, *, holdout: float = 0.0, parallel: bool = False, limit: int | None = None
+    ) -> None:
         self._sha256 = ""
         self._kept: list[Document] | None = None
         self.kept_bytes = 0
+        self._first = _FirstDocuments(limit)
         self.name = name
         self.source = source
         self.holdout = holdout
         self.parallel = parallel
+        self.limit = limit
 
     def evaluation(self) -> Iterator[Document]:
         """Return the documents that are evaluated.
@@ -174,7 +232,19 @@ class Corpus:
         Raises:
             InputError: while reading: a file cannot be read, or the text is not that of the survey.
         """
-        return (document for document in self._documents() if not self.holdout or self._held_out(document))
+        documents = (document for document in self._documents() if not self.holdout or self._held_out(document))
+        return documents if self.limit is None else self._limited(documents)
+
+    def _limited(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """Yield the first documents of each group, and read no further than the last of them."""
+        first = _FirstDocuments(self.limit)
+        for document in documents:
+            if first.take(document):
+                yield document
+                if first.documents == self._first.documents:  # as many as the survey found
+                    break
+        if self._sha256 and first.digest.hexdigest() != self._first.digest.hexdigest():
+            raise self.changed()
 
     def training(self) -> Iterator[Document]:
         """Return the documents for training.
@@ -225,32 +295,34 @@ class Corpus:
             InputError: a file cannot be read, the corpus or one of its parts is empty, groups of a parallel corpus
                 have different keys, or only some documents have gold words.
         """
-        found = Survey()
-        digest, shown = DocumentHash(), 0
+        found, first = Survey(), _FirstDocuments(self.limit)
+        digest, left = DocumentHash(), DocumentHash()
+        size = shown = 0
         evaluated: dict[str, bytearray] = defaultdict(bytearray)
         trained = bytearray()
         keys: dict[str, list[str]] = defaultdict(list)
         marked: dict[bool, str] = {}
-        kept: list[Document] | None = []
-        used = 0
+        kept = _KeptDocuments(room)
         for document in self.source.documents():
             text, group, _key, origin, gold, _ = document
             data = text.encode()
             digest.add(document)
-            if kept is not None:
-                used += _memory(document)
-                kept.append(document)
-                kept = kept if used <= room else None
-            found.documents += 1
-            found.bytes += len(data)
-            if found.bytes - shown >= _PROGRESS_BYTES:
-                shown = found.bytes
+            kept.add(document)
+            size += len(data)
+            if size - shown >= _PROGRESS_BYTES:
+                shown = size
                 progress(shown)
             mark = _mark(data)
             held = bool(self.holdout) and self._held_out(document)
-            if held or not self.holdout:
+            measured = (held or not self.holdout) and first.take(document)
+            if measured:
                 found.evaluated_bytes += len(data)
                 evaluated[group] += mark
+            if measured or not (held or not self.holdout):
+                found.documents += 1
+                found.bytes += len(data)
+                if self.limit is not None:
+                    left.add(document)
             if not held:
                 trained += mark
             if (gold is not None) not in marked:
@@ -262,8 +334,10 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
+        self._first = first
         found.sha256 = self._sha256 = digest.hexdigest()
-        self._kept, self.kept_bytes = kept, used if kept is not None else 0
+        self._kept, self.kept_bytes = kept.documents, kept.n_bytes
+        found.limited_sha256 = found.sha256 if self.limit is None else left.hexdigest()
         found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
         found.trained = _numbers(trained)

@@ -9,7 +9,7 @@ from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
 from tokbench.report.sections.fairness import FairnessSection, fairness
-from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, subtitle
+from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
 from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs
@@ -61,6 +61,11 @@ class Report:
     def durations(self) -> list[tuple[str, str]]:
         """The phases of the run in words, with their seconds."""
         return durations(self.results)
+
+    @cached_property
+    def overrides(self) -> list[str]:
+        """A line for each way in which the command changed what the configuration says."""
+        return overrides(self.results)
 
     @cached_property
     def key_numbers(self) -> list[KeyNumber]:

@@ -49,6 +49,8 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
         console.print(
             _text(f"{report.partial.sentence} Measured: {'; '.join(report.partial.corpora) or 'nothing'}.", "yellow")
         )
+    for line in report.overrides:
+        console.print(_text(line, "yellow"))
     console.print()
     if view.rows:
         console.print(_table(view, columns))

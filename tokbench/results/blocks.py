@@ -9,18 +9,41 @@ from tokbench.results.cells import TokenizerState
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConfigFile:
+    """A file that a configuration extends.
+
+    Attributes:
+        file: its path, from the folder of the configuration on, or the name of a suite that ships with tokbench.
+        sha256: the digest of its text, UTF-8.
+        text: its text.
+    """
+
+    file: str
+    sha256: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """The configuration of a run.
+    """The configuration of a run: with the files and options that are named here, the run can be made again.
 
     Attributes:
         file: the name of the file, without its folder.
         sha256: the digest of its text, UTF-8.
         text: its text.
+        bases: the files that it extends, directly or through one another, in the order in which they were read.
+        limit: the number of documents of each group that were measured at most; ``None`` if all were.
+        only: the names to which the tokenizers were restricted; empty if all were measured.
+        settings: values that replaced those of the files, as they were given: ``metrics.fertility.unit=icu``.
     """
 
     file: str = ""
     sha256: str = ""
     text: str = ""
+    bases: list[ConfigFile] = field(default_factory=list)
+    limit: int | None = None
+    only: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,10 +152,11 @@ class CorpusInfo:
         source: the kind of source, such as ``text``.
         options: the source's options, as they were written.
         licence: the licence of the texts; empty if nobody said.
-        sha256: the digest of all documents; empty if it is not known. For parts that were merged it is ``merged:`` and
-            a digest of the digests in ``parts``.
+        sha256: the digest of all documents, those left out that a limit kept from being measured; empty if it is not
+            known. For parts that were merged it is ``merged:`` and a digest of the digests in ``parts``.
         parts: the digests of the parts, if runs over them were merged; else empty.
-        documents, bytes: the size of the corpus, UTF-8.
+        limit: the number of documents of each group that were measured at most; ``None`` if all were.
+        documents, bytes: the size of what ``sha256`` covers, UTF-8.
         evaluated_bytes: bytes of the part that was measured.
         holdout: the share of the documents kept from training; ``None`` if all serve for both.
         parallel: whether the groups are translations of one another.
@@ -145,6 +169,7 @@ class CorpusInfo:
     licence: str = ""
     sha256: str = ""
     parts: list[str] = field(default_factory=list)
+    limit: int | None = None
     documents: int | None = None
     bytes: int | None = None
     evaluated_bytes: int | None = None

@@ -41,9 +41,16 @@ _PACKAGES = (
 
 
 def describe_config(config: Config) -> RunConfig:
-    """Return the text of a configuration and its digest."""
-    digest = hashlib.sha256(config.text.encode()).hexdigest()
-    return RunConfig(file=config.path.name, sha256=digest, text=config.text)
+    """Return the texts of a configuration and of its bases with their digests, and what the command changed."""
+    return RunConfig(
+        file=config.path.name,
+        sha256=hashlib.sha256(config.text.encode()).hexdigest(),
+        text=config.text,
+        bases=config.bases,
+        limit=config.overrides.limit,
+        only=list(config.overrides.only),
+        settings=list(config.overrides.settings),
+    )
 
 
 def describe_machine() -> Environment:
@@ -106,7 +113,8 @@ def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
         source=entry.source,
         options=entry.options,
         licence=corpus.source.licence,
-        sha256=survey.sha256,
+        sha256=survey.limited_sha256,
+        limit=corpus.limit,
         documents=survey.documents,
         bytes=survey.bytes,
         evaluated_bytes=survey.evaluated_bytes,

@@ -58,6 +58,7 @@ def render(results: Results) -> str:
         _provenance(report),
     ]
     head = f"# {markdown_text(results.name)}\n\n{_partial(report)}tokbench report: {markdown_text(report.subtitle)}.\n"
+    head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
     return "\n".join([head, *filter(None, [notes, *sections])])
 
@@ -315,12 +316,17 @@ def _definitions(report: Report) -> str:
     return "## Definitions\n\n" + markdown_table(head, rows)
 
 
+def _documents(documents: int | None, limit: int | None) -> str:
+    limited = "" if limit is None else f" (at most {limit:,} a group measured)"
+    return "unknown" if documents is None else f"{documents}{limited}"
+
+
 def _provenance(report: Report) -> str:
     results = report.results
     corpora = [
         [
             *_row(name, corpus.source, corpus.licence or "not stated"),
-            "unknown" if corpus.documents is None else str(corpus.documents),
+            _documents(corpus.documents, corpus.limit),
             "unknown" if corpus.bytes is None else byte_size(corpus.bytes),
             *_row(corpus.sha256 or "unknown"),
         ]
@@ -342,6 +348,10 @@ def _provenance(report: Report) -> str:
     facts = [f"- {': '.join(_row(name, plain(value)))}\n" for name, value in report.environment.items()]
     if results.config.sha256:
         facts.append(f"- configuration: sha256 {markdown_text(results.config.sha256)}\n")
+    facts += [
+        f"- it extends {markdown_text(base.file)}: sha256 {markdown_text(base.sha256)}\n"
+        for base in results.config.bases
+    ]
     return "\n".join([
         "## Provenance\n",
         markdown_table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),

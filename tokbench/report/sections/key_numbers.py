@@ -37,6 +37,24 @@ def subtitle(tables: CellTables) -> str:
     return ", ".join(parts)
 
 
+def overrides(results: Results) -> list[str]:
+    """Return a line for each way in which the command changed what the configuration says.
+
+    >>> from tokbench.results.blocks import RunConfig
+    >>> overrides(Results(name="r", config=RunConfig(limit=5, only=["gpt-4"], settings=["limits.step=9"])))
+    ['first look: at most 5 documents a group', 'only gpt-4', 'set by the command: limits.step=9']
+    """
+    config = results.config
+    lines = []
+    if config.limit is not None:
+        lines.append(f"first look: at most {_count(config.limit, 'document')} a group")
+    if config.only:
+        lines.append(f"only {', '.join(config.only)}")
+    if config.settings:
+        lines.append(f"set by the command: {'; '.join(config.settings)}")
+    return lines
+
+
 def key_numbers(tables: CellTables) -> list[KeyNumber]:
     """Return the numbers of tokenizers, text and cells, and the most important findings."""
     results = tables.results

@@ -31,6 +31,8 @@ Path = tuple[str | int, ...]
 READING: Final = "reading corpora (MB)"
 """The step of the progress while corpora are read for the first time."""
 
+_LEFT_OUT: Final = "{0} needs tokenizer {1!r}, which --only leaves out; add --only {1}"
+
 _STUDY: Final = "a study: write 'study: {vocabulary: {}}'"
 
 
@@ -79,7 +81,9 @@ class _Planner:
             return
         if isinstance(source, HasNotes):
             self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
-        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel)
+        bound = any(name in each.corpora for each in self._config.metrics)
+        limit = self._config.overrides.limit if entry.evaluate or bound else None
+        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit)
         room = KEPT_TEXT - sum(each.kept_bytes for each in self._plan.corpora.values())
         survey = self._try(path, lambda: corpus.survey(progress, room))
         if survey is not None:
@@ -111,11 +115,15 @@ class _Planner:
         absent = missing(spec) or ""
         if absent and not entry.optional:
             self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
+        kept = [each for each in expand(name, entry) if each.name not in self._config.left_out]
         smaller = self._smaller_sizes(entry, spec)
         if smaller:
             train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
             entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
         for variant in expand(name, entry):
+            sizes = {each.vocab_size for each in kept if each.options == variant.options}
+            if not sizes or (variant.vocab_size not in sizes and variant.vocab_size not in smaller):
+                continue
             # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
             optional = entry.optional or variant.vocab_size in smaller
             self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
@@ -168,7 +176,9 @@ class _Planner:
             other, path = entry.same_as, ("tokenizers", name, "same_as")
             if not other:
                 continue
-            if other in variants[name]:
+            if other in self._config.left_out:
+                self._problem(path, _LEFT_OUT.format(name, other))
+            elif other in variants[name]:
                 self._problem(path, f"{other!r} cannot be compared with itself; name another tokenizer")
             elif declared.get(other):
                 self._problem(
@@ -296,8 +306,10 @@ class _Planner:
 
     def _named_tokenizer(self, name: str, path: Path) -> None:
         known = [each.name for each in self._plan.tokenizers]
+        if name in self._config.left_out:
+            self._problem(path, _LEFT_OUT.format(path[1 if path[0] == "tokenizers" else 2], name))
         # One that is malformed has a problem of its own.
-        if name and name not in known and name not in self._config.located.data["tokenizers"]:
+        elif name and name not in known and name not in self._config.located.data["tokenizers"]:
             self._problem(path, f"unknown tokenizer {name!r}; {did_you_mean(name, known)}")
         elif name and name not in known and name in self._config.tokenizers:
             variants = [each.name for each in expand(name, self._config.tokenizers[name])]

@@ -1,0 +1,170 @@
+"""What a command changes of a configuration: other values, fewer tokenizers, a limit of documents."""
+
+import pytest
+import yaml
+from conftest import cell, problems
+
+import tokbench
+from tokbench.config.overrides import Overrides
+from tokbench.config.read import read_config
+from tokbench.errors import InputError
+
+TOKENIZERS = """  bytes: {backend: utf8_bytes}
+  gpt-4.1: {backend: regex_bpe, train: {corpus: sample, vocab_size: [300, 400]}}
+  units: {backend: utf16_units}"""
+METRICS = "[compression, {fertility: {unit: uax29}}, {nsl: {reference: bytes}}]"
+
+
+def changed(write_config, *settings, metrics=METRICS):
+    return read_config(write_config(tokenizers=TOKENIZERS, metrics=metrics), Overrides(settings=settings))
+
+
+@pytest.mark.parametrize(
+    ("setting", "place", "value"),
+    [
+        ("name=other", ("name",), "other"),
+        ("limits.step=5", ("limits",), {"step": 5}),
+        ("report.formats=[csv, md]", ("report",), {"formats": ["csv", "md"]}),
+        ("corpora.sample.part=code", ("corpora", "sample"), {"source": "sample", "part": "code"}),
+        ("corpora.sample.part=null", ("corpora", "sample"), {"source": "sample"}),
+        ("tokenizers.gpt-4.1.train.vocab_size=500", ("tokenizers", "gpt-4.1", "train", "vocab_size"), 500),
+        ("tokenizers.gpt-4.1.pattern=a=b", ("tokenizers", "gpt-4.1", "pattern"), "a=b"),
+        ('tokenizers.gpt-4.1.pattern="7"', ("tokenizers", "gpt-4.1", "pattern"), "7"),
+        ("tokenizers.new={backend: codepoints}", ("tokenizers", "new"), {"backend": "codepoints"}),
+        ("metrics.fertility.unit=icu", ("metrics", 1), {"fertility": {"unit": "icu"}}),
+        ("metrics.compression.x=1", ("metrics", 0), {"compression": {"x": 1}}),
+        ("metrics.fertility=null", ("metrics",), ["compression", {"nsl": {"reference": "bytes"}}]),
+        ("metrics.fertility={}", ("metrics", 1), {"fertility": {}}),
+        ("metrics=[roundtrip]", ("metrics",), ["roundtrip"]),
+    ],
+)
+def test_a_value_is_replaced_and_nothing_else(write_config, setting, place, value):
+    config = changed(write_config, setting)
+    assert config.problems == []
+    expected = yaml.safe_load(config.text)
+    found = expected
+    for part in place[:-1]:
+        found = found[part]
+    found[place[-1]] = value
+    assert config.located.data == expected
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("name", "--set name: write it as PATH=VALUE, such as metrics.fertility.unit=icu"),
+        ("a..b=1", "--set a..b=1: write it as PATH=VALUE"),
+        ("name=", '--set name=: the value is missing; write "" for an empty text, null to remove the key'),
+        ("name=[1", "--set name=[1: not YAML: "),
+        ("name=&x y", "--set name=&x y: anchor &x: anchors and aliases are refused"),
+        ("nmae=x", "--set nmae=x: unknown key 'nmae'; did you mean 'name'?"),
+        ("limits.stp=5", "--set limits.stp=5: unknown key 'stp'; did you mean 'step'?"),
+        ("limits.step=soon", '--set limits.step=soon: step: must be a number, but is "soon"'),
+        ("name.x=1", "--set name.x=1: name has no keys inside; set it as a whole: --set 'name=...'"),
+        (
+            "metrics.fertilty.unit=icu",
+            "--set metrics.fertilty.unit=icu: the run has no metric 'fertilty'; did you mean 'fertility'? (--set 'metrics=[...]'",
+        ),
+        ("metrics.spd=null", "--set metrics.spd=null: the run has no metric 'spd'; known: compression, fertility, nsl"),
+        (
+            "tokenizers.byts.optional=true",
+            "--set tokenizers.byts.optional=true: the configuration has no 'byts' here; did you mean 'bytes'? (--set 'tokenizers",
+        ),
+        ("limits.step=null", "--set limits.step=null: null removes a key, and there is no 'step'; none are known"),
+        ("extends=quickstart", "--set extends=quickstart: bases are read from the file; write a file with 'extends'"),
+    ],
+)
+def test_a_setting_is_validated_like_a_file(write_config, setting, message):
+    lines = [str(problem) for problem in changed(write_config, setting).problems]
+    assert len(lines) == 1 or setting == "nmae=x"
+    assert lines[0].startswith(message), lines
+
+
+def test_options_of_plugins_are_checked_at_their_setting(write_config):
+    with pytest.raises(InputError) as caught:
+        tokbench.run(
+            write_config(metrics=METRICS),
+            workers=0,
+            settings=["metrics.fertility.unit=word", "corpora.sample.prt=code"],
+        )
+    wrong, unknown = sorted(map(str, caught.value.problems), reverse=True)
+    assert wrong.startswith("--set metrics.fertility.unit=word: unit: must be 'uax29'")
+    assert unknown == "--set corpora.sample.prt=code: unknown key 'prt'; did you mean 'part'?"
+
+
+def test_paths_of_a_setting_start_in_the_current_folder(write_config, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "x.txt").write_text("some text\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "here")
+    results = tokbench.run(write_config(), workers=0, settings=["corpora.sample={source: text, path: x.txt}"])
+    assert results.corpora["sample"].bytes == 10
+
+
+def test_only_some_tokenizers_are_measured_and_loaded(write_config):
+    tokenizers = TOKENIZERS + "\n  broken: {backend: splintr, vocabulary: nothing}"
+    path = write_config(tokenizers=tokenizers)
+    assert any("broken" in line or "nothing" in line for line in problems(path))
+    results = tokbench.run(path, workers=0, only=["units", "gpt-4.1-400"])
+    assert list(results.tokenizers) == ["gpt-4.1-400", "units"], "the order of the file"
+    assert results.config.only == ["units", "gpt-4.1-400"]
+    whole = tokbench.run(path, workers=0, only=["gpt-4.1"])
+    assert list(whole.tokenizers) == ["gpt-4.1-300", "gpt-4.1-400"]
+    assert cell(whole, "gpt-4.1-400", "tokens").value == cell(results, "gpt-4.1-400", "tokens").value
+
+
+def test_only_with_a_study_keeps_the_smaller_sizes_of_what_is_kept(write_config):
+    tokenizers = (
+        "  s: {backend: sentencepiece, hard_vocab_limit: false, train: {corpus: sample, vocab_size: 500},"
+        " grid: {model_type: [bpe, unigram]}}"
+    )
+    path = write_config(tokenizers=tokenizers, extra="study: {vocabulary: {sizes: [400]}}\n")
+    results = tokbench.run(path, workers=0, only=["s-unigram"])
+    assert list(results.tokenizers) == ["s-400-unigram", "s-500-unigram"]
+
+
+@pytest.mark.parametrize(
+    ("only", "message"),
+    [
+        ("byts", "--only byts: no tokenizer is called 'byts'; did you mean 'bytes'?"),
+        ("units", "run.yaml:9:70: nsl needs tokenizer 'bytes', which --only leaves out; add --only bytes"),
+    ],
+)
+def test_a_name_that_only_does_not_find_or_leaves_out(write_config, only, message):
+    path = write_config(tokenizers=TOKENIZERS, metrics=METRICS)
+    with pytest.raises(InputError) as caught:
+        tokbench.run(path, workers=0, only=[only])
+    assert str(caught.value.problems[0]).replace(f"{path.parent}/", "") == message
+
+
+def test_a_reference_of_ids_that_is_left_out_is_told(write_config):
+    path = write_config(tokenizers="  a: {backend: utf8_bytes}\n  b: {backend: utf8_bytes, same_as: a}")
+    with pytest.raises(InputError) as caught:
+        tokbench.run(path, workers=0, only=["b"])
+    assert [str(problem).replace(f"{path.parent}/", "") for problem in caught.value.problems] == [
+        "run.yaml:7:37: b needs tokenizer 'a', which --only leaves out; add --only a"
+    ]
+
+
+def test_a_limit_of_nothing_is_refused(write_config):
+    with pytest.raises(InputError, match="limit: 0 is too few documents; give 1 or more"):
+        tokbench.run(write_config(), workers=0, limit=0)
+
+
+def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
+    path = write_config(tokenizers=TOKENIZERS, formats="[csv, md, html]")
+    settings = ["metrics=[compression, roundtrip]", "corpora.sample.part=languages"]
+    results = tokbench.run(path, tmp_path / "out", 0, limit=2, only=["bytes"], settings=settings)
+    kept = tokbench.Results.read(tmp_path / "out" / "results.json")
+    assert (kept.config.limit, kept.config.only, kept.config.settings) == (2, ["bytes"], settings)
+    assert set(kept.corpora["sample"].groups.values()) == {2}
+    assert kept.corpora["sample"].limit == 2
+    assert cell(results, "bytes", "compression_ratio").n == 2 * len(kept.corpora["sample"].groups)
+    for name in ("report.md", "report.html"):
+        page = (tmp_path / "out" / name).read_text(encoding="utf-8").replace("\\", "")
+        assert "first look: at most 2 documents a group" in page
+        assert "only bytes" in page
+        assert "set by the command: metrics=[compression, roundtrip]; corpora.sample.part=languages" in page
+    plain = tokbench.run(path, tmp_path / "plain", 0, only=["units"])
+    page = (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
+    assert "first look" not in page
+    assert plain.corpora["sample"].limit is None

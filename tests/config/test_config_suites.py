@@ -1,0 +1,87 @@
+"""Suites that ship: they are found by name, a path that exists wins, and each works from anywhere."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tokbench
+from tokbench.config.read import read_config
+from tokbench.config.suites import find_config, find_configs, shipped_suites
+from tokbench.errors import InputError
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def test_every_configuration_of_the_repository_ships_with_a_sentence_about_it():
+    suites = shipped_suites()
+    assert list(suites) == sorted(path.stem for path in (REPOSITORY / "configs").glob("*.yaml"))
+    assert {"quickstart", "code", "multilingual", "words", "probes", "vocab_size", "equal_size", "engines"} <= set(
+        suites
+    )
+    for suite in suites.values():
+        assert suite.summary.endswith((".", "?")), suite
+    assert {name for name, suite in suites.items() if suite.needs_data} >= {"words", "pud", "engines-pud"}
+    assert not suites["quickstart"].needs_data
+    assert not suites["multilingual"].needs_data, "a comment that names the folder is no need"
+
+
+@pytest.mark.parametrize("name", shipped_suites())
+def test_a_suite_is_right_and_its_copy_says_the_same_anywhere(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKBENCH_TEST_DATA", os.environ.get("TOKBENCH_TEST_DATA", "/nowhere"))
+    monkeypatch.chdir(tmp_path)
+    suite = read_config(Path(name))
+    assert suite.problems == []
+    assert suite.name == name
+    assert suite.path == shipped_suites()[name].path
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(suite.text, encoding="utf-8")
+    copied = read_config(copy)
+    assert copied.problems == []
+    assert copied.located.data == suite.located.data
+    local = [entry.options.get("path", "") for entry in [*suite.corpora.values(), *suite.tokenizers.values()]]
+    assert all(not path or path.startswith("${TOKBENCH_TEST_DATA}/") for path in local), "a path needs no folder"
+
+
+def test_a_path_that_exists_wins_over_a_name(tmp_path, monkeypatch, write_config):
+    monkeypatch.chdir(tmp_path)
+    assert find_config(Path("probes")) == shipped_suites()["probes"].path
+    Path("probes").write_bytes(write_config().read_bytes())
+    assert find_config(Path("probes")) == Path("probes")
+    assert read_config(Path("probes")).name == "test"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("quikstart", "quikstart: no such file, and no shipped suite is called 'quikstart'; did you mean 'quickstart'? Known: code,"),
+        ("xyzzy", "xyzzy: no such file, and no shipped suite is called 'xyzzy'; Known: code, engines"),
+        ("quickstart.yaml", "quickstart.yaml: no such file; the shipped suite is called 'quickstart'"),
+        ("nothing.yaml", "nothing.yaml: cannot be read: No such file or directory"),
+        ("there/quickstart", "there/quickstart: cannot be read: No such file or directory"),
+        ("code", "code: is a folder, not a configuration; 'tokbench new code' writes the shipped suite of this name"),
+        ("other", "other: is a folder, not a configuration"),
+    ],
+)  # fmt: skip
+def test_what_is_not_found_is_told(given, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("code").mkdir()
+    Path("other").mkdir()
+    with pytest.raises(InputError) as caught:
+        tokbench.run(given)
+    assert str(caught.value).startswith(message), str(caught.value)
+
+
+def test_a_folder_stands_for_its_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.yml", "a.yaml", "_base.yaml", ".hidden.yaml", "notes.txt", "inner/c.yaml"):
+        Path("code", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("code", name).write_text("", encoding="utf-8")
+    assert find_configs([Path("x.yaml"), Path("code"), Path("probes")]) == [
+        *(Path("x.yaml"), Path("code/a.yaml"), Path("code/b.yml"), Path("probes")),
+    ]
+    Path("words").mkdir()
+    with pytest.raises(InputError) as caught:
+        find_configs([Path("words")])
+    assert str(caught.value).startswith("words: a folder without a configuration: no file ends with .yaml or .yml")
+    assert str(caught.value).endswith("; 'tokbench new words' writes the shipped suite of this name to a file")

@@ -1,0 +1,118 @@
+"""Several configurations in one command: all are checked first, then each is run into its own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tokbench.errors import InputError, Problem, TokbenchError, one_line
+
+if TYPE_CHECKING:
+    from tokbench.config.model import Config
+    from tokbench.config.overrides import Overrides
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run of a command: its configuration, a path or the name of a suite, and the folder for what it writes."""
+
+    config: Path
+    folder: Path
+
+
+def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, workers: int = 1) -> list[PlannedRun]:
+    """Return the runs of a command; several are checked as a whole before the first begins.
+
+    Args:
+        given: files, folders of files, and names of shipped suites.
+        output: the folder of the run; with several runs, or with a folder of files, each has a folder in it.
+        overrides: what the command changes, in every configuration.
+        workers: as in a run; 0 also checks in this process.
+
+    Raises:
+        InputError: something is wrong with a configuration, or two have the same name; with all problems of all.
+    """
+    from tokbench.config.read import read_config
+    from tokbench.config.suites import find_configs
+
+    paths = find_configs(given)
+    if len(paths) == 1:
+        name = read_config(paths[0], overrides).name or "run"
+        inside = given[0] != paths[0]
+        return [PlannedRun(paths[0], Path("reports", name) if output is None else output / name if inside else output)]
+    problems: list[Problem] = []
+    runs: dict[str, PlannedRun] = {}
+    for path in paths:
+        try:
+            config = read_config(path, overrides)
+            folder = (output or Path("reports")) / (config.name or "run")
+            other = runs.setdefault(config.name, PlannedRun(path, folder))
+            if config.name and other.config is not path:
+                where = config.located.where(("name",))
+                message = f"{other.config} is called {config.name!r}, too; give each configuration a name of its own"
+                problems.append(Problem(where, message))
+            _check(config, folder, workers)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    return list(runs.values())
+
+
+def _check(config: Config, folder: Path, workers: int) -> None:
+    """Find everything that is wrong with a configuration and its folder.
+
+    Raises:
+        InputError: with all problems.
+    """
+    from tokbench.display import progress_shown
+    from tokbench.runner.folder import make_folder
+    from tokbench.runner.prepare import check, worker_pool
+    from tokbench.runner.workers.executor import Executor
+
+    with progress_shown("none") as progress, worker_pool(config, progress, Executor(min(workers, 1))) as pool:
+        check(config, pool)
+    make_folder(folder)
+
+
+_INTERRUPTED: Final = 128
+"""An exit code from here on is that of a signal."""
+
+
+def run_each(runs: Sequence[PlannedRun], execute: Callable[[PlannedRun], int]) -> int:
+    """Execute runs one after the other, and return the worst exit code.
+
+    A run that ends with an error is told, and the next begins. An interruption ends all.
+
+    Args:
+        runs: the runs.
+        execute: executes one, and returns its exit code.
+    """
+    worst = 0
+    for number, run in enumerate(runs):
+        if len(runs) > 1:
+            click.echo(f"\n{number + 1} of {len(runs)}: {run.config}")
+        try:
+            worst = max(worst, execute(run))
+        except TokbenchError as error:
+            if len(runs) == 1:
+                raise
+            for problem in error.problems if isinstance(error, InputError) else [one_line(error)]:
+                click.echo(f"error: {problem}", err=True)
+            worst = max(worst, 2 if isinstance(error, InputError) else 1)
+        except KeyboardInterrupt:
+            _not_run(runs[number + 1 :])
+            raise
+        if worst >= _INTERRUPTED:
+            _not_run(runs[number + 1 :])
+            break
+    return worst
+
+
+def _not_run(rest: Sequence[PlannedRun]) -> None:
+    if rest:
+        click.echo(f"not run: {', '.join(str(run.config) for run in rest)}", err=True)

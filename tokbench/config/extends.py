@@ -1,0 +1,196 @@
+"""Reads a configuration and the bases that it extends, and merges them strictly.
+
+Mappings merge key by key. Every other value, lists included, replaces that of the base. ``null`` removes a key of the
+base. Each value keeps the file, line and column at which it stands, and its relative paths start in the folder of that
+file.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tokbench.config.strict_yaml import Located, read_yaml
+from tokbench.config.suites import SUFFIXES, shipped_suites
+from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.files import not_text
+from tokbench.results.blocks import ConfigFile
+
+_KEY: Final = "extends"
+_LONGEST_CHAIN: Final = 20
+
+
+def read_text(path: Path, shown: str) -> str:
+    """Return the text of a configuration file; ``shown`` is its name in messages.
+
+    Raises:
+        InputError: the file cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise InputError([Problem(shown, f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        kind = not_text(error.object) or f"not UTF-8 at byte {error.start}"
+        raise InputError([Problem(shown, f"{kind}; a configuration is a YAML file in UTF-8")]) from error
+
+
+class Extended(NamedTuple):
+    """A configuration merged with its bases: its data with their places, and the files of the bases."""
+
+    located: Located
+    bases: list[ConfigFile]
+
+
+def read_extended(text: str, path: Path) -> Extended:
+    """Read a configuration, and merge it with the bases that its key ``extends`` names.
+
+    Args:
+        text: the YAML text of the configuration.
+        path: the path of its file, for messages, and for relative paths of bases.
+
+    Raises:
+        InputError: the text is not YAML. What is wrong with the bases is in ``located.problems``.
+    """
+    reader = _Reader(path)
+    return Extended(reader.merged(read_yaml(text, str(path)), path, (_identity(path),)), list(reader.files.values()))
+
+
+def _identity(path: Path) -> str:
+    return os.path.realpath(path)
+
+
+class _Base(NamedTuple):
+    """A base: its file, its name in messages, and its name in the results."""
+
+    path: Path
+    shown: str
+    recorded: str
+
+
+class _Reader:
+    """Reads the bases of one configuration, each file once.
+
+    Attributes:
+        files: the bases by path, in the order in which they were read.
+    """
+
+    def __init__(self, main: Path) -> None:
+        self._main = main
+        self._read: dict[str, Located] = {}
+        self.files: dict[str, ConfigFile] = {}
+
+    def merged(self, own: Located, path: Path, chain: tuple[str, ...]) -> Located:
+        """Return a document merged with its bases; ``chain`` has the files that extend one another down to this one."""
+        given = own.data.get(_KEY) if isinstance(own.data, dict) else None
+        names = given if isinstance(given, list) else [] if given is None else [given]
+        bases = [
+            base
+            for k, name in enumerate(names)
+            if isinstance(name, str)  # what is no text is told when the whole is checked
+            and (base := self._base(name, own, (_KEY, k) if isinstance(given, list) else (_KEY,), path, chain))
+        ]
+        if not bases:
+            return own
+        found = copy.deepcopy(bases[0])
+        for over in [*bases[1:], own]:
+            _merge(found, over, ())
+            found.problems += over.problems
+            found.values[()] = over.values[()]
+        found.name = own.name
+        return found
+
+    def _base(
+        self, name: str, own: Located, at: tuple[str | int, ...], path: Path, chain: tuple[str, ...]
+    ) -> Located | None:
+        """Return a base, merged with its own; if it cannot be read, add the reason to the document's problems."""
+        try:
+            base = self._find(name, path)
+            identity = _identity(base.path)
+            _check_chain(identity, chain)
+            if identity not in self._read:
+                self._read[identity] = self._document(base, (*chain, identity))
+        except InputError as error:
+            where = own.where(at)
+            own.problems += [Problem(each.where or where, each.message) for each in error.problems]
+            return None
+        return self._read[identity]
+
+    def _find(self, name: str, path: Path) -> _Base:
+        """Return the file of a base that is named in the file ``path``.
+
+        Raises:
+            InputError: there is no such file, and no such suite.
+        """
+        beside = path.parent / name
+        if not beside.is_file() and name in shipped_suites():
+            suite = shipped_suites()[name]
+            return _Base(suite.path, str(suite.path), name)
+        if beside.is_dir() or not beside.exists():
+            problem = "is a folder" if beside.is_dir() else "no such file"
+            near = [each.name for each in beside.parent.glob("*") if each.suffix in SUFFIXES]
+            hint = did_you_mean(Path(name).name, [*near, *shipped_suites()])
+            raise InputError(f"cannot extend {name!r}: {problem}; {hint}")
+        recorded = name if Path(name).is_absolute() else Path(os.path.relpath(beside, self._main.parent)).as_posix()
+        return _Base(beside, os.path.normpath(beside), recorded)
+
+    def _document(self, base: _Base, chain: tuple[str, ...]) -> Located:
+        text = read_text(base.path, base.shown)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self.files[chain[-1]] = ConfigFile(file=base.recorded, sha256=digest, text=text)
+        document = read_yaml(text, base.shown)
+        document.folders[base.shown] = base.path.parent.absolute()
+        if not isinstance(document.data, dict):
+            raise InputError(document.problems or [Problem(document.where(()), "not a mapping of keys to values")])
+        document = self.merged(document, base.path, chain)
+        if _KEY in document.data:
+            document.remove((_KEY,))
+        return document
+
+
+def _check_chain(identity: str, chain: tuple[str, ...]) -> None:
+    """Raise an InputError if a base closes a circle, or is the last of too many that extend one another."""
+    if len(chain) > _LONGEST_CHAIN:
+        raise InputError(f"more than {_LONGEST_CHAIN} files extend one another; put some of them together")
+    if identity in chain:
+        circle = [*chain[chain.index(identity) :], identity]
+        raise InputError(f"a configuration cannot extend itself: {' -> '.join(Path(each).name for each in circle)}")
+
+
+def _merge(under: Located, over: Located, path: tuple[str | int, ...]) -> None:
+    """Merge the mapping at a path of one document into that of another."""
+    for key, value, present in list(_pairs(under, over, path)):
+        at = (*path, key)
+        if value is None and present is not _ABSENT:
+            under.remove(at)
+        elif value is None:
+            known = _at(under.data, path)
+            message = f"null removes a key of the base, which has no {key!r} here; {did_you_mean(key, known)}"
+            under.problems.append(Problem(over.where(at, key=True), message))
+        elif isinstance(value, dict) and isinstance(present, dict):
+            for places, theirs in ((under.keys, over.keys), (under.values, over.values)):
+                if at in theirs:
+                    places[at] = theirs[at]
+            _merge(under, over, at)
+        else:
+            under.put(at, over, at)
+    under.folders = {**over.folders, **under.folders}
+
+
+_ABSENT: Final = object()
+
+
+def _at(data: Any, path: tuple[str | int, ...]) -> Any:
+    for part in path:
+        data = data[part]
+    return data
+
+
+def _pairs(under: Located, over: Located, path: tuple[str | int, ...]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield every key of a mapping of ``over``, its value, and the value of ``under`` or a mark that it has none."""
+    mine, theirs = _at(under.data, path), _at(over.data, path)
+    return ((key, value, mine.get(key, _ABSENT)) for key, value in theirs.items())

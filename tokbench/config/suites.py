@@ -1,0 +1,125 @@
+"""Finds configurations: files, folders of files, and the suites that ship with tokbench, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from typing import Final
+
+from tokbench.errors import InputError, Problem, close_name
+
+SUFFIXES: Final = (".yaml", ".yml")
+"""The suffixes of configuration files."""
+
+_PACKAGE: Final = Path(__file__).parents[1]
+_FOLDERS: Final = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
+"""The folder in an installed wheel, and that of the repository, which an editable installation has."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A configuration that ships with tokbench.
+
+    Attributes:
+        name: the name by which it is run.
+        path: its file.
+        summary: the first sentence of the comment at its head.
+        needs_data: ``True`` if it reads files from the folder that ``TOKBENCH_TEST_DATA`` names.
+    """
+
+    name: str
+    path: Path
+    summary: str
+    needs_data: bool
+
+
+@cache
+def shipped_suites() -> dict[str, Suite]:
+    """Return the suites that ship with tokbench, by name, in alphabetical order.
+
+    >>> shipped_suites()["probes"].path.name
+    'probes.yaml'
+    """
+    folder = next((folder for folder in _FOLDERS if (folder / "quickstart.yaml").is_file()), None)
+    files = sorted(folder.glob("*.yaml"), key=lambda path: path.stem) if folder else []
+    return {path.stem: _suite(path) for path in files}
+
+
+def _suite(path: Path) -> Suite:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    comment = list(takewhile(lambda line: line.startswith("#"), lines))
+    text = " ".join(line.removeprefix("#").strip() for line in comment)
+    sentence = re.match(r"(.+?[.?])(?= |$)", text)
+    needs_data = any("TOKBENCH_TEST_DATA" in line for line in lines[len(comment) :] if not line.startswith("#"))
+    return Suite(path.stem, path, sentence[1] if sentence else "", needs_data)
+
+
+def find_suite(name: str) -> Suite:
+    """Return a shipped suite.
+
+    Raises:
+        InputError: there is no suite of this name.
+    """
+    suites = shipped_suites()
+    if name not in suites:
+        close = close_name(name, suites)
+        hint = f"did you mean {close!r}? " if close else ""
+        message = f"no shipped suite is called {name!r}; {hint}Known: {', '.join(suites)}"
+        raise InputError([Problem("", message)])
+    return suites[name]
+
+
+def find_config(given: Path) -> Path:
+    """Return the file of a configuration that is given as a path or as the name of a shipped suite.
+
+    A path that exists wins over a name. Anything that ends like a configuration file or stands in a folder is a path.
+
+    Raises:
+        InputError: there is no such suite, or the path is a folder.
+
+    >>> find_config(Path("words")).name
+    'words.yaml'
+    """
+    if given.is_dir():
+        raise InputError([Problem(str(given), f"is a folder, not a configuration{_of_this_name(given)}")])
+    if given.exists() or given.is_symlink():
+        return given
+    if len(given.parts) == 1 and given.suffix not in SUFFIXES:
+        try:
+            return find_suite(str(given)).path
+        except InputError as error:
+            raise InputError([Problem(str(given), f"no such file, and {error}")]) from None
+    if len(given.parts) == 1 and given.stem in shipped_suites():
+        raise InputError([Problem(str(given), f"no such file; the shipped suite is called {given.stem!r}")])
+    return given
+
+
+def _of_this_name(folder: Path) -> str:
+    """Return advice for a folder that has the name of a shipped suite, and an empty string for others."""
+    known = str(folder) in shipped_suites()
+    return f"; 'tokbench new {folder}' writes the shipped suite of this name to a file" if known else ""
+
+
+def find_configs(given: Sequence[Path]) -> list[Path]:
+    """Return configurations, each folder replaced by the YAML files in it, in alphabetical order.
+
+    Files whose names begin with ``_`` or ``.`` are left out of a folder: they are bases that others extend.
+
+    Raises:
+        InputError: a folder has no such file.
+    """
+    found: list[Path] = []
+    for each in given:
+        if not each.is_dir():
+            found.append(each)
+            continue
+        files = sorted(path for path in each.iterdir() if path.suffix in SUFFIXES and path.name[0] not in "._")
+        if not files:
+            message = "a folder without a configuration: no file ends with .yaml or .yml (those with _ do not count)"
+            raise InputError([Problem(str(each), message + _of_this_name(each))])
+        found += files
+    return found

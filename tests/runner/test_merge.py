@@ -199,3 +199,18 @@ def test_the_command_merges_and_names_a_missing_file(parts, tmp_path):
     (out / "states.bin").unlink()
     with pytest.raises(ResultsError, match="the raw states cannot be read"):
         len(Results.read(out / "results.json").states)
+
+
+def test_runs_with_a_limit_are_refused_and_extended_ones_are_merged(texts, tmp_path):
+    text = "schema: tokbench/1\nname: base\ntokenizers: {bytes: {backend: utf8_bytes}}\nmetrics: [compression]\n"
+    (texts / "base.yaml").write_text(text, encoding="utf-8")
+    for k in "01":
+        part = (
+            f"schema: tokbench/1\nextends: base.yaml\ncorpora: {{c: {{source: text, path: '{k}*.lines', group: g}}}}\n"
+        )
+        (texts / "extended.yaml").write_text(part, encoding="utf-8")
+        for name, limit in (("whole", None), ("limited", 1)):
+            tokbench.run(texts / "extended.yaml", tmp_path / f"{name}{k}", workers=0, limit=limit)
+    assert tokbench.merge([tmp_path / "whole0", tmp_path / "whole1"]).corpora["c"].groups == {"g": 20}
+    with pytest.raises(InputError, match=r"corpus 'c' has a limit, here or in .*limited0; run it without --limit"):
+        tokbench.merge([tmp_path / "limited0", tmp_path / "limited1"])

@@ -35,6 +35,7 @@ class RunConfig:
         limit: the number of documents of each group that were measured at most; ``None`` if all were.
         only: the names to which the tokenizers were restricted; empty if all were measured.
         settings: values that replaced those of the files, as they were given: ``metrics.fertility.unit=icu``.
+        formats: the names of the report formats.
     """
 
     file: str = ""
@@ -44,6 +45,7 @@ class RunConfig:
     limit: int | None = None
     only: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
+    formats: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

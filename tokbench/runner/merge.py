@@ -12,8 +12,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tokbench.config.model import CorpusEntry
-from tokbench.config.read import parse_config
+from tokbench.config.model import Config, CorpusEntry
+from tokbench.config.strict_yaml import Located
 from tokbench.contracts.backend import BackendSpec
 from tokbench.contracts.metric import MetricFamily, RestoresStates, Role
 from tokbench.contracts.options import Options
@@ -174,6 +174,8 @@ def _other_corpora(one: Part, other: Part) -> Iterator[Problem]:
         elif not here.groups:
             if here.sha256 != there.sha256:
                 yield Problem(other.name, f"corpus {name!r}, which is for training, is another text than in {one.name}")
+        elif here.limit is not None or there.limit is not None:
+            yield Problem(other.name, f"corpus {name!r} has a limit, here or in {one.name}; run it without --limit")
         elif set(_digests(here)) & set(_digests(there)):
             yield Problem(other.name, f"corpus {name!r} is the same text as in {one.name}; it would count twice")
         elif (here.parallel, here.reference, here.holdout) != (there.parallel, there.reference, there.holdout):
@@ -266,7 +268,9 @@ class _Merger:
     # The plan, from what the runs say of themselves.
 
     def _make_plan(self) -> Plan:
-        config = parse_config(self._first.config.text, Path(self._first.config.file))
+        described = self._first.config
+        config = Config(described.text, Located(described.file), Path(described.file), Path())
+        config.formats = tuple(described.formats)
         infos: dict[str, list[CorpusInfo]] = {}
         for part in self._parts:
             for name, info in part.results.corpora.items():

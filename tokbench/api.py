@@ -304,7 +304,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
         plugins=[describe_plugin(plugin) for plugin in registry.plugins],
         corpora={name: describe_corpus(plan, name) for name in plan.corpora},
         tokenizers={each.name: describe_tokenizer(each, registry) for each in prepared},
-        metrics=describe_metrics((family for family, _ in plan.metrics), plan.bound),
+        metrics=describe_metrics((family for family, _ in plan.metrics), plan.bound, finished.ratios),
         cells=finished.cells + further.probed.cells + further.timed.cells,
         losses=finished.losses,
         differences=evaluation.same_ids.differences,

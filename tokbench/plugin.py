@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from tokbench.metrics.inequality import gini_coefficient as gini_coefficient
     from tokbench.metrics.jackknife import (
         Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, interval as interval,
-        jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
+        holm as holm, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
     )
     from tokbench.metrics.spans import (
         cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         spreadsheet_text as spreadsheet_text, visible as visible,
     )
     from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
+    from tokbench.report.pages import html_environment as html_environment
     from tokbench.report.report import Report as Report
     from tokbench.results.blocks import (
         LossCause as LossCause, LossExample as LossExample, PairComparison as PairComparison,
@@ -131,7 +132,7 @@ _NAMES: Final = {
     "metrics.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
     "metrics.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
     "metrics.inequality": "gini_coefficient",
-    "metrics.jackknife": "Interval Lengths MIN_BUCKETS interval jackknife leave_out p_value spread",
+    "metrics.jackknife": "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread",
     "metrics.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches",
     "metrics.word_units": (
         "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
@@ -154,6 +155,7 @@ _NAMES: Final = {
     "report.cells": "DisplayCell",
     "report.escaping": "markdown_table markdown_text plain spreadsheet_text visible",
     "report.number_format": "byte_size duration unit_label",
+    "report.pages": "html_environment",
     # many documents at a time
     "batch": (
         "check_encoded check_id check_ids check_span decode_batch encode_batch from_buffers from_lists offsets_of "

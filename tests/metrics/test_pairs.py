@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import tokbench
 from tokbench.contracts.metric import CorpusStates
 from tokbench.contracts.options import Options
-from tokbench.metrics.families.pairs import PairsMetric, holm
-from tokbench.metrics.jackknife import Lengths, jackknife
+from tokbench.metrics.families.pairs import PairsMetric
+from tokbench.metrics.jackknife import Lengths, holm, jackknife
 from tokbench.metrics.sums import Sums
 from tokbench.report.formats import html, markdown
 from tokbench.report.formats.csv import pairs_csv

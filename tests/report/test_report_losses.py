@@ -28,7 +28,7 @@ from tokbench.results.vocabulary_size import SizeCost, SizeLine, SizeLoss, SizeR
 from tokbench.runner.describe import describe_metrics
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
-METRICS = describe_metrics(FAMILIES, {})
+METRICS = describe_metrics(FAMILIES, {}, {})
 NAMED_SAFE = {
     *("bytes", "chars", "words"),  # counted on the text alone
     *("nsl", "rank"),  # without a value where text is lost

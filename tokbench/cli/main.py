@@ -7,6 +7,7 @@ import sys
 import click
 
 from tokbench.cli.check import check
+from tokbench.cli.compare import compare
 from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
 from tokbench.cli.list import list_
@@ -29,7 +30,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, merge, new, list_, check, inspect, train, store):
+for _command in (run, compare, merge, new, list_, check, inspect, train, store):
     tokbench.add_command(_command)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from statistics import NormalDist
 from typing import Final, NamedTuple
@@ -96,10 +97,18 @@ class Spread(NamedTuple):
         >>> [[round(end, 3) for end in Spread(0.1, 31, skew).around(2.0)] for skew in (0.0, 0.3)]
         [[1.796, 2.204], [1.796, 2.28]]
         """
+        low, high = self.ends(value)
+        return max(0.0, low), high
+
+    def ends(self, value: float) -> tuple[float, float]:
+        """Return the 95 % interval of a value that may be negative, such as a difference; see :meth:`around`.
+
+        >>> [round(end, 3) for end in Spread(0.1, 31).ends(0.1)]
+        [-0.104, 0.304]
+        """
         reach = student_t(self.freedom)
         low = value - self.error * max(reach, self._unbent(reach))
-        high = value - self.error * min(-reach, self._unbent(-reach))
-        return max(0.0, low), high
+        return low, value - self.error * min(-reach, self._unbent(-reach))
 
     def p_value(self, difference: float) -> float:
         """Return the p-value of a difference from 0: at most 0.05 where 0 is outside the 95 % interval around it."""
@@ -239,3 +248,21 @@ def p_value(t: float, freedom: int) -> float:
         total += term
     inside = 2 / math.pi * (angle + sine * total) if odd else sine * total
     return min(1.0, max(0.0, 1.0 - inside))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values for the number of tests.
+
+    If findings are the values of at most 0.05, at most 1 family of tests in 20 has a false finding.
+
+    Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by
+    m - k + 1 and is at least the one before it.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    corrected, highest = [0.0] * len(p_values), 0.0
+    for rank, k in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):
+        highest = max(highest, min(1.0, p_values[k] * (len(p_values) - rank)))
+        corrected[k] = highest
+    return corrected

@@ -73,7 +73,8 @@ class Sums:
             return NotApplicable(f"there are no {below.replace('_', ' ')}")
         value = float(self.columns[above].sum()) / total
         found = jackknife(self.columns[above], self.columns[below], self.lengths(below, n))
-        return Measured(value, self.documents if n is None else n, found.low, found.high, unit, found.reason)
+        count = self.documents if n is None else n
+        return Measured(value, count, found.low, found.high, unit, found.reason, (above, below))
 
     def lengths(self, name: str, n: int | None = None) -> Lengths:
         """Return the lengths of the documents, measured by one quantity; ``n`` is their number if not all count."""

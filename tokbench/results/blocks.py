@@ -263,6 +263,7 @@ class MetricInfo:
         role: what it means to the rest of tokbench, as :class:`tokbench.contracts.metric.Role`; empty if nothing.
         timed: whether it was timed, so that its cells rest on rounds and not on documents.
         corpora: the corpora on which alone it was measured; empty for all that were evaluated.
+        ratio_of: the names of the two sums of which its values are ratios, in the raw states; empty if they are not.
     """
 
     family: str = ""
@@ -277,6 +278,7 @@ class MetricInfo:
     role: str = ""
     timed: bool = False
     corpora: list[str] = field(default_factory=list)
+    ratio_of: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

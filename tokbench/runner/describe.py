@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -221,8 +221,16 @@ def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
     return found
 
 
-def describe_metrics(families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]]) -> dict[str, MetricInfo]:
-    """Return the definition of every metric, by id; ``bound`` names the corpora of families that have not all."""
+def describe_metrics(
+    families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]], ratios: Mapping[str, Sequence[str]]
+) -> dict[str, MetricInfo]:
+    """Return the definition of every metric, by id.
+
+    Args:
+        families: the metric families of the run.
+        bound: for each family that is not measured on all corpora, the names of its corpora.
+        ratios: for each metric that is a ratio of two sums, their names.
+    """
     return {
         metric.id: MetricInfo(
             family=family.name,
@@ -237,6 +245,7 @@ def describe_metrics(families: Iterable[MetricFamily], bound: Mapping[str, tuple
             role=metric.role or "",
             timed=family.timed is not None,
             corpora=list(bound.get(family.name, ())),
+            ratio_of=list(ratios.get(metric.id, ())),
         )
         for family in families
         for metric in family.values

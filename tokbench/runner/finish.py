@@ -41,6 +41,7 @@ class Finished:
         states: the raw sums behind the cells.
         losses: of each tokenizer and group with documents that did not come back, their number and causes.
         pairs: the comparisons of every two tokenizers.
+        ratios: for each metric that is a ratio of two sums, their names.
         tracebacks: by the reason of failed cells, where the code failed.
     """
 
@@ -48,6 +49,7 @@ class Finished:
     states: list[RawState]
     losses: list[LossInfo]
     pairs: list[PairComparison]
+    ratios: dict[str, tuple[str, ...]]
     tracebacks: dict[str, str]
 
 
@@ -71,6 +73,7 @@ def finish(
         states=known + list(evaluation.same_ids.states()),
         losses=[loss for state in [*states, *parts] if (loss := _loss(evaluation, state))],
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
+        ratios=finisher.ratios,
         tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
     )
 
@@ -106,6 +109,7 @@ class _Finisher:
     Attributes:
         outcomes: by corpus and family, what corpus metrics found.
         failures: of the cells that have been made.
+        ratios: by metric, the sums of which the cells that have been made are ratios.
     """
 
     def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
@@ -114,6 +118,7 @@ class _Finisher:
         self._seen = seen
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.failures: list[Failure] = []
+        self.ratios: dict[str, tuple[str, ...]] = {}
         for corpus in plan.measured:
             for name in (family.name for family in plan.families_on(corpus)):
                 metric = evaluation.metrics[name]
@@ -196,6 +201,9 @@ class _Finisher:
         """Yield the cells of some metrics; ``seen`` is the share of documents trained on, ``share`` that measured."""
         if isinstance(values, Failure):
             self.failures.append(values)
+        else:
+            ratios = {name: each.ratio_of for name, each in values.items() if isinstance(each, Measured)}
+            self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
         return (make_cell(prepared, *place, metric, values, seen, share) for metric in metrics)
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:

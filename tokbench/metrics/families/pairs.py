@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import Final
@@ -21,6 +21,7 @@ from tokbench.plugin import (
     PairedSums,
     Role,
     Sums,
+    holm,
     leave_out,
     shortcoming,
     spread,
@@ -28,24 +29,6 @@ from tokbench.plugin import (
 )
 
 _LEVEL = 0.05
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for the number of tests.
-
-    If findings are the values of at most 0.05, at most 1 family of tests in 20 has a false finding.
-
-    Holm 1979, "A simple sequentially rejective multiple test procedure": the k-th smallest of m is multiplied by
-    m - k + 1 and is at least the one before it.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    corrected, highest = [0.0] * len(p_values), 0.0
-    for rank, k in enumerate(sorted(range(len(p_values)), key=lambda k: p_values[k])):
-        highest = max(highest, min(1.0, p_values[k] * (len(p_values) - rank)))
-        corrected[k] = highest
-    return corrected
 
 
 class PairsMetric(PairedSums):

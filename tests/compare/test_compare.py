@@ -1,0 +1,308 @@
+"""Two runs side by side: differences with intervals, what cannot be compared, and the rules of a gate."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.compare.compare import NamedRun, compare
+from tokbench.compare.gate import Rule, check_rules
+from tokbench.compare.render import ComparisonPage, as_json, markdown, page
+from tokbench.corpus.shards import BUCKETS
+from tokbench.errors import InputError
+from tokbench.metrics.jackknife import student_t
+from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, TokenizerInfo
+from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.results.model import Results
+from tokbench.results.states import RawStates
+
+METRICS = {
+    "density": MetricInfo(family="f", direction="higher", formula="bytes / tokens", ratio_of=["bytes", "tokens"]),
+    "reach": MetricInfo(family="f", direction="higher", formula="some"),
+    "speed": MetricInfo(family="s", direction="higher", formula="bytes / s", timed=True),
+}
+RNG = np.random.default_rng(5)
+BYTES = RNG.integers(900, 1100, BUCKETS)
+TOKENS = RNG.integers(190, 210, BUCKETS)
+
+
+def run(*, n_bytes=BYTES, tokens=TOKENS, speed=(9.0, 10.0, 11.0), **changes):
+    """A run of one tokenizer on one corpus with the groups g and h, of which h has the same sums as g."""
+    raw = {"documents": 400, "sums": {"bytes": n_bytes.tolist(), "tokens": tokens.tolist()}, "largest": {"tokens": 3}}
+    value = float(n_bytes.sum() / tokens.sum())
+    cells = [Cell("t", "c", group, "density", value, "bytes/token", n=400) for group in ("g", "h", WHOLE)]
+    cells.append(Cell("t", "c", WHOLE, "reach", 0.5, "share", n=800))
+    cells.append(Cell("t", "c", WHOLE, "speed", speed[1], "MB/s", speed[0], speed[2], 9))
+    states = [RawState(tokenizer="t", corpus="c", group=group, family="f", state=raw) for group in ("g", "h")]
+    results = Results(
+        name="r",
+        corpora={"c": CorpusInfo(sha256="ab" * 32, groups={"g": 400, "h": 400})},
+        tokenizers={"t": TokenizerInfo(backend="b", vocab_size=9)},
+        metrics=METRICS,
+        cells=cells,
+        states=RawStates(states),
+        environment=Environment(tokbench="1", cpu="one"),
+    )
+    return replace(results, **changes)
+
+
+def compared(one, two, **options):
+    return compare(NamedRun("before", one), NamedRun("after", two), **options)
+
+
+def change(comparison, metric="density", group="g"):
+    [found] = [each for each in comparison.changes if (each.metric, each.group) == (metric, group)]
+    return found
+
+
+def test_a_run_beside_itself_has_the_same_numbers():
+    comparison = compared(run(), run())
+    assert {each.verdict for each in comparison.changes} == {"same"}
+    assert len(comparison.changes) == 5
+    assert not comparison.refused + comparison.appeared + comparison.vanished
+
+
+def test_the_interval_is_that_of_the_differences_with_each_group_left_out():
+    other = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    found = change(compared(run(), run(tokens=other)))
+    differences = []
+    for k in range(BUCKETS):
+        rest = [j for j in range(BUCKETS) if j != k]
+        before, after = (BYTES[rest].sum() / tokens[rest].sum() for tokens in (TOKENS, other))
+        differences.append(after - before)
+    error = np.sqrt((BUCKETS - 1) / BUCKETS * np.var(differences) * BUCKETS)
+    assert found.difference == pytest.approx(BYTES.sum() / other.sum() - BYTES.sum() / TOKENS.sum())
+    # Hall's interval reaches further where the differences are skewed, and never less far than Student's.
+    assert found.low <= found.difference - error * student_t(31) * 0.999
+    assert found.high >= found.difference + error * student_t(31) * 0.999
+    assert found.high - found.low < 3 * error * student_t(31)
+    assert found.verdict == "better"
+    # Unpaired, the same difference would drown: the groups of one run vary more than the runs differ.
+    alone = [BYTES[k] / TOKENS[k] for k in range(BUCKETS)]
+    assert np.std(alone) / np.sqrt(BUCKETS) > error
+
+
+def test_the_whole_corpus_has_the_sums_of_its_groups():
+    other = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    comparison = compared(run(), run(tokens=other))
+    group, whole = change(comparison), change(comparison, group=WHOLE)
+    assert (whole.low, whole.high) == pytest.approx((group.low, group.high))
+
+
+def test_a_change_that_chance_explains_is_open():
+    other = TOKENS + RNG.integers(-1, 2, BUCKETS)
+    found = change(compared(run(), run(tokens=other)))
+    assert found.low < 0 < found.high
+    assert found.verdict == "open"
+
+
+def test_what_is_not_a_ratio_has_no_interval():
+    cells = [replace(each, value=0.6) if each.metric == "reach" else each for each in run().cells]
+    found = change(compared(run(), run(cells=cells)), "reach", WHOLE)
+    assert (found.difference, found.low, found.verdict) == (pytest.approx(0.1), None, "open")
+    assert found.reason == "not a ratio of sums, so it has no interval"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        (
+            {"corpora": {"c": CorpusInfo(sha256="cd" * 32, groups={"g": 400, "h": 400})}},
+            "corpus c: its text is not the",
+        ),
+        (
+            {"corpora": {"c": CorpusInfo(sha256="ab" * 32, groups={"g": 800})}},
+            "corpus c: its documents fall into other",
+        ),
+        ({"metrics": METRICS | {"density": replace(METRICS["density"], formula="?")}}, "density: its definition is"),
+        ({"environment": Environment(tokbench="1", cpu="two")}, "speed: another machine or version (cpu one and two)"),
+        ({"environment": Environment(tokbench="2", cpu="one")}, "speed: another machine or version (tokbench 1 and 2)"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_with_the_reason(changes, reason):
+    comparison = compared(run(), run(**changes))
+    assert [each for each in comparison.refused if each.startswith(reason)] == comparison.refused[:1]
+    assert len(comparison.changes) < 5
+
+
+def test_speeds_of_two_machines_are_compared_if_one_asks_for_it():
+    other = run(environment=Environment(tokbench="1", cpu="two"), speed=(12.0, 13.0, 14.0))
+    comparison = compared(run(), other, other_machine=True)
+    found = change(comparison, "speed", WHOLE)
+    assert (found.ratio_low, found.ratio_high) == (pytest.approx(12 / 11 - 1), pytest.approx(14 / 9 - 1))
+    assert found.verdict == "better"
+    assert any("two machines" in note for note in comparison.notes)
+
+
+def test_speeds_with_intervals_that_overlap_are_open():
+    assert change(compared(run(), run(speed=(10.0, 12.0, 13.0))), "speed", WHOLE).verdict == "open"
+
+
+def test_what_one_run_alone_has_is_named():
+    two = run(tokenizers={"u": TokenizerInfo()}, metrics={name: METRICS[name] for name in ("density", "reach")})
+    comparison = compared(run(), two)
+    assert comparison.vanished == ["tokenizer t", "metric speed"]
+    assert comparison.appeared == ["tokenizer u"]
+
+
+def test_what_changed_in_a_tokenizer_is_named():
+    one, two = (
+        run(tokenizers={"t": TokenizerInfo(vocab_size=size, libraries={"lib": lib}, options={"a": size, "b": 1})})
+        for size, lib in ((9, "1.0"), (10, "1.1"))
+    )
+    assert compared(one, two).tokenizers == {"t": ["options: a 9 → 10", "vocab_size: 9 → 10", "lib 1.0 → 1.1"]}
+
+
+def failed(rule, one, two):
+    return [each.change.group for each in check_rules([Rule.parse(rule)], compared(one, two))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "groups"),
+    [
+        ("density < 0", [WHOLE]),
+        ("density[each] < 0", ["g", "h", WHOLE]),
+        ("density[h] < 0", ["h"]),
+        ("density[c/h] < 0", ["h"]),
+        ("t: density < 0", [WHOLE]),
+        ("density < -1%", [WHOLE]),
+        ("density < -3%", []),
+        ("density > 0", []),
+        ("density < 0 significantly", [WHOLE]),
+        ("density < -1.9% significantly", []),
+    ],
+)
+def test_a_rule_fails_on_its_own_place_and_limit(rule, groups):
+    """Two percent more tokens, with some noise from one jackknife group to the next."""
+    tokens = np.rint(TOKENS * 1.02).astype(int) + np.tile([-3, 3], BUCKETS // 2)
+    assert failed(rule, run(), run(tokens=tokens)) == groups
+
+
+def test_a_number_that_is_gone_breaks_its_rule():
+    cells = [replace(each, value=None, status=Status.FAILED, reason="died") for each in run().cells]
+    assert failed("density > +50%", run(), run(cells=cells)) == [WHOLE]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("density", "this is not a rule; write it as"),
+        ("densty < 0", "no run has a metric 'densty'; did you mean 'density'?"),
+        ("density[gg] < 0", "density was compared in no group 'gg'; did you mean 'g'?"),
+        ("x: density < 0", "density was compared in no tokenizer 'x'; did you mean 't'?"),
+        ("reach[g] < 0", "reach was compared in no group 'g'; did you mean '*'?"),
+    ],
+)
+def test_a_rule_that_looks_at_nothing_is_refused(rule, message):
+    with pytest.raises(InputError, match="--fail-on") as error:
+        failed(rule, run(), run())
+    assert message.split(";")[0] in str(error.value)
+
+
+def test_a_rule_about_text_that_changed_is_refused():
+    other = {"c": CorpusInfo(sha256="cd" * 32, groups={"g": 400, "h": 400})}
+    with pytest.raises(InputError, match=r"it compares nothing: corpus c: its text is not the same: sha256 abab"):
+        failed("density < 0", run(), run(corpora=other))
+
+
+def test_hostile_names_are_inert():
+    name = "<script>alert(1)</script>|\u202e"
+    cells = [replace(each, tokenizer=name) for each in run().cells]
+    two = run(tokens=TOKENS + 9)
+    other = [replace(each, tokenizer=name) for each in two.cells]
+    comparison = compared(run(cells=cells), replace(two, cells=other))
+    view = ComparisonPage(comparison, [], 0)
+    for text in (markdown(view), page(view)):
+        assert "<script>" not in text
+        assert "\u202e" not in text
+    assert json.loads(as_json(view))["changes"][0]["tokenizer"] == name
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A real run, the same again, and one with a vocabulary of other size."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "text.txt").write_text("".join(f"number {k} and then {k * k} of them\n" for k in range(900)), "utf-8")
+    for name, size in (("one", 300), ("same", 300), ("other", 290)):
+        text = f"""
+schema: tokbench/1
+name: {name}
+corpora:
+  text: {{source: text, path: text.txt, document: line, holdout: 0.5}}
+tokenizers:
+  mine: {{backend: regex_bpe, pattern: gpt2, train: {{corpus: text, vocab_size: {size}}}}}
+metrics: [compression, fertility, roundtrip]
+"""
+        (folder / f"{name}.yaml").write_text(text, "utf-8")
+        tokbench.run(folder / f"{name}.yaml", folder / name, workers=0)
+    return folder
+
+
+def compare_command(*arguments):
+    return CliRunner().invoke(command, ["compare", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_every_ratio_is_that_of_the_sums_that_it_names(runs):
+    results = Results.read(runs / "one" / "results.json")
+    states = {(each.group, each.family): each.state for each in results.states}
+    checked = 0
+    for cell in results.cells:
+        info = results.metrics[cell.metric]
+        if info.ratio_of and cell.group != WHOLE and cell.value is not None:
+            above, below = (sum(states[cell.group, info.family]["sums"][name]) for name in info.ratio_of)
+            assert cell.value == above / below
+            checked += 1
+    assert checked >= 5
+
+
+def test_the_command_prints_markdown_and_tells_by_its_exit_code(runs):
+    same = compare_command(runs / "one", runs / "same", "--fail-on", "compression_ratio < 0")
+    assert same.exit_code == 0
+    assert "All 1 rules hold." in same.output
+    worse = compare_command(runs / "one", runs / "other", "--fail-on", "compression_ratio < 0 significantly")
+    assert worse.exit_code == 1
+    assert "1 of 1 rules are broken." in worse.output
+    assert "vocab\\_size: 300 → 290" in worse.output or "vocab_size: 300 → 290" in worse.output
+    assert compare_command(runs / "one").exit_code == 2
+
+
+def test_files_are_written_by_their_suffix(runs, tmp_path):
+    files = [tmp_path / f"x.{suffix}" for suffix in ("md", "html", "json")]
+    options = [option for file in files for option in ("-o", file)]
+    assert compare_command(runs / "one" / "results.json", runs / "other", *options).exit_code == 0
+    assert files[0].read_text("utf-8").startswith("## ")
+    assert "<h2>Whole corpora</h2>" in files[1].read_text("utf-8")
+    body = json.loads(files[2].read_text("utf-8"))
+    assert {each["verdict"] for each in body["changes"]} >= {"worse", "same"}
+
+
+def test_a_baseline_and_two_others(runs):
+    found = compare_command("--baseline", runs / "one", runs / "same", runs / "other")
+    assert found.output.count("## ") - 2 * found.output.count("### ") >= 0
+    assert "same against" in found.output
+    assert "other against" in found.output
+
+
+@pytest.mark.slow
+def test_the_paired_interval_holds_the_difference():
+    """1,000 samples of 200 sentences, of which the truth is that of 100,000."""
+    rng = np.random.default_rng(1)
+    n_bytes = rng.normal(100, 30, 100_000).clip(10).round()
+    one = (n_bytes / 4 * rng.lognormal(0, 0.2, len(n_bytes))).round() + 1
+    two = (one * rng.lognormal(0.01, 0.05, len(n_bytes))).round() + 1
+    truth = n_bytes.sum() / two.sum() - n_bytes.sum() / one.sum()
+    held = 0
+    for _ in range(1000):
+        sample, bucket = rng.integers(0, len(n_bytes), 200), rng.integers(0, BUCKETS, 200)
+        sums = [
+            np.bincount(bucket, weights=each[sample], minlength=BUCKETS).astype(int) for each in (n_bytes, one, two)
+        ]
+        found = change(compared(run(n_bytes=sums[0], tokens=sums[1]), run(n_bytes=sums[0], tokens=sums[2])))
+        held += found.low <= truth <= found.high
+    assert 930 <= held <= 980

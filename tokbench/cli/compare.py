@@ -1,0 +1,83 @@
+"""The command ``tokbench compare``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tokbench.cli.options import common_options
+
+_SUFFIXES = (".md", ".html", ".json")
+
+
+@click.command()
+@click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--baseline", type=click.Path(path_type=Path), help="The run to compare with [default: the first of RUNS]."
+)
+@click.option(
+    "--fail-on",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="A change that fails the comparison, such as 'fertility[hi] > +2%', 'roundtrip_exact < 0' or "
+    "'mine: encode_mb_per_s < -10% significantly'. In brackets is a group, CORPUS/GROUP, or 'each' for every group; "
+    "without them it is the whole corpus. May be given several times.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "files",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A file for the comparison: .md, .html or .json. May be given several times [default: Markdown, printed].",
+)
+@click.option("--other-machine", is_flag=True, help="Compare speeds of different machines or versions, too.")
+@common_options
+def compare(
+    runs: tuple[Path, ...],
+    baseline: Path | None,
+    rules: tuple[str, ...],
+    files: tuple[Path, ...],
+    *,
+    other_machine: bool,
+) -> None:
+    """Compare RUNS with a baseline: folders of runs, or results.json files.
+
+    Each number of the text metrics has a paired interval where the documents are the same. Numbers that cannot be
+    compared are named with the reason.
+
+    Exit codes: 0 no rule is broken, 1 a rule is broken, 2 bad input.
+    """
+    from tokbench.compare.compare import compare as compare_runs
+    from tokbench.compare.compare import read_run
+    from tokbench.compare.gate import Rule, check_rules
+    from tokbench.compare.render import ComparisonPage, as_json, markdown, page
+    from tokbench.files import write_atomically
+
+    paths = [baseline, *runs] if baseline else list(runs)
+    if len(paths) < 2:  # noqa: PLR2004 - one run has nothing to be compared with
+        raise click.UsageError("give two runs, or one and --baseline RUN")
+    if wrong := [str(file) for file in files if file.suffix not in _SUFFIXES]:
+        raise click.UsageError(f"-o {wrong[0]}: end the name in .md, .html or .json")
+    parsed = [Rule.parse(rule) for rule in rules]
+    first, *others = map(read_run, paths)
+    pages = []
+    for other in others:
+        comparison = compare_runs(first, other, other_machine=other_machine)
+        pages.append(ComparisonPage(comparison, check_rules(parsed, comparison), len(parsed)))
+    for file in files:
+        render = {".md": markdown, ".html": page, ".json": as_json}[file.suffix]
+        for each, path in zip(pages, _paths(file, len(pages)), strict=True):
+            write_atomically(path, render(each).encode())
+            click.echo(f"written: {path}", err=True)
+    for each in [] if files else pages:
+        click.echo(markdown(each))
+    sys.exit(int(any(each.failed for each in pages)))
+
+
+def _paths(file: Path, count: int) -> list[Path]:
+    """Return a file for each comparison: the one that was given, or numbered ones beside it."""
+    return [file] if count == 1 else [file.with_stem(f"{file.stem}-{k}") for k in range(1, count + 1)]

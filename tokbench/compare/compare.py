@@ -1,0 +1,421 @@
+"""Two runs side by side: the difference of every number, with an interval where the documents are the same.
+
+Text metrics are compared in pairs. Where a metric is a ratio of two sums, both runs keep the sums by jackknife group
+of documents. Leaving out each group in turn, in both runs, gives the difference without it, and so its standard
+error. What two runs have in common, such as long documents, drops out. Of a speed, each run has an interval of its
+own. The quotient of the far ends bounds the change. That is cautious: it holds in more than 95 of 100 cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+
+from tokbench.metrics.jackknife import holm, leave_out, spread
+from tokbench.metrics.sums import Sums
+from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
+from tokbench.results.model import Results
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL: Final = 0.05
+"""Differences with a smaller p-value, after Holm's correction, are called significant."""
+
+_IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "train")
+"""The facts of a tokenizer that its numbers rest on."""
+
+_MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
+"""The facts of a machine that must agree before speeds are compared."""
+
+
+class NamedRun(NamedTuple):
+    """The results of a run, and the name by which a comparison calls it."""
+
+    name: str
+    results: Results
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellChange:
+    """One number in two runs.
+
+    Attributes:
+        tokenizer, corpus, group, metric: the place.
+        unit, direction: as the metric has them.
+        before, after: the value in the baseline and in the other run; ``None`` where there is none.
+        difference, low, high: ``after - before`` and its 95 % interval, in the unit of the metric; ``None`` where there
+            is none.
+        ratio, ratio_low, ratio_high: ``after / before - 1`` and its 95 % interval; ``None`` where there is none.
+        p, p_holm: the p-value of the difference, and the same corrected for all compared cells of the metric (Holm
+            1979); ``None`` if there is no interval.
+        reason: why there is no difference, or why it has no interval; empty if it has one, or if nothing changed.
+    """
+
+    tokenizer: str
+    corpus: str
+    group: str
+    metric: str
+    unit: str = ""
+    direction: Literal["higher", "lower", "none"] = "none"
+    before: float | None = None
+    after: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    reason: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """``True`` if the difference is significant."""
+        return self.p_holm is not None and self.p_holm <= LEVEL
+
+    @property
+    def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
+        """The change in a word.
+
+        ``better``, ``worse`` and ``other`` (no direction is better) are significant differences; ``open`` is one that
+        is not, or of which nobody knows; ``gone`` and ``new`` are numbers that only one run has.
+        """
+        if self.after is None or self.before is None:
+            return "gone" if self.after is None else "new"
+        if not self.difference:
+            return "same" if self.difference == 0 else "open"
+        if not self.differs:
+            return "open"
+        if self.direction == "none":
+            return "other"
+        return "better" if (self.difference > 0) == (self.direction == "higher") else "worse"
+
+
+@dataclass(kw_only=True)
+class Comparison:
+    """All that differs between two runs.
+
+    Attributes:
+        baseline, other: the names of the runs.
+        changes: the numbers of both, in the order of the baseline.
+        tokenizers: by tokenizer, sentences on what is not as it was, such as its vocabulary or engine.
+        appeared, vanished: tokenizers, corpora, groups and metrics that only the other run has, or only the baseline.
+        refused: sentences on what cannot be compared, and why.
+        notes: sentences that a reader must know, such as another version.
+        metrics: the definition of each metric.
+    """
+
+    baseline: str
+    other: str
+    changes: list[CellChange] = field(default_factory=list)
+    tokenizers: dict[str, list[str]] = field(default_factory=dict)
+    appeared: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    metrics: dict[str, MetricInfo] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The changes as a table, a row for each number, with the fields of :class:`CellChange` and its verdict."""
+        import pandas as pd
+
+        columns = [*CellChange.__dataclass_fields__, "verdict"]
+        return pd.DataFrame([[getattr(each, name) for name in columns] for each in self.changes], columns=columns)
+
+
+def read_run(path: str | Path) -> NamedRun:
+    """Read the results of a run from its folder, or from its ``results.json``.
+
+    Raises:
+        ResultsError: there is no such file, or it is damaged.
+    """
+    file = Path(path, "results.json") if Path(path).is_dir() else Path(path)
+    return NamedRun(str(path), Results.read(file))
+
+
+def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False) -> Comparison:
+    """Compare a run with a baseline.
+
+    Args:
+        baseline: the run that came before.
+        other: the run to be judged.
+        other_machine: compare speeds of different machines or versions of tokbench, too.
+
+    Raises:
+        ResultsError: the raw states of a run are missing or damaged.
+    """
+    return _Comparer(baseline, other, other_machine=other_machine).compared()
+
+
+class _Comparer:
+    """Puts two runs side by side."""
+
+    def __init__(self, baseline: NamedRun, other: NamedRun, *, other_machine: bool) -> None:
+        self._names = baseline.name, other.name
+        self._one, self._two = baseline.results, other.results
+        self._other_machine = other_machine
+        self._refused: dict[str, None] = {}
+
+    def compared(self) -> Comparison:
+        """Return the comparison."""
+        one = {_place(cell): cell for cell in self._one.cells}
+        two = {_place(cell): cell for cell in self._two.cells}
+        shared = [self._change(cell, two[place]) for place, cell in one.items() if place in two]
+        changes = [change for change in shared if change]
+        return Comparison(
+            baseline=self._names[0],
+            other=self._names[1],
+            changes=list(_corrected(changes)),
+            tokenizers=self._tokenizers(),
+            appeared=list(_only_in(self._two, self._one)),
+            vanished=list(_only_in(self._one, self._two)),
+            refused=list(self._refused),
+            notes=list(self._notes()),
+            metrics=self._one.metrics | self._two.metrics,
+        )
+
+    def _change(self, one: Cell, two: Cell) -> CellChange | None:
+        """Return the change of one number; ``None`` if neither run has it, or if the two cannot be compared."""
+        if Status.OK not in {one.status, two.status}:
+            return None
+        info = self._one.metrics.get(one.metric, MetricInfo())
+        reason = self._incomparable(one.corpus, one.metric, info) or _other_unit(one, two) or _only_part(one, two)
+        if reason:
+            self._refused[reason] = None
+            return None
+        change = CellChange(
+            tokenizer=one.tokenizer,
+            corpus=one.corpus,
+            group=one.group,
+            metric=one.metric,
+            unit=two.unit or one.unit,
+            direction=info.direction,
+            before=one.value,
+            after=two.value,
+        )
+        if one.value is None or two.value is None:
+            gone = one if one.value is None else two
+            return replace(change, reason=f"{gone.status}: {gone.reason}")
+        ratio = two.value / one.value - 1 if one.value else None
+        change = replace(change, difference=two.value - one.value, ratio=ratio)
+        if info.timed:
+            return _timed(change, one, two)
+        return change if change.difference == 0 else self._paired(change, info)
+
+    def _incomparable(self, corpus: str, metric: str, info: MetricInfo) -> str:
+        """Return why a metric cannot be compared on a corpus; an empty string if it can."""
+        other = self._two.metrics.get(metric, MetricInfo())
+        if info.formula != other.formula:
+            return f"{metric}: its definition is another one in {self._names[1]}"
+        if info.timed:
+            return self._other_speed
+        families = self._one.families.get(info.family), self._two.families.get(info.family)
+        if families[0] and families[1] and families[0].options != families[1].options:
+            return f"{info.family}: its options are {families[0].options} and {families[1].options}"
+        return "" if corpus == OWN_TEXTS else self._other_text.get(corpus, "")
+
+    @cached_property
+    def _other_text(self) -> dict[str, str]:
+        """By corpus, why its numbers cannot be compared."""
+        found = {}
+        for name, one in self._one.corpora.items():
+            two = self._two.corpora.get(name)
+            if two and (what := _other_documents(one, two)):
+                found[name] = f"corpus {name}: {what}"
+        return found
+
+    @cached_property
+    def _other_speed(self) -> str:
+        """Why speeds cannot be compared; empty if they can."""
+        if self._other_machine:
+            return ""
+        one, two = self._one.environment, self._two.environment
+        differing = [
+            f"{name} {getattr(one, name)} and {getattr(two, name)}"
+            for name in _MACHINE
+            if getattr(one, name) != getattr(two, name)
+        ]
+        if not differing:
+            return ""
+        return f"speed: another machine or version ({'; '.join(differing)}); --other-machine compares all the same"
+
+    def _paired(self, change: CellChange, info: MetricInfo) -> CellChange:
+        """Return a change with its interval, from the sums of both runs."""
+        if not info.ratio_of:
+            return replace(change, reason="not a ratio of sums, so it has no interval")
+        sums = [states.sums(change, info.family) for states in self._states]
+        if any(each is None or not set(info.ratio_of) <= each.columns.keys() for each in sums):
+            return replace(change, reason="the sums behind it are not kept, so it has no interval")
+        one, two = (each for each in sums if each is not None)
+        above, below = info.ratio_of
+        used = (one.columns[below] > 0) & (two.columns[below] > 0)
+        without = [leave_out(each.columns[above][used], each.columns[below][used]) for each in (one, two)]
+        found = spread(without[1] - without[0])
+        reason = one.lengths(below).shortcoming() or ("" if found else "too few documents for an interval")
+        reason = reason or (found.shortcoming() if found else "")
+        if reason or not found:
+            return replace(change, reason=reason)
+        assert change.difference is not None
+        if not found.error:
+            return replace(change, low=change.difference, high=change.difference, p=0.0)
+        low, high = found.ends(change.difference)
+        change = replace(change, low=low, high=high, p=found.p_value(change.difference))
+        if change.ratio is None or not without[0].all():
+            return change
+        relative = spread(without[1] / without[0])
+        ends = relative.around(change.ratio + 1) if relative and relative.error else (change.ratio + 1,) * 2
+        return replace(change, ratio_low=ends[0] - 1, ratio_high=ends[1] - 1)
+
+    @cached_property
+    def _states(self) -> tuple[_States, _States]:
+        return _States(self._one), _States(self._two)
+
+    def _tokenizers(self) -> dict[str, list[str]]:
+        found = {}
+        for name, one in self._one.tokenizers.items():
+            two = self._two.tokenizers.get(name)
+            if two and (sentences := list(_other_tokenizer(one, two))):
+                found[name] = sentences
+        return found
+
+    def _notes(self) -> Iterator[str]:
+        one, two = self._one.environment, self._two.environment
+        if one.tokbench != two.tokbench:
+            yield f"tokbench {one.tokbench} and {two.tokbench}"
+        if self._other_machine and (one.cpu, one.system) != (two.cpu, two.system):
+            yield f"speeds are those of two machines: {one.cpu}, {one.system}; and {two.cpu}, {two.system}"
+        for name, results in zip(self._names, (self._one, self._two), strict=True):
+            if results.interrupted:
+                yield f"{name} was stopped before it was through"
+
+
+class _States:
+    """The raw sums of a run, found by place."""
+
+    def __init__(self, results: Results) -> None:
+        self._groups = {name: list(corpus.groups) for name, corpus in results.corpora.items()}
+        self._raw = {(each.tokenizer, each.corpus, each.group, each.family): each.state for each in results.states}
+
+    def sums(self, change: CellChange, family: str) -> Sums | None:
+        """Return the sums behind a cell, of a group or the whole corpus; ``None`` if they are not kept."""
+        groups = self._groups.get(change.corpus, []) if change.group == WHOLE else [change.group]
+        found = [_sums(self._raw.get((change.tokenizer, change.corpus, group, family))) for group in groups]
+        known = [each for each in found if each is not None]
+        return reduce(add, known) if known and len(known) == len(found) else None
+
+
+def _sums(raw: Any) -> Sums | None:
+    """Return the sums of a raw state that has some."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("sums"), dict):
+        return None
+    columns = {name: np.asarray(column, dtype=np.float64) for name, column in raw["sums"].items()}
+    return Sums(raw.get("documents", 0), columns, raw.get("largest") or {})
+
+
+def _place(cell: Cell) -> tuple[str, str, str, str]:
+    return cell.tokenizer, cell.corpus, cell.group, cell.metric
+
+
+def _timed(change: CellChange, one: Cell, two: Cell) -> CellChange:
+    """Return the change of a speed, between the far ends of both intervals."""
+    if not (one.ci_low and one.ci_high and two.ci_low and two.ci_high):
+        return replace(change, reason="one of both has no interval")
+    low, high = two.ci_low / one.ci_high - 1, two.ci_high / one.ci_low - 1
+    apart = not low <= 0 <= high
+    return replace(
+        change,
+        low=two.ci_low - one.ci_high,
+        high=two.ci_high - one.ci_low,
+        ratio_low=low,
+        ratio_high=high,
+        p_holm=LEVEL if apart else 1.0,
+    )
+
+
+def _corrected(changes: Sequence[CellChange]) -> Iterator[CellChange]:
+    """Yield the changes with p-values corrected for all of their metric."""
+    alone: dict[str, list[float]] = {}
+    for change in changes:
+        if change.p is not None:
+            alone.setdefault(change.metric, []).append(change.p)
+    corrected = {metric: iter(holm(values)) for metric, values in alone.items()}
+    for change in changes:
+        yield change if change.p is None else replace(change, p_holm=next(corrected[change.metric]))
+
+
+def _other_unit(one: Cell, two: Cell) -> str:
+    if one.unit == two.unit or not one.unit or not two.unit:
+        return ""
+    return f"{one.metric}: its unit is {one.unit} and {two.unit}"
+
+
+def _only_part(one: Cell, two: Cell) -> str:
+    if one.measured is None and two.measured is None:
+        return ""
+    return f"corpus {one.corpus}: a run was stopped before it had measured all of it"
+
+
+def _other_documents(one: CorpusInfo, two: CorpusInfo) -> str:
+    """Return how the documents of two corpora differ; an empty string if they are the same."""
+    if one.sha256 != two.sha256:
+        return f"its text is not the same: sha256 {one.sha256[:12]} and {two.sha256[:12]}"
+    if one.holdout != two.holdout:
+        return f"holdout is {one.holdout} and {two.holdout}, so that other documents are measured"
+    return "" if one.groups == two.groups else "its documents fall into other groups"
+
+
+def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
+    """Yield what is not as it was."""
+    if one.state != two.state:
+        yield f"{one.state} → {two.state}" + (f": {two.reason}" if two.reason else "")
+    for name in _IDENTITY:
+        before, after = getattr(one, name), getattr(two, name)
+        if name == "train":  # how long it took is no part of what it is
+            before, after = (each and replace(each, seconds=None) for each in (before, after))
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+            yield f"{name}: " + ", ".join(f"{key} {_short(before.get(key))} → {_short(after.get(key))}" for key in keys)
+        else:
+            yield f"{name}: {_short(before)} → {_short(after)}"
+    for package in {**one.libraries, **two.libraries}:
+        before, after = one.libraries.get(package), two.libraries.get(package)
+        if before != after:
+            yield f"{package} {before or 'absent'} → {after or 'absent'}"
+
+
+_LONGEST: Final = 40
+
+
+def _short(value: object) -> str:
+    if value is None or value == "":
+        return "none"
+    text = str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _only_in(one: Results, other: Results) -> Iterator[str]:
+    """Yield what one run has and the other has not."""
+    for kind, mine, theirs in (
+        ("tokenizer", one.tokenizers, other.tokenizers),
+        ("corpus", one.corpora, other.corpora),
+        ("metric", one.metrics, other.metrics),
+    ):
+        absent = [name for name in mine if name not in theirs]
+        if absent:
+            yield f"{kind} {', '.join(absent)}"
+    for name, corpus in one.corpora.items():
+        absent = [group for group in corpus.groups if name in other.corpora and group not in other.corpora[name].groups]
+        if absent:
+            yield f"group {', '.join(absent)} of corpus {name}"

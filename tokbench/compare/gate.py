@@ -1,0 +1,140 @@
+"""Rules that stop a pull request: ``fertility[hi] > +2%``, ``encode_mb_per_s < -10%``, ``roundtrip_exact < 0``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tokbench.compare.compare import CellChange, Comparison
+from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.results.cells import WHOLE
+
+EVERY: Final = "each"
+"""The word in brackets that stands for every group."""
+
+_RULE: Final = re.compile(
+    r"\s*(?:(?P<tokenizer>[^\[\]:<>]+):\s*)?(?P<metric>\w+)\s*(?:\[(?P<place>[^\[\]]+)\])?\s*(?P<sign>[<>])\s*"
+    r"(?P<number>[+-]?\d+(?:\.\d+)?)\s*(?P<percent>%?)\s*(?P<significantly>significantly)?\s*"
+)
+_SHAPE: Final = "write it as METRIC[GROUP] > +2%, METRIC < 0 or TOKENIZER: METRIC[CORPUS/GROUP] < -10% significantly"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A change that fails a comparison.
+
+    Attributes:
+        text: the rule as it was written.
+        metric: the metric.
+        tokenizer, corpus, group: the place; empty for all. The group ``*`` is the whole corpus.
+        above: ``True`` if a change above the limit fails, ``False`` if one below it does.
+        limit: the limit: a difference in the unit of the metric, or a share of the baseline's value.
+        relative: ``True`` if the limit is a share of the baseline's value.
+        significantly: ``True`` if the interval as a whole must be beyond the limit.
+    """
+
+    text: str
+    metric: str
+    tokenizer: str = ""
+    corpus: str = ""
+    group: str = WHOLE
+    above: bool = True
+    limit: float = 0.0
+    relative: bool = False
+    significantly: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """Read a rule.
+
+        Raises:
+            InputError: it is not a rule.
+
+        >>> rule = Rule.parse("fertility[hi] > +2%")
+        >>> rule.metric, rule.group, rule.above, rule.limit, rule.relative, rule.significantly
+        ('fertility', 'hi', True, 0.02, True, False)
+        >>> rule = Rule.parse("mine: encode_mb_per_s[code/*] < -10% significantly")
+        >>> rule.tokenizer, rule.corpus, rule.group, rule.limit, rule.significantly
+        ('mine', 'code', '*', -0.1, True)
+        """
+        found = _RULE.fullmatch(text)
+        if not found:
+            raise InputError([Problem(f"--fail-on {text!r}", f"this is not a rule; {_SHAPE}")])
+        corpus, slash, group = (found["place"] or WHOLE).rpartition("/")
+        number = float(found["number"])
+        return cls(
+            text=text.strip(),
+            metric=found["metric"],
+            tokenizer=(found["tokenizer"] or "").strip(),
+            corpus=corpus if slash else "",
+            group="" if group == EVERY else group,
+            above=found["sign"] == ">",
+            limit=number / 100 if found["percent"] else number,
+            relative=bool(found["percent"]),
+            significantly=bool(found["significantly"]),
+        )
+
+    def concerns(self, change: CellChange) -> bool:
+        """Tell whether a change is at the place of the rule."""
+        return (
+            change.metric == self.metric
+            and self.tokenizer in {"", change.tokenizer}
+            and self.corpus in {"", change.corpus}
+            and self.group in {"", change.group}
+        )
+
+    def broken_by(self, change: CellChange) -> bool:
+        """Tell whether a change is beyond the limit. A number that is gone is: nobody knows what became of it."""
+        if change.before is None or change.after is None:
+            return change.after is None
+        value = change.ratio if self.relative else change.difference
+        if value is None:  # from 0, nothing is a share
+            value = float("inf") if change.difference else 0.0
+        if self.significantly:
+            end = (change.ratio_low if self.above else change.ratio_high) if self.relative else None
+            end = end if self.relative else change.low if self.above else change.high
+            value = value if end is None else end
+        return value > self.limit if self.above else value < self.limit
+
+
+class Failed(NamedTuple):
+    """A rule, and a change that breaks it."""
+
+    rule: Rule
+    change: CellChange
+
+
+def check_rules(rules: Sequence[Rule], comparison: Comparison) -> list[Failed]:
+    """Return the changes that break a rule, in the order of the rules.
+
+    Raises:
+        InputError: a rule names something that neither run has, or it compares nothing: a rule that looks at nothing
+            must not pass for one that holds.
+    """
+    problems = [problem for rule in rules for problem in _problems(rule, comparison)]
+    if problems:
+        raise InputError(problems)
+    return [
+        Failed(rule, change)
+        for rule in rules
+        for change in comparison.changes
+        if rule.concerns(change) and rule.broken_by(change)
+    ]
+
+
+def _problems(rule: Rule, comparison: Comparison) -> Iterator[Problem]:
+    where = f"--fail-on {rule.text!r}"
+    if rule.metric not in comparison.metrics:
+        yield Problem(where, f"no run has a metric {rule.metric!r}; {did_you_mean(rule.metric, comparison.metrics)}")
+        return
+    mine = [change for change in comparison.changes if change.metric == rule.metric]
+    for kind in ("tokenizer", "corpus", "group"):
+        wanted, known = getattr(rule, kind), dict.fromkeys(getattr(change, kind) for change in mine)
+        if mine and wanted and wanted not in known:
+            yield Problem(where, f"{rule.metric} was compared in no {kind} {wanted!r}; {did_you_mean(wanted, known)}")
+            return
+    if not any(map(rule.concerns, mine)):
+        reasons = "; ".join(comparison.refused) or "neither run has a number there"
+        yield Problem(where, f"it compares nothing: {reasons}")

@@ -1,0 +1,59 @@
+"""The environment in which HTML templates are rendered."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from tokbench.report.escaping import plain, visible
+from tokbench.report.number_format import byte_size, duration
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+def html_environment() -> jinja2.Environment:
+    """Return what renders the templates of ``tokbench/report/templates``.
+
+    All text is made visible and escaped, unless a template or a chart wrote it as markup.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        # Every template is escaped, whatever its name ends in; script and style hold no text of the run.
+        autoescape=True,
+        finalize=_finalize,
+        keep_trailing_newline=True,
+        loader=jinja2.PackageLoader("tokbench.report"),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "byte_size": byte_size,
+        "duration": duration,
+        "fixed": lambda value, digits: f"{value:,.{digits}f}",
+        "listing": _listing,
+        "packed": _packed,
+        "plain": plain,
+        "thousands": lambda value: f"{value:,}",
+    }
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """Make the value of an expression visible; markup has been through here, or was written by a template or chart."""
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)
+
+
+def _packed(markup: str) -> str:
+    """Return a part of the page as base64 of zlib; the page's script puts it in its place when somebody asks for it."""
+    return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()
+
+
+def _listing(text: str) -> Any:
+    """Return a text made visible, whose line ends are kept."""
+    from markupsafe import escape
+
+    return escape(visible(text, keep="\n"))

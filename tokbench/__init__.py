@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from tokbench.api import compare as compare
     from tokbench.api import load as load
     from tokbench.api import merge as merge
     from tokbench.api import run as run
@@ -32,6 +33,7 @@ _HOMES: Final = {
     "Results": "results.model",
     "ResultsError": "errors",
     "TokbenchError": "errors",
+    "compare": "api",
     "load": "api",
     "merge": "api",
     "run": "api",

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tokbench.comparison.compare import Comparison, read_run
+from tokbench.comparison.compare import compare as compare_runs
 from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
@@ -185,6 +187,23 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
         results.durations = replace(results.durations, reports=round(progress.seconds["reports"], 3))
         results.problems += write_again(folder, results)
     return results
+
+
+def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = False) -> Comparison:
+    """Compare a run with a baseline: every difference, with a paired interval where the documents are the same.
+
+    Args:
+        baseline: the folder of the run that came before, or its ``results.json``.
+        other: that of the run to be judged.
+        other_machine: compare speeds of different machines or versions of tokbench, too.
+
+    Returns:
+        The comparison; ``comparison.frame`` is a table with a row for each number.
+
+    Raises:
+        ResultsError: a run has no results, or they are damaged.
+    """
+    return compare_runs(read_run(baseline), read_run(other), other_machine=other_machine)
 
 
 def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False) -> Results:

@@ -24,7 +24,8 @@ _SUFFIXES = (".md", ".html", ".json")
     metavar="RULE",
     help="A change that fails the comparison, such as 'fertility[hi] > +2%', 'roundtrip_exact < 0' or "
     "'mine: encode_mb_per_s < -10% significantly'. In brackets is a group, CORPUS/GROUP, or 'each' for every group; "
-    "without them it is the whole corpus. May be given several times.",
+    "without them it is the whole corpus. With 'significantly' the whole interval must be beyond the limit, if there "
+    "is one. May be given several times.",
 )
 @click.option(
     "-o",
@@ -51,10 +52,10 @@ def compare(
 
     Exit codes: 0 no rule is broken, 1 a rule is broken, 2 bad input.
     """
-    from tokbench.compare.compare import compare as compare_runs
-    from tokbench.compare.compare import read_run
-    from tokbench.compare.gate import Rule, check_rules
-    from tokbench.compare.render import ComparisonPage, as_json, markdown, page
+    from tokbench.comparison.compare import compare as compare_runs
+    from tokbench.comparison.compare import read_run
+    from tokbench.comparison.gate import Rule, check_rules
+    from tokbench.comparison.render import ComparisonPage, as_json, markdown, page
     from tokbench.files import write_atomically
 
     paths = [baseline, *runs] if baseline else list(runs)

@@ -135,13 +135,14 @@ class Results:
 
     @classmethod
     def read(cls, path: str | Path) -> Results:
-        """Read a ``results.json`` of this schema or of an older one.
+        """Read a ``results.json`` of this schema or of an older one, by its path or that of its folder.
 
         Raises:
             ResultsError: there is no such file, it is damaged, or its schema is newer; the message names the place.
         """
+        path = Path(path, "results.json") if Path(path).is_dir() else Path(path)
         try:
-            body = json.loads(Path(path).read_text(encoding="utf-8"))
+            body = json.loads(path.read_text(encoding="utf-8"))
             schema = body.pop("schema", None)
         except (OSError, ValueError, AttributeError, TypeError) as error:
             raise ResultsError(f"{path}: not a results file: {one_line(error)}") from error

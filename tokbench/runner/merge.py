@@ -62,8 +62,7 @@ def read_part(path: str | Path) -> Part:
     Raises:
         ResultsError: there is no such file, or it is damaged.
     """
-    file = Path(path, "results.json") if Path(path).is_dir() else Path(path)
-    return Part(str(path), Results.read(file))
+    return Part(str(path), Results.read(path))
 
 
 def merge_runs(parts: Sequence[Part], *, other_versions: bool = False) -> Merged:

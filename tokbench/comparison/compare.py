@@ -9,7 +9,7 @@ own. The quotient of the far ends bounds the change. That is cautious: it holds 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, reduce
 from operator import add
 from pathlib import Path
@@ -139,8 +139,7 @@ def read_run(path: str | Path) -> NamedRun:
     Raises:
         ResultsError: there is no such file, or it is damaged.
     """
-    file = Path(path, "results.json") if Path(path).is_dir() else Path(path)
-    return NamedRun(str(path), Results.read(file))
+    return NamedRun(str(path), Results.read(path))
 
 
 def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False) -> Comparison:
@@ -381,7 +380,7 @@ def _other_tokenizer(one: TokenizerInfo, two: TokenizerInfo) -> Iterator[str]:
     for name in _IDENTITY:
         before, after = getattr(one, name), getattr(two, name)
         if name == "train":  # how long it took is no part of what it is
-            before, after = (each and replace(each, seconds=None) for each in (before, after))
+            before, after = (each and {**asdict(each), "seconds": None} for each in (before, after))
         if before == after:
             continue
         if isinstance(before, Mapping) and isinstance(after, Mapping):

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.compare.compare import NamedRun, compare
-from tokbench.compare.gate import Rule, check_rules
-from tokbench.compare.render import ComparisonPage, as_json, markdown, page
+from tokbench.comparison.compare import NamedRun, compare
+from tokbench.comparison.gate import Rule, check_rules
+from tokbench.comparison.render import ComparisonPage, as_json, markdown, page
 from tokbench.corpus.shards import BUCKETS
 from tokbench.errors import InputError
 from tokbench.metrics.jackknife import student_t

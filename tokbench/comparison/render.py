@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from tokbench.compare.compare import CellChange, Comparison
-from tokbench.compare.gate import Failed
+from tokbench.comparison.compare import CellChange, Comparison
+from tokbench.comparison.gate import Failed
 from tokbench.report.escaping import markdown_table, markdown_text
 from tokbench.report.number_format import exact
 from tokbench.results.cells import WHOLE

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.compare.compare import CellChange, Comparison
+from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.results.cells import WHOLE
 
@@ -32,7 +32,8 @@ class Rule:
         above: ``True`` if a change above the limit fails, ``False`` if one below it does.
         limit: the limit: a difference in the unit of the metric, or a share of the baseline's value.
         relative: ``True`` if the limit is a share of the baseline's value.
-        significantly: ``True`` if the interval as a whole must be beyond the limit.
+        significantly: ``True`` if the interval as a whole must be beyond the limit. Where there is no interval, the
+            value alone must be.
     """
 
     text: str

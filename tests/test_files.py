@@ -1,10 +1,12 @@
 """A file is written whole or not at all."""
 
+import os
 import subprocess
 import sys
 import time
 
 import pytest
+from full_disk import NO_BYTECODE
 
 from tokbench.files import write_atomically
 
@@ -46,8 +48,9 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(b"old")
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=True, timeout=60
-    )
+        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=True, timeout=60,
+        env={**os.environ, **NO_BYTECODE},
+    )  # fmt: skip
     assert done.stdout == f"{path}\n"
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

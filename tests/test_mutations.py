@@ -125,15 +125,15 @@ MUTATIONS = (
     Mutation(
         "failed cells with exit code 0",
         "tokbench/cli/run.py",
-        "else int(results.failed))",
-        "else 0)",
+        "else int(results.failed)",
+        "else 0",
         "tests/runner/test_in_process.py::test_a_metric_that_raises_shows_its_line",
     ),
     Mutation(
         "the in-sample share of the wrong text",
         "tokbench/runner/finish.py",
-        "np.isin(np.concatenate([survey.evaluated[group] for group in groups]), trained).mean()",
-        "np.isin(trained, np.concatenate([survey.evaluated[group] for group in groups])).mean()",
+        "np.isin(np.concatenate(list(evaluated.values())), trained)",
+        "np.isin(np.concatenate(list(evaluated.values())), trained[1:])",
         "tests/runner/test_run.py::test_in_sample_is_a_share",
     ),
 )

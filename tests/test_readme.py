@@ -137,16 +137,25 @@ def test_the_python_shown_runs(tmp_path, write_config):
 
 @pytest.mark.slow
 def test_the_benchmarks_command_finds_benchmarks():
-    [command] = blocks(ROOT / "tests" / "benchmarks" / "README.md", "sh")
-    words = shlex.split(command)
-    assert words[0] == ".venv/bin/pytest"
+    for command, found in zip(
+        blocks(ROOT / "tests" / "benchmarks" / "README.md", "sh"),
+        ("test_training.py::test_memory", "test_whole_run.py::test_seconds_of_a_whole_run"),
+        strict=True,
+    ):
+        words = shlex.split(command)
+        assert words[0] == ".venv/bin/pytest"
+        assert found in collected(words[1:])
+
+
+def collected(arguments):
+    """Return what pytest finds with these arguments."""
     env = {name: value for name, value in os.environ.items() if "XDIST" not in name}  # it refuses to measure in there
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words[1:], "--collect-only"],
+        [sys.executable, "-m", "pytest", *arguments, "--collect-only"],
         cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert "test_training.py::test_memory" in done.stdout
+    return done.stdout
 
 
 def anchors(path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from full_disk import NO_BYTECODE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,8 +135,9 @@ def test_a_full_disk_costs_nothing_but_the_entry(tmp_path):
         "store.put('a', {'b': 1}, bytes(5000)); store.put('a', {'b': 2}, b'small'); print(store.get('a', {'b': 2}))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
-    )
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60,
+        env={**os.environ, **NO_BYTECODE},
+    )  # fmt: skip
     assert done.stdout.splitlines() == ["True None", "b'small'"]
     assert done.stderr.count("nothing more is kept in the store") == 1
     assert [path.name for path in tmp_path.rglob("*.tmp")] == []

@@ -159,7 +159,7 @@ def shell(tmp_path, write_config, texts):
 def comparable(results):
     """Return all of results.json that does not say when, where and how fast."""
     found = json.loads(results) if isinstance(results, str) else results
-    for key in ("created", "seconds", "environment", "notes"):
+    for key in ("created", "seconds", "durations", "environment", "notes"):
         del found[key]
     for each in found["tokenizers"].values():
         each["notes"] = [note for note in each["notes"] if "on a cluster" not in note]

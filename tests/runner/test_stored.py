@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from counting import counted, noted
+from full_disk import NO_BYTECODE
 
 import tokbench
 
@@ -230,7 +231,7 @@ def test_a_full_disk_costs_nothing(counting, write_config, corpus, tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True, timeout=120,
-        env={**os.environ, "COUNTED": os.devnull},
+        env={**os.environ, "COUNTED": os.devnull, **NO_BYTECODE},
     )  # fmt: skip
     assert done.stderr.count("nothing more is kept in the store") == 1
     assert done.stdout == table(run(path, store=False))

@@ -28,13 +28,18 @@ def can_be_text(data: bytes) -> bool:
 
     >>> can_be_text(b"\x98\x80 a\xe2\x82"), can_be_text(b"\xc0"), can_be_text(b"\xe4\xe4"), can_be_text(b"\x80" * 4)
     (True, False, False, False)
+    >>> can_be_text(b"\xed"), can_be_text(b"\xed\x9f"), can_be_text(b"\xed\xa0")
+    (True, True, False)
     """
     start = _continuations(data)
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(data[start:])
+        decoder.decode(data[start:])
     except UnicodeDecodeError:
         return False
-    return start < max(_LENGTHS)
+    pending, _ = decoder.getstate()
+    # The decoder waits for the third byte of a surrogate, which no UTF-8 has.
+    return start < max(_LENGTHS) and not (pending[:1] == b"\xed" and pending[1:] >= b"\xa0")
 
 
 def _continuations(data: bytes) -> int:

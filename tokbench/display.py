@@ -227,7 +227,7 @@ class _Json(_Told):
     _descriptor = 2
     _one_by_one = threading.Lock()
     last: ClassVar[dict[str, object]] = {}
-    """What the line ``end`` says; empty if the command did not come to its end."""
+    """The keys of the line ``end``; empty if the command did not come to its end."""
 
     def tell(self, step: Step, *, new: bool) -> None:
         speed, left = step.mb_per_s, self.progress.time_left().seconds

@@ -28,7 +28,7 @@ from tokbench.errors import InputError
 from tokbench.files import write_atomically
 
 Key: TypeAlias = Mapping[str, object]
-"""What a result was made from: values that JSON can write. Everything that can change the result must be in it."""
+"""The things that a result was made from, as values that JSON can write: all that can change the result."""
 
 FOLDER: Final = "TOKBENCH_STORE"
 SIZE: Final = "TOKBENCH_STORE_SIZE"

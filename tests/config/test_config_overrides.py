@@ -1,4 +1,4 @@
-"""What a command changes of a configuration: other values, fewer tokenizers, a limit of documents."""
+"""A command changes a configuration for one run: other values, fewer tokenizers, a limit of documents."""
 
 import pytest
 import yaml

@@ -225,7 +225,7 @@ class _Comparer:
 
     @cached_property
     def _other_text(self) -> dict[str, str]:
-        """By corpus, why its numbers cannot be compared."""
+        """By corpus, the reason why its numbers cannot be compared."""
         found = {}
         for name, one in self._one.corpora.items():
             two = self._two.corpora.get(name)
@@ -235,7 +235,7 @@ class _Comparer:
 
     @cached_property
     def _other_speed(self) -> str:
-        """Why speeds cannot be compared; empty if they can."""
+        """The reason why speeds cannot be compared; empty if they can."""
         if self._other_machine:
             return ""
         one, two = self._one.environment, self._two.environment

@@ -34,10 +34,10 @@ _LONGEST_PATH: Final = 4096
 _ROOT: Final = Path(__file__).parents[1]
 
 _LOADING: Final = ("batch.py", "contracts", "files.py")
-"""What every tokenizer rests on, in the package ``tokbench``."""
+"""The files of the package ``tokbench`` that every tokenizer rests on."""
 
 _MEASURING: Final = (*_LOADING, "corpus", "metrics", "vocabulary", "runner/encode_shard.py", "runner/same_ids.py")
-"""What the states of metrics rest on, in the package ``tokbench``."""
+"""The files of the package ``tokbench`` that the states of metrics rest on."""
 
 _APART: Final = ("corpus/sources", "metrics/families")
 """Folders of plugins, which have identities of their own."""

@@ -36,10 +36,10 @@ _IDENTITY: Final = (
     *("backend", "options", "vocab_size", "sha256", "artefact_sha256", "same_as", "corpora"),
     *("engine", "libraries", "distribution"),
 )
-"""What two tokenizers of one name must have in common."""
+"""The facts that two tokenizers of one name must have in common."""
 
 _VERSIONS: Final = ("engine", "libraries", "distribution")
-"""What only differs with the version of a package."""
+"""The facts that only differ with the version of a package."""
 
 
 class Part(NamedTuple):

@@ -1,4 +1,4 @@
-"""What runs inside a dask worker: it hands each job to a worker process of tokbench's own, as a local run does.
+"""The part that runs inside a dask worker: it hands each job to a worker process of tokbench's own.
 
 A tokenizer that ends its process costs its own cells by the same code as locally, and never the dask worker. Nothing
 here imports dask but for showing progress; :mod:`tokbench.runner.workers.dask` is the other end.
@@ -37,7 +37,7 @@ _IDLE: Final = 600.0
 
 
 class RunKey(NamedTuple):
-    """What the parts of a run on a cluster share.
+    """The facts that the parts of a run on a cluster share.
 
     Attributes:
         run: the identity of the run.
@@ -82,7 +82,7 @@ class _RunEnded(Exception):  # noqa: N818 - the usual end of a job that nobody w
 
 @dataclass
 class _Run:
-    """What a dask worker keeps for one run.
+    """The things that a dask worker keeps for one run.
 
     Attributes:
         key: the run.
@@ -249,7 +249,7 @@ def end_run(run: str) -> None:
 
 
 class Surroundings(NamedTuple):
-    """What must be the same on every machine of a run, because numbers depend on it.
+    """The versions that must be the same on every machine of a run, because numbers depend on them.
 
     Attributes:
         versions: by the name of a thing (Python, a plugin, a library), its version; empty if it is not there.

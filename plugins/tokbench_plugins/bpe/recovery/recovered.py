@@ -1,4 +1,4 @@
-"""What merges are recovered from, and what is recovered."""
+"""The candidates from which merges are recovered, and the merges that are."""
 
 from __future__ import annotations
 

@@ -80,14 +80,17 @@ def test_compression_by_hand():
     assert found["tokens"].n == 2
 
 
+RATIO = ("tokens", "words")
+
+
 def test_fertility_names_its_unit():
     english = values("fertility", view(tokbench.load("utf32_units"), "It's 3.5 km."))
     few = "too few documents for an interval: 1, and it needs 30"
-    assert english["fertility"] == Measured(12 / 3, 1, None, None, "tokens/word (UAX #29)", few)
+    assert english["fertility"] == Measured(12 / 3, 1, None, None, "tokens/word (UAX #29)", few, RATIO)
     tibetan = values("fertility", view(tokbench.load("utf32_units"), "བོད་ཡིག", group="bo"))
-    assert tibetan["fertility"] == Measured(7 / 2, 1, None, None, "tokens/syllable", few)
+    assert tibetan["fertility"] == Measured(7 / 2, 1, None, None, "tokens/syllable", few, RATIO)
     korean = values("fertility", view(tokbench.load("utf32_units"), "안녕 하세요.", group="ko"))
-    assert korean["fertility"] == Measured(7 / 2, 1, None, None, "tokens/word (whitespace)", few)
+    assert korean["fertility"] == Measured(7 / 2, 1, None, None, "tokens/word (whitespace)", few, RATIO)
 
 
 def test_fertility_of_different_units_has_no_common_value():

@@ -72,7 +72,7 @@ def utf8(text):
 def test_words_kept_whole(cut, words, whole):
     # A second document: a token never reaches over from one to the next.
     found = values("strr", look(cut.encode(), b"a"))["strr"]
-    assert found._replace(no_interval="") == Measured(
+    assert found._replace(no_interval="", ratio_of=()) == Measured(
         (whole + 1) / (words + 1), 2, None, None, "share of words (UAX #29)"
     )
 
@@ -93,7 +93,7 @@ def test_the_unknown_token_keeps_nothing():
     assert values("strr", look(b"a z b", tokenizer=Lossy()))["strr"].value == 2 / 3
     golds = [gold("ab", "a", "b"), gold("az", "a", "z")]
     found = values("morphology", look(b"ab", b"az", tokenizer=Lossy(), golds=golds))
-    assert found["word_boundary_recall"]._replace(no_interval="") == Measured(1.0, 1)
+    assert found["word_boundary_recall"]._replace(no_interval="", ratio_of=()) == Measured(1.0, 1)
     found = values("morphology", look(b"az", tokenizer=Lossy(), golds=golds[1:]))
     assert found["word_boundary_f1"].reason.endswith("onto its bytes, or each has an unknown token")
 
@@ -109,7 +109,7 @@ def test_characters_tokens_and_clusters():
     }
     # A mark parted from its letter: every character is whole, a cluster is not. The space is no cluster.
     found = values("utf8", look(utf8("e|\u0301 x"), b"", utf8("y")))
-    assert found["chars_split"]._replace(no_interval="") == Measured(0.0, 3)
+    assert found["chars_split"]._replace(no_interval="", ratio_of=()) == Measured(0.0, 3)
     assert found["partial_tokens"].value == 0
     assert found["graphemes_split"].value == 1 / 3
 
@@ -126,9 +126,9 @@ def test_documents_that_do_not_come_back_do_not_count():
             return super().decode(ids).replace("z", "")
 
     cut = (utf8("é"), b"z|z")
-    assert values("utf8", look(*cut, tokenizer=Forgets(*cut)))["chars_split"]._replace(no_interval="") == Measured(
-        0.0, 1
-    )
+    assert values("utf8", look(*cut, tokenizer=Forgets(*cut)))["chars_split"]._replace(
+        no_interval="", ratio_of=()
+    ) == Measured(0.0, 1)
     found = values("utf8", look(b"z", tokenizer=Forgets(b"z")))
     assert set(found.values()) == {NotApplicable("no document came back exactly")}
 
@@ -184,14 +184,16 @@ def test_no_boundaries_are_not_zero():
 def test_gold_units():
     text = "né!"
     view = look(utf8("n|é!"), golds=[gold(text, "né", "!")])
-    assert values("fertility", view, unit="gold")["fertility"]._replace(no_interval="") == Measured(
+    assert values("fertility", view, unit="gold")["fertility"]._replace(no_interval="", ratio_of=()) == Measured(
         1.0, 1, None, None, "tokens/word (gold)"
     )
     found = values("fertility", view, units={"en": "gold_nonpunct"})
-    assert found["fertility"]._replace(no_interval="") == Measured(
+    assert found["fertility"]._replace(no_interval="", ratio_of=()) == Measured(
         2.0, 1, None, None, "tokens/word (gold, no punctuation)"
     )
-    assert found["words"]._replace(no_interval="") == Measured(1.0, 1, None, None, "words (gold, no punctuation)")
+    assert found["words"]._replace(no_interval="", ratio_of=()) == Measured(
+        1.0, 1, None, None, "words (gold, no punctuation)"
+    )
     # What is said of a group goes before what is said of all.
     assert values("fertility", view, unit="gold", units={"en": "grapheme"})["fertility"].value == 2 / 3
 

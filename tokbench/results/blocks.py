@@ -81,9 +81,8 @@ class Environment:
 class Durations:
     """The seconds that the phases of a run took; ``None`` for a phase that did not come, or that nobody measured.
 
-    The names that begin with ``worker`` are seconds of CPU time, summed over all worker processes, so that they may be
-    more than the wall time of the phase in which they fall, which is ``measuring``. All others are wall time, and the
-    phases follow one another.
+    The names that begin with ``worker`` are CPU time, summed over all workers; it may be more than the wall time of
+    their phase, ``measuring``. All others are wall time, and the phases follow one another.
 
     Attributes:
         reading: reading all corpora for the first time.
@@ -154,8 +153,8 @@ class CorpusInfo:
         source: the kind of source, such as ``text``.
         options: the source's options, as they were written.
         licence: the licence of the texts; empty if nobody said.
-        sha256: the digest of all documents, those left out that a limit kept from being measured; empty if it is not
-            known. For parts that were merged it is ``merged:`` and a digest of the digests in ``parts``.
+        sha256: the digest of all documents without those that a limit left out; empty if it is not known. For parts
+            that were merged it is ``merged:`` and a digest of the digests in ``parts``.
         parts: the digests of the parts, if runs over them were merged; else empty.
         limit: the number of documents of each group that were measured at most; ``None`` if all were.
         documents, bytes: the size of what ``sha256`` covers, UTF-8.

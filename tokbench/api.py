@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tokbench.comparison.compare import Comparison, read_run
+from tokbench.comparison.compare import Comparison
 from tokbench.comparison.compare import compare as compare_runs
 from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
@@ -25,7 +25,7 @@ from tokbench.progress import RunProgress, silent
 from tokbench.registry import load_registry, missing
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.cells import Status, TokenizerState
-from tokbench.results.model import Results
+from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.describe import (
@@ -42,7 +42,7 @@ from tokbench.runner.evaluate import Evaluation, evaluate
 from tokbench.runner.expect import expect_work
 from tokbench.runner.finish import Finished, finish, measured_shares
 from tokbench.runner.folder import make_folder, save_artefact, write_again, write_reports
-from tokbench.runner.merge import merge_runs, read_part
+from tokbench.runner.merge import merge_runs
 from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.stored import StoredWork
@@ -203,7 +203,7 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     Raises:
         ResultsError: a run has no results, or they are damaged.
     """
-    return compare_runs(read_run(baseline), read_run(other), other_machine=other_machine)
+    return compare_runs(NamedRun.read(baseline), NamedRun.read(other), other_machine=other_machine)
 
 
 def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False) -> Results:
@@ -222,7 +222,7 @@ def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, othe
             names every reason.
         ResultsError: a run has no results, or its raw states are missing or damaged.
     """
-    merged = merge_runs([read_part(path) for path in paths], other_versions=other_versions)
+    merged = merge_runs([NamedRun.read(path) for path in paths], other_versions=other_versions)
     if output is not None:
         make_folder(Path(output))
         merged.results.problems = write_reports(Path(output), merged.results, merged.reporters)

@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -132,7 +133,7 @@ def progress_shown(log: Log = "auto") -> Iterator[RunProgress]:
     elif log == "none":
         yield RunProgress()
     else:
-        with _told(_Lines() if log == "lines" else _Json()) as progress:
+        with _running(_Lines() if log == "lines" else _Json()) as progress:
             yield progress
 
 
@@ -151,10 +152,11 @@ def conclude(message: str, progress: RunProgress, log: Log) -> None:
         _Json.last = {"from_store": progress.from_store, "message": message}
 
 
-class _Told:
-    """Tells of a run now and then, in a form that a subclass knows; silence has an end, also if nothing moves."""
+class _LineDisplay(ABC):
+    """Writes a line now and then, in a form that a subclass knows; silence has an end, also if nothing moves."""
 
-    seconds: float
+    seconds: ClassVar[float]
+    """The least time between two lines about the same step."""
 
     def __init__(self) -> None:
         self.progress = RunProgress(self.moved)
@@ -163,31 +165,31 @@ class _Told:
         self._turn = threading.Lock()
         self._over = threading.Event()
 
-    def tell(self, step: Step, *, new: bool) -> None:
-        """Write one line about a step."""
-        raise NotImplementedError
+    @abstractmethod
+    def write_step(self, step: Step, *, new: bool) -> None:
+        """Write one line about a step; ``new`` is ``True`` for the first."""
 
     def moved(self, step: Step) -> None:
-        """Tell of a step that has moved: at its beginning, and then not more often than every few seconds."""
+        """Write about a step that has moved: at its beginning, and then not more often than every few seconds."""
         with self._turn:
             new = step.name not in self._seen
             if new or time.monotonic() - self._last >= self.seconds or self.ended(step):
                 self._seen.add(step.name)
                 self._last = time.monotonic()
-                self.tell(step, new=new)
+                self.write_step(step, new=new)
 
     def ended(self, step: Step) -> bool:  # noqa: ARG002 - for subclasses
         """Tell whether the end of the step is to be told, however soon it comes."""
         return False
 
     def run(self) -> None:
-        """Tell of the current step when nothing has moved for long, until the end."""
+        """Write about the current step when nothing has moved for long, until the end."""
         while not self._over.wait(1.0):
             with self._turn:
                 step = self.progress.current
                 if step and time.monotonic() - self._last >= _SILENT_SECONDS:
                     self._last = time.monotonic()
-                    self.tell(step, new=False)
+                    self.write_step(step, new=False)
 
     def end(self) -> None:
         """End the thread that breaks the silence."""
@@ -195,18 +197,18 @@ class _Told:
 
 
 @contextmanager
-def _told(told: _Told) -> Iterator[RunProgress]:
-    thread = threading.Thread(target=told.run, name="progress", daemon=True)
+def _running(display: _LineDisplay) -> Iterator[RunProgress]:
+    thread = threading.Thread(target=display.run, name="progress", daemon=True)
     thread.start()
     try:
-        yield told.progress
+        yield display.progress
     finally:
-        told.end()
+        display.end()
         thread.join()
 
 
-class _Lines(_Told):
-    """Tells in plain lines, for logs."""
+class _Lines(_LineDisplay):
+    """Writes plain lines, for logs."""
 
     seconds = _LINE_SECONDS
 
@@ -214,14 +216,14 @@ class _Lines(_Told):
         super().__init__()
         self._began = time.monotonic()
 
-    def tell(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
+    def write_step(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
         with suppress(OSError):  # nobody reads it any more
             sys.stderr.write(f"[{clock(time.monotonic() - self._began)}] {describe(step, self.progress)}\n")
             sys.stderr.flush()
 
 
-class _Json(_Told):
-    """Tells in JSON, one object a line."""
+class _Json(_LineDisplay):
+    """Writes JSON, one object a line."""
 
     seconds = _JSON_SECONDS
     _descriptor = 2
@@ -229,7 +231,7 @@ class _Json(_Told):
     last: ClassVar[dict[str, object]] = {}
     """The keys of the line ``end``; empty if the command did not come to its end."""
 
-    def tell(self, step: Step, *, new: bool) -> None:
+    def write_step(self, step: Step, *, new: bool) -> None:
         speed, left = step.mb_per_s, self.progress.time_left().seconds
         self.write(
             "step" if new else "progress",

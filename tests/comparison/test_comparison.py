@@ -11,15 +11,16 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.comparison.compare import NamedRun, compare
+from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
-from tokbench.comparison.render import ComparisonPage, as_json, markdown, page
+from tokbench.comparison.render import ComparisonPage, as_json, html, markdown
+from tokbench.contracts.metric import Role
 from tokbench.corpus.shards import BUCKETS
 from tokbench.errors import InputError
 from tokbench.metrics.jackknife import student_t
 from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
-from tokbench.results.model import Results
+from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
 
 METRICS = {
@@ -189,6 +190,36 @@ def test_a_number_that_is_gone_breaks_its_rule():
     assert failed("density > +50%", run(), run(cells=cells)) == [WHOLE]
 
 
+def test_a_tokenizer_or_a_metric_that_is_gone_breaks_its_rules():
+    without = run(cells=[each for each in run().cells if each.metric != "density"], metrics={"reach": METRICS["reach"]})
+    assert failed("density[each] < 0", run(), without) == ["g", "h", WHOLE]
+    assert not [each for each in compared(run(), without).refused if "density" in each]
+    assert {each.reason for each in compared(run(), without).changes if each.verdict == "gone"} == {"not in after"}
+
+
+def test_a_change_from_nothing_is_beyond_a_share_on_its_own_side():
+    none, some = (
+        run(cells=[replace(each, value=value) if each.metric == "reach" else each for each in run().cells])
+        for value in (0.0, 0.1)
+    )
+    assert failed("reach > +500%", none, some) == [WHOLE]
+    assert failed("reach < -1%", none, some) == []
+
+
+def test_a_better_number_is_no_merit_where_text_is_lost():
+    metrics = METRICS | {"exact": MetricInfo(family="r", direction="higher", formula="e", role=Role.ROUND_TRIP)}
+    fewer = np.where(np.arange(BUCKETS) % 3 == 0, TOKENS - 4, TOKENS)
+    one, two = (
+        run(tokens=tokens, metrics=metrics, cells=[*run(tokens=tokens).cells, Cell("t", "c", "g", "exact", share, n=9)])
+        for tokens, share in ((TOKENS, 1.0), (fewer, 0.9))
+    )
+    comparison = compared(one, two)
+    assert change(comparison).verdict == "other"
+    assert change(comparison, group="h").verdict == "better"
+    assert "loses text, so that a better number is no merit" in markdown(ComparisonPage(comparison, [], 0))
+    assert change(compared(two, one)).verdict == "worse"
+
+
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
@@ -218,7 +249,7 @@ def test_hostile_names_are_inert():
     other = [replace(each, tokenizer=name) for each in two.cells]
     comparison = compared(run(cells=cells), replace(two, cells=other))
     view = ComparisonPage(comparison, [], 0)
-    for text in (markdown(view), page(view)):
+    for text in (markdown(view), html(view)):
         assert "<script>" not in text
         assert "\u202e" not in text
     assert json.loads(as_json(view))["changes"][0]["tokenizer"] == name

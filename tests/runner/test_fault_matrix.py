@@ -115,15 +115,10 @@ def test_faults_that_ruin_a_process(matrix):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("at", STEPS)
-def test_every_fault_at_every_step(matrix, at):
-    matrix(lambda _: [*survived(at), *HURT], [at], 2)
-
-
-@pytest.mark.slow
-def test_faults_that_end_the_only_worker(matrix):
-    """Each fault at one step or two; what two workers make of all of them at every step is tested above."""
-    matrix(lambda at: [HURT[STEPS.index(at) % len(HURT)]], STEPS, 1)
+def test_every_fault_at_every_step(matrix, at, workers):
+    matrix(lambda _: [*survived(at), *HURT], [at], workers)
 
 
 def test_a_tokenizer_that_must_load_is_named(write_config, faulty):

@@ -53,10 +53,10 @@ def compare(
     Exit codes: 0 no rule is broken, 1 a rule is broken, 2 bad input.
     """
     from tokbench.comparison.compare import compare as compare_runs
-    from tokbench.comparison.compare import read_run
     from tokbench.comparison.gate import Rule, check_rules
-    from tokbench.comparison.render import ComparisonPage, as_json, markdown, page
+    from tokbench.comparison.render import ComparisonPage, as_json, html, markdown
     from tokbench.files import write_atomically
+    from tokbench.results.model import NamedRun
 
     paths = [baseline, *runs] if baseline else list(runs)
     if len(paths) < 2:  # noqa: PLR2004 - one run has nothing to be compared with
@@ -64,13 +64,13 @@ def compare(
     if wrong := [str(file) for file in files if file.suffix not in _SUFFIXES]:
         raise click.UsageError(f"-o {wrong[0]}: end the name in .md, .html or .json")
     parsed = [Rule.parse(rule) for rule in rules]
-    first, *others = map(read_run, paths)
+    first, *others = map(NamedRun.read, paths)
     pages = []
     for other in others:
         comparison = compare_runs(first, other, other_machine=other_machine)
         pages.append(ComparisonPage(comparison, check_rules(parsed, comparison), len(parsed)))
     for file in files:
-        render = {".md": markdown, ".html": page, ".json": as_json}[file.suffix]
+        render = {".md": markdown, ".html": html, ".json": as_json}[file.suffix]
         for each, path in zip(pages, _paths(file, len(pages)), strict=True):
             write_atomically(path, render(each).encode())
             click.echo(f"written: {path}", err=True)

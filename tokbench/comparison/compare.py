@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, reduce
 from operator import add
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
+from tokbench.contracts.metric import Role
 from tokbench.metrics.jackknife import holm, leave_out, spread
 from tokbench.metrics.sums import Sums
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
-from tokbench.results.model import Results
+from tokbench.results.model import NamedRun, Results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +34,6 @@ _IDENTITY: Final = ("backend", "engine", "options", "vocab_size", "sha256", "tra
 
 _MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
 """The facts of a machine that must agree before speeds are compared."""
-
-
-class NamedRun(NamedTuple):
-    """The results of a run, and the name by which a comparison calls it."""
-
-    name: str
-    results: Results
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +49,7 @@ class CellChange:
         ratio, ratio_low, ratio_high: ``after / before - 1`` and its 95 % interval; ``None`` where there is none.
         p, p_holm: the p-value of the difference, and the same corrected for all compared cells of the metric (Holm
             1979); ``None`` if there is no interval.
+        lossy: ``True`` if the other run does not give every text back here, and a loss may improve the number.
         reason: why there is no difference, or why it has no interval; empty if it has one, or if nothing changed.
     """
 
@@ -75,6 +69,7 @@ class CellChange:
     ratio_high: float | None = None
     p: float | None = None
     p_holm: float | None = None
+    lossy: bool = False
     reason: str = ""
 
     @property
@@ -86,8 +81,9 @@ class CellChange:
     def verdict(self) -> Literal["better", "worse", "other", "same", "open", "gone", "new"]:
         """The change in a word.
 
-        ``better``, ``worse`` and ``other`` (no direction is better) are significant differences; ``open`` is one that
-        is not, or of which nobody knows; ``gone`` and ``new`` are numbers that only one run has.
+        ``better``, ``worse`` and ``other`` are significant differences. ``other`` is one of which no direction is
+        better, or a better number of a run that loses text: lost text costs no tokens. ``open`` is a difference that is
+        not significant, or of which nobody knows; ``gone`` and ``new`` are numbers that only one run has.
         """
         if self.after is None or self.before is None:
             return "gone" if self.after is None else "new"
@@ -97,7 +93,9 @@ class CellChange:
             return "open"
         if self.direction == "none":
             return "other"
-        return "better" if (self.difference > 0) == (self.direction == "higher") else "worse"
+        if (self.difference > 0) != (self.direction == "higher"):
+            return "worse"
+        return "other" if self.lossy else "better"
 
 
 @dataclass(kw_only=True)
@@ -133,15 +131,6 @@ class Comparison:
         return pd.DataFrame([[getattr(each, name) for name in columns] for each in self.changes], columns=columns)
 
 
-def read_run(path: str | Path) -> NamedRun:
-    """Read the results of a run from its folder, or from its ``results.json``.
-
-    Raises:
-        ResultsError: there is no such file, or it is damaged.
-    """
-    return NamedRun(str(path), Results.read(path))
-
-
 def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False) -> Comparison:
     """Compare a run with a baseline.
 
@@ -169,8 +158,8 @@ class _Comparer:
         """Return the comparison."""
         one = {_place(cell): cell for cell in self._one.cells}
         two = {_place(cell): cell for cell in self._two.cells}
-        shared = [self._change(cell, two[place]) for place, cell in one.items() if place in two]
-        changes = [change for change in shared if change]
+        found = [self._change(cell, two.get(place)) for place, cell in one.items()]
+        changes = [change for change in found if change]
         return Comparison(
             baseline=self._names[0],
             other=self._names[1],
@@ -183,8 +172,9 @@ class _Comparer:
             metrics=self._one.metrics | self._two.metrics,
         )
 
-    def _change(self, one: Cell, two: Cell) -> CellChange | None:
+    def _change(self, one: Cell, two: Cell | None) -> CellChange | None:
         """Return the change of one number; ``None`` if neither run has it, or if the two cannot be compared."""
+        two = two or replace(one, value=None, status=Status.NOT_APPLICABLE, reason=f"not in {self._names[1]}")
         if Status.OK not in {one.status, two.status}:
             return None
         info = self._one.metrics.get(one.metric, MetricInfo())
@@ -201,10 +191,11 @@ class _Comparer:
             direction=info.direction,
             before=one.value,
             after=two.value,
+            lossy=not info.loss_cannot_help and (one.tokenizer, one.corpus, one.group) in self._losing,
         )
         if one.value is None or two.value is None:
             gone = one if one.value is None else two
-            return replace(change, reason=f"{gone.status}: {gone.reason}")
+            return replace(change, reason=gone.reason)
         ratio = two.value / one.value - 1 if one.value else None
         change = replace(change, difference=two.value - one.value, ratio=ratio)
         if info.timed:
@@ -213,8 +204,8 @@ class _Comparer:
 
     def _incomparable(self, corpus: str, metric: str, info: MetricInfo) -> str:
         """Return why a metric cannot be compared on a corpus; an empty string if it can."""
-        other = self._two.metrics.get(metric, MetricInfo())
-        if info.formula != other.formula:
+        other = self._two.metrics.get(metric)
+        if other and info.formula != other.formula:
             return f"{metric}: its definition is another one in {self._names[1]}"
         if info.timed:
             return self._other_speed
@@ -222,6 +213,13 @@ class _Comparer:
         if families[0] and families[1] and families[0].options != families[1].options:
             return f"{info.family}: its options are {families[0].options} and {families[1].options}"
         return "" if corpus == OWN_TEXTS else self._other_text.get(corpus, "")
+
+    @cached_property
+    def _losing(self) -> set[tuple[str, str, str]]:
+        """The places, by tokenizer, corpus and group, where the other run does not give every text back."""
+        exact = {name for name, metric in self._two.metrics.items() if metric.role == Role.ROUND_TRIP}
+        known = (cell for cell in self._two.cells if cell.metric in exact and cell.value is not None)
+        return {(cell.tokenizer, cell.corpus, cell.group) for cell in known if cell.value != 1}
 
     @cached_property
     def _other_text(self) -> dict[str, str]:

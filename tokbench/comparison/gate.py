@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -90,13 +91,15 @@ class Rule:
         """Tell whether a change is beyond the limit. A number that is gone is: nobody knows what became of it."""
         if change.before is None or change.after is None:
             return change.after is None
-        value = change.ratio if self.relative else change.difference
-        if value is None:  # from 0, nothing is a share
-            value = float("inf") if change.difference else 0.0
-        if self.significantly:
-            end = (change.ratio_low if self.above else change.ratio_high) if self.relative else None
-            end = end if self.relative else change.low if self.above else change.high
-            value = value if end is None else end
+        if self.relative:
+            value, low, high = change.ratio, change.ratio_low, change.ratio_high
+        else:
+            value, low, high = change.difference, change.low, change.high
+        if value is None:  # a share of 0 is beyond every limit on its side
+            value = math.copysign(math.inf, change.difference or 0.0) if change.difference else 0.0
+        nearest = low if self.above else high
+        if self.significantly and nearest is not None:
+            value = nearest
         return value > self.limit if self.above else value < self.limit
 
 

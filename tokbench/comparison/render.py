@@ -20,7 +20,7 @@ _MOST_ROWS: Final = 40
 _SENTENCES: Final = {
     "worse": "significantly worse",
     "better": "significantly better",
-    "other": "significantly different, where neither direction is better",
+    "other": "significantly different, where neither direction is better or text is lost",
     "open": "different, but not more than chance may explain, or without an interval",
     "gone": "gone",
     "new": "new",
@@ -56,7 +56,7 @@ class ChangeRow:
             _value(change.after, change.unit),
             _difference(change),
             _interval(change),
-            change.verdict if change.verdict not in {"open", "gone", "new"} else change.reason or change.verdict,
+            _verdict(change),
         )
 
 
@@ -126,6 +126,14 @@ class ComparisonPage:
         ]
 
 
+def _verdict(change: CellChange) -> str:
+    if change.verdict == "other" and change.lossy:
+        return "loses text, so that a better number is no merit"
+    if change.verdict in {"gone", "new"}:
+        return f"{change.verdict}: {change.reason}"
+    return change.reason if change.verdict == "open" and change.reason else change.verdict
+
+
 def _order(change: CellChange) -> tuple[int, float]:
     """Return what changes are sorted by: worse ones first, and the larger of two first."""
     rank = ("worse", "gone", "better", "other", "new", "open").index(change.verdict)
@@ -180,7 +188,7 @@ def _cells(row: ChangeRow) -> list[str]:
     return [markdown_text(text) for text in asdict(row).values()]
 
 
-def page(page: ComparisonPage) -> str:
+def html(page: ComparisonPage) -> str:
     """Return a comparison as one HTML page, which needs nothing but itself."""
     from tokbench.report.pages import html_environment
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -158,6 +158,27 @@ class Results:
             beside = Path(path).with_name(Path(results.states_file.file).name)
             results.states = RawStates(beside, results.states_file)
         return results
+
+
+class NamedRun(NamedTuple):
+    """The results of a run, and the name by which messages call it.
+
+    Attributes:
+        name: the path as it was given.
+        results: the results.
+    """
+
+    name: str
+    results: Results
+
+    @classmethod
+    def read(cls, path: str | Path) -> NamedRun:
+        """Read the results of a run from its folder, or from its ``results.json``.
+
+        Raises:
+            ResultsError: there is no such file, or it is damaged.
+        """
+        return cls(str(path), Results.read(path))
 
 
 def _wrong(detail: ErrorDetails) -> str:

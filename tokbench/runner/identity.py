@@ -44,7 +44,7 @@ _APART: Final = ("corpus/sources", "metrics/families")
 
 _IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 _REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
-_FOR_DEVELOPERS: Final = re.compile(r"extra\s*==\s*['\"](dev|tests?|testing|docs?)['\"]")
+_NO_NUMBER_RESTS_ON: Final = re.compile(r"extra\s*==\s*['\"](cluster|dev|tests?|testing|docs?)['\"]")
 
 
 class FileStamp(NamedTuple):
@@ -101,7 +101,7 @@ def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     digest = hashlib.sha256()
-    for each in _files_in(path):
+    for each in files_in(path):
         stamp = FileStamp.of(each)
         large = stamp.size > _LARGE
         content = f"{stamp.size} {stamp.changed}" if large else file_digest(each)
@@ -110,7 +110,7 @@ def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
     return digest.hexdigest()
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
+def files_in(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder and of its folders in order, without hidden ones and compiled Python."""
     for path, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
@@ -176,7 +176,7 @@ class Identities:
         self._required: dict[str, list[str]] = {}
         self._loading = self._core(_LOADING)
         self._measuring = ""
-        self._installed = _installed()
+        self._installed = installed_versions()
 
     def surroundings(self) -> dict[str, object]:
         """Return all that every state of a metric rests on, whatever its tokenizer and its family are."""
@@ -252,7 +252,7 @@ class Identities:
             name = waiting.pop()
             if name in found:
                 continue
-            path = _source(name)
+            path = source_of(name)
             found[name] = file_digest(path, self.stamps)
             if path.parent.name not in {"site-packages", "dist-packages"}:
                 waiting += [each for each in _imported(path) if _beside(path, each)]
@@ -263,22 +263,20 @@ class Identities:
         digest = hashlib.sha256()
         for part in parts:
             path = _ROOT / part
-            for each in [path] if path.is_file() else _files_in(path):
+            for each in [path] if path.is_file() else files_in(path):
                 name = each.relative_to(_ROOT).as_posix()
                 if not name.startswith(_APART):
                     digest.update(f"{name}\0{file_digest(each, self.stamps)}\0".encode())
         return digest.hexdigest()
 
     def _libraries(self, distribution: str, further: Iterable[str] = ()) -> dict[str, str]:
-        """Return the versions of a distribution, of all that it requires, extras too, and of further distributions.
-
-        Requirements for developers and tests are left out.
-        """
+        """Return the versions of a distribution, of what it requires (see :func:`required_by`), and of further ones."""
         if distribution not in self._required:
-            lines = [line for line in _requirements(distribution) if not _FOR_DEVELOPERS.search(line)]
-            self._required[distribution] = [found[0] for line in lines if (found := _REQUIREMENT.match(line))]
+            self._required[distribution] = required_by(distribution)
         names = {distribution, *further, *self._required[distribution]}
-        return {name: self._installed[_plain(name)] for name in sorted(names) if _plain(name) in self._installed}
+        return {
+            name: self._installed[plain_name(name)] for name in sorted(names) if plain_name(name) in self._installed
+        }
 
 
 def interpreter() -> dict[str, str]:
@@ -293,7 +291,7 @@ def _module_of(part: Callable[..., object]) -> str:
     return str(getattr(part, "__module__", ""))
 
 
-def _source(name: str) -> Path:
+def source_of(name: str) -> Path:
     """Return the file or folder of a top-level module.
 
     Raises:
@@ -308,7 +306,7 @@ def _source(name: str) -> Path:
 
 
 def _imported(path: Path) -> set[str]:
-    files = [path] if path.is_file() else [each for each in _files_in(path) if each.suffix == ".py"]
+    files = [path] if path.is_file() else [each for each in files_in(path) if each.suffix == ".py"]
     return {name.decode() for each in files for name in _IMPORT.findall(each.read_bytes())}
 
 
@@ -317,15 +315,21 @@ def _beside(path: Path, name: str) -> bool:
     return (path.parent / f"{name}.py").is_file() or (path.parent / name / "__init__.py").is_file()
 
 
-def _requirements(distribution: str) -> tuple[str, ...]:
+def required_by(distribution: str) -> list[str]:
+    """Return the names of the distributions that one requires, extras too; none if it is not installed.
+
+    Requirements on which no number rests are left out: those of developers and tests, and the cluster's.
+    """
     try:
-        return tuple(requires(distribution) or ()) if distribution else ()
+        lines = requires(distribution) or [] if distribution else []
     except PackageNotFoundError:
-        return ()
+        return []
+    names = (_REQUIREMENT.match(line) for line in lines if not _NO_NUMBER_RESTS_ON.search(line))
+    return [found[0] for found in names if found]
 
 
-def _installed() -> dict[str, str]:
-    """Return the versions of all installed distributions, from the names of their folders.
+def installed_versions() -> dict[str, str]:
+    """Return the versions of all installed distributions by :func:`plain_name`, from the names of their folders.
 
     ``importlib.metadata`` reads and parses a file for each, which takes a quarter of a second for fifty.
     """
@@ -333,9 +337,14 @@ def _installed() -> dict[str, str]:
     for folder in sys.path:
         for path in sorted(Path(folder or ".").glob("*.dist-info")):
             name, _, version = path.stem.partition("-")
-            found.setdefault(_plain(name), version)
+            found.setdefault(plain_name(name), version)
     return found
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return the name of a distribution in the one spelling that all its spellings have.
+
+    >>> plain_name("Splintr.rs"), plain_name("splintr-rs")
+    ('splintr_rs', 'splintr_rs')
+    """
     return re.sub(r"[-_.]+", "_", name).lower()

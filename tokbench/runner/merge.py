@@ -24,7 +24,7 @@ from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry, load_registry
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
-from tokbench.results.model import Results
+from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.finish import finish
@@ -42,13 +42,6 @@ _VERSIONS: Final = ("engine", "libraries", "distribution")
 """The facts that only differ with the version of a package."""
 
 
-class Part(NamedTuple):
-    """A run to be merged, under the name by which messages call it."""
-
-    name: str
-    results: Results
-
-
 class Merged(NamedTuple):
     """The results of a merge, and the report formats that the first run asks for."""
 
@@ -56,16 +49,7 @@ class Merged(NamedTuple):
     reporters: list[ReporterSpec]
 
 
-def read_part(path: str | Path) -> Part:
-    """Read the results of a run from its folder, or from its ``results.json``.
-
-    Raises:
-        ResultsError: there is no such file, or it is damaged.
-    """
-    return Part(str(path), Results.read(path))
-
-
-def merge_runs(parts: Sequence[Part], *, other_versions: bool = False) -> Merged:
+def merge_runs(parts: Sequence[NamedRun], *, other_versions: bool = False) -> Merged:
     """Put runs over disjoint parts of a corpus together; the result is that of one run over all of it.
 
     Args:
@@ -85,7 +69,7 @@ def merge_runs(parts: Sequence[Part], *, other_versions: bool = False) -> Merged
     return _Merger(parts, registry).merged()
 
 
-def _problems(parts: Sequence[Part], *, other_versions: bool) -> Iterator[Problem]:
+def _problems(parts: Sequence[NamedRun], *, other_versions: bool) -> Iterator[Problem]:
     """Yield the reasons why runs cannot be merged."""
     first = parts[0]
     for part in parts:
@@ -101,7 +85,7 @@ def _problems(parts: Sequence[Part], *, other_versions: bool) -> Iterator[Proble
         yield from _other_corpora(one, other)
 
 
-def _other_environment(first: Part, part: Part, *, other_versions: bool) -> Iterator[Problem]:
+def _other_environment(first: NamedRun, part: NamedRun, *, other_versions: bool) -> Iterator[Problem]:
     one, other = first.results.environment, part.results.environment
     if other_versions:
         return
@@ -114,7 +98,7 @@ def _other_environment(first: Part, part: Part, *, other_versions: bool) -> Iter
         yield Problem(part.name, f"cuts text by other tables than {first.name}: {what}; {advice}")
 
 
-def _other_tokenizers(first: Part, part: Part, *, other_versions: bool) -> Iterator[Problem]:
+def _other_tokenizers(first: NamedRun, part: NamedRun, *, other_versions: bool) -> Iterator[Problem]:
     one, other = first.results.tokenizers, part.results.tokenizers
     for name in [*one, *(name for name in other if name not in one)]:
         if name not in one or name not in other:
@@ -137,7 +121,7 @@ def _differing(name: str, key: str, here: object, there: object, first: str) -> 
     return f"tokenizer {name!r} is not that of {first}: another {what}{shown}{remedy}"
 
 
-def _other_metrics(first: Part, part: Part, *, other_versions: bool) -> Iterator[Problem]:
+def _other_metrics(first: NamedRun, part: NamedRun, *, other_versions: bool) -> Iterator[Problem]:
     one, other = first.results.families, part.results.families
     for name in [*one, *(name for name in other if name not in one)]:
         if name not in one or name not in other:
@@ -154,7 +138,7 @@ def _other_metrics(first: Part, part: Part, *, other_versions: bool) -> Iterator
             yield Problem(part.name, f"metric {name!r} is measured on other corpora than in {first.name}")
 
 
-def _other_probes(first: Part, part: Part) -> Iterator[Problem]:
+def _other_probes(first: NamedRun, part: NamedRun) -> Iterator[Problem]:
     one, other = first.results.probes, part.results.probes
     if [each.probe for each in one] != [each.probe for each in other]:
         yield Problem(part.name, f"has other probes than {first.name}")
@@ -163,7 +147,7 @@ def _other_probes(first: Part, part: Part) -> Iterator[Problem]:
             yield Problem(part.name, f"the probe {probe.probe!r} has another answer than in {first.name}")
 
 
-def _other_corpora(one: Part, other: Part) -> Iterator[Problem]:
+def _other_corpora(one: NamedRun, other: NamedRun) -> Iterator[Problem]:
     for name in one.results.corpora:
         if name not in other.results.corpora:
             continue
@@ -217,7 +201,7 @@ class _Place:
 class _Merger:
     """Adds the states of parts, and makes the results of the whole."""
 
-    def __init__(self, parts: Sequence[Part], registry: Registry) -> None:
+    def __init__(self, parts: Sequence[NamedRun], registry: Registry) -> None:
         self._parts = parts
         self._registry = registry
         self._first = parts[0].results
@@ -315,7 +299,7 @@ class _Merger:
 
     # States.
 
-    def _add_states(self, part: Part, before: dict[tuple[str, str], int]) -> None:
+    def _add_states(self, part: NamedRun, before: dict[tuple[str, str], int]) -> None:
         results = part.results
         known = {(each.tokenizer, each.corpus, each.group, each.family): each for each in results.states}
         for corpus, info in results.corpora.items():

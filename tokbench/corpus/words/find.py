@@ -38,10 +38,6 @@ _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
 }
 
 
-_STRETCH: Final = 4 << 20
-"""Bytes that are searched at a time; a shard of usual documents is one stretch."""
-
-
 class Spans(NamedTuple):
     """Spans of text, such as words, in UTF-8 bytes of a shard's documents joined end to end.
 
@@ -91,26 +87,13 @@ def find_words(texts: list[str], unit: Unit) -> Spans:
     [3, 2, 4, 2, 3]
     """
     joined = "\n".join(texts)
-    spans = _by_uax29(joined.encode()) if unit == "uax29" else _in_bytes(joined, unit)
+    spans = uax29_spans(joined.encode()) if unit == "uax29" else _in_bytes(joined, unit)
     starts = np.ascontiguousarray(spans[:, 0])
     sizes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
     # Where each document ends in the joined text, its line feed included.
     before = np.searchsorted(starts, np.cumsum(sizes + 1), side="left")
     documents = np.repeat(np.arange(len(texts)), np.diff(before, prepend=0))
     return Spans(starts - documents, spans[:, 1] - documents, documents)
-
-
-def _by_uax29(data: bytes) -> NDArray[np.int64]:
-    """Return the words of a text, found stretch by stretch: the rules take several times the memory of the text.
-
-    A stretch ends with a line feed, which no word and no rule crosses.
-    """
-    found, start = [], 0
-    while start < len(data):
-        end = data.find(b"\n", start + _STRETCH) + 1 or len(data)
-        found.append(uax29_spans(data[start:end]) + start)
-        start = end
-    return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
 
 
 def _in_bytes(text: str, unit: Unit) -> NDArray[np.int64]:

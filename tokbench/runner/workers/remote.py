@@ -7,11 +7,9 @@ here imports dask but for showing progress; :mod:`tokbench.runner.workers.dask` 
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import os
 import pickle
 import platform
-import re
 import runpy
 import shutil
 import sys
@@ -20,14 +18,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Limits
 from tokbench.errors import BackendError
-from tokbench.failures import attempt
 from tokbench.progress import Progress, RunProgress, silent
+from tokbench.runner.identity import file_digest, files_in, installed_versions, plain_name, required_by, source_of
 from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, end_with_parent
@@ -281,50 +278,29 @@ class DescribeSurroundings(Job):
         """See :class:`tokbench.runner.workers.worker.Job`."""
         plugins = [each for each in context.registry.plugins if not each.excluded]
         distributions = sorted({each.distribution for each in plugins if each.distribution})
+        libraries = sorted({name for each in distributions for name in required_by(each)} - set(distributions))
         packages = sorted({each.module.partition(".")[0] for each in plugins if not each.reason} | {"tokbench"})
+        versions = installed_versions()
         yield Surroundings({
             "Python": ".".join(platform.python_version_tuple()[:2]),
-            **{each: _version(each) for each in distributions},
+            **{each: versions.get(plain_name(each), "") for each in distributions},
             **{f"the plugin {each.name!r}": "broken" if each.reason else "usable" for each in plugins},
-            **{f"the library {each}": _version(each) for each in _libraries(distributions)},
+            **{f"the library {each}": versions.get(plain_name(each), "") for each in libraries},
             **{f"the code of {each}": _code(each) for each in packages},
         })  # fmt: skip
 
 
-def _version(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
-_FOR_DEVELOPERS: Final = re.compile(r"extra == ['\"](dev|testing|cluster)['\"]")
-
-
-def _libraries(distributions: list[str]) -> list[str]:
-    """Return the libraries that some distributions need, but for those that only their developers need."""
-    lines = [line for each in distributions for line in _requires(each) if not _FOR_DEVELOPERS.search(line)]
-    names = [match[0] for line in lines if (match := re.match(r"[\w.-]+", line))]
-    return sorted(set(names) - set(distributions))
-
-
-def _requires(distribution: str) -> list[str]:
-    """Return the lines in which a distribution says what it requires; none if it does not say so."""
-    found = attempt(lambda: importlib.metadata.requires(distribution))
-    return found if isinstance(found, list) else []
-
-
 def _code(package: str) -> str:
-    """Return the beginning of the sha256 of all Python files of a package or module."""
-    spec = find_spec(package)
-    folders = [Path(each) for each in (spec.submodule_search_locations or ())] if spec else []
-    files = [path for folder in folders for path in folder.rglob("*.py")]
-    if spec and spec.origin and not folders:
-        files, folders = [Path(spec.origin)], [Path(spec.origin).parent]
-    sha = hashlib.sha256()
-    for name, path in sorted((path.relative_to(folder).as_posix(), path) for folder in folders for path in files):
-        sha.update(f"{name}\0".encode() + path.read_bytes())
-    return sha.hexdigest()[:12]
+    """Return the beginning of the sha256 of all Python files of a package or module; nothing if it has no file."""
+    try:
+        source = source_of(package)
+    except LookupError:
+        return ""
+    digest = hashlib.sha256()
+    for path in [source] if source.is_file() else files_in(source):
+        if path.suffix == ".py":
+            digest.update(f"{path.relative_to(source.parent).as_posix()}\0{file_digest(path)}\0".encode())
+    return digest.hexdigest()[:12]
 
 
 def describe(key: RunKey) -> Surroundings:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tokbench.api import load as load
     from tokbench.api import merge as merge
     from tokbench.api import run as run
+    from tokbench.api import show as show
     from tokbench.api import train as train
     from tokbench.errors import BackendError as BackendError
     from tokbench.errors import BackendUnavailable as BackendUnavailable
@@ -37,6 +38,7 @@ _HOMES: Final = {
     "load": "api",
     "merge": "api",
     "run": "api",
+    "show": "api",
     "train": "api",
 }
 

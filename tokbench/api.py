@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tokbench.batch import valid_unicode
 from tokbench.comparison.compare import Comparison
 from tokbench.comparison.compare import compare as compare_runs
 from tokbench.config.model import Config
@@ -26,6 +27,7 @@ from tokbench.registry import load_registry, missing
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
+from tokbench.results.segmentation import SegmentedText
 from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.describe import (
@@ -45,6 +47,7 @@ from tokbench.runner.folder import make_folder, save_artefact, write_again, writ
 from tokbench.runner.merge import merge_runs
 from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
+from tokbench.runner.segment import NamedTokenizers, segment_texts
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
@@ -98,6 +101,44 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
     if absent := missing(spec):
         raise BackendUnavailable(absent)
     return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
+
+
+def show(
+    texts: str | Sequence[str | tuple[str, str]],
+    tokenizers: str | Sequence[str] = (),
+    *,
+    config: str | Path | None = None,
+    merges: bool = False,
+    workers: int = 1,
+    store: bool = True,
+) -> list[SegmentedText]:
+    """Cut texts into tokens, to look at them.
+
+    Args:
+        texts: a text, or several; one with a label is a pair of both.
+        tokenizers: names of the configuration, or ``backend:value``, where the value is a file or the first option of
+            the backend; empty for all tokenizers of the configuration.
+        config: the configuration, or the name of a suite that ships with tokbench.
+        merges: add the merges by which BPE makes each token.
+        workers: 1 to isolate the tokenizers in a process; 0 to run them in this one.
+        store: take trained tokenizers from the store, and keep them there.
+
+    Raises:
+        InputError: a tokenizer is not known, or cannot be had.
+
+    >>> [text] = show("née", "utf8_bytes", workers=0)
+    >>> text.segmentations[0].ids
+    [110, 195, 169, 101]
+    """
+    listed = [texts] if isinstance(texts, str) else texts
+    labelled = [("", each) if isinstance(each, str) else each for each in listed]
+    valid = [(label, valid_unicode(text)) for label, text in labelled]
+    named = NamedTokenizers(
+        [tokenizers] if isinstance(tokenizers, str) else tokenizers, Path(config) if config else None
+    )
+    with Executor(workers).pool(named.limits, silent) as pool:
+        names = named.open(pool, open_store() if store else None)
+        return segment_texts(valid, names, pool, merges=merges)
 
 
 def run(

@@ -15,6 +15,7 @@ from tokbench.cli.merge import merge
 from tokbench.cli.new import new
 from tokbench.cli.options import Debugging
 from tokbench.cli.run import run
+from tokbench.cli.show import show
 from tokbench.cli.store import store
 from tokbench.cli.train import train
 from tokbench.errors import InputError, TokbenchError
@@ -30,7 +31,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, compare, merge, new, list_, check, inspect, train, store):
+for _command in (run, compare, merge, new, list_, check, inspect, show, train, store):
     tokbench.add_command(_command)
 
 

@@ -148,12 +148,12 @@ def merge_order(tokenizer: Tokenizer) -> MergeOrder:
     Traceback (most recent call last):
     tokbench.errors.ContractError: its vocabulary is not built by merges in order of rank
     """
-    data = ordinary_tokens(tokenizer)
     try:
         merges = cast("HasMerges", tokenizer).merges
     except AttributeError as error:
         told = isinstance(error, TokbenchError)  # it has merges, and they are not in order
         raise ContractError(str(error) if told else "its vocabulary is not built by merges in order of rank") from error
+    data = ordinary_tokens(tokenizer)
     # Of ids with the same bytes the lowest: the others are added tokens, which no merge makes.
     ids = {token: i for i, token in reversed(list(enumerate(data))) if token}
     rows: list[tuple[int, ...]] = []

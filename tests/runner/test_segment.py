@@ -1,0 +1,176 @@
+"""Texts as tokens: how tokenizers cut them, and what the terminal, the page and the JSON show of it."""
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.report import segmentation
+
+FIZZBUZZ = """\
+for number in range(1, 16):
+    if number % 15 == 0:
+        print("FizzBuzz")
+    elif number % 5 == 0:
+        print("Buzz")
+"""
+CLASSIC = f"127 + 677 = 804\n1275 + 6773 = 8041\nEgg.\nI have an Egg.\negg.\nEGG.\n만나서 반가워요.\n{FIZZBUZZ}"
+HOSTILE = "<script>alert(1)</script> \u202e\x1b[31m {{ 7 * 7 }} &amp; \x00 👩‍👩‍👧 \u200b"
+
+
+def lines(texts, *, colours=False):
+    return [line.plain for line in segmentation.terminal(texts, colours=colours)]
+
+
+@pytest.fixture(scope="module")
+def classic(data):
+    """The classic sample under two vocabularies of OpenAI."""
+    [text] = tokbench.show(CLASSIC, ["tiktoken:gpt2", "tiktoken:cl100k_base"], merges=True, workers=0)
+    return text
+
+
+def test_the_tokens_are_those_of_tiktoken(classic):
+    import tiktoken
+
+    for found, name in zip(classic.segmentations, ("gpt2", "cl100k_base"), strict=True):
+        encoding = tiktoken.get_encoding(name)
+        assert found.ids == encoding.encode_ordinary(CLASSIC)
+        assert [bytes.fromhex(each) for each in found.pieces] == encoding.decode_tokens_bytes(found.ids)
+        assert b"".join(token.data for token in found.tokens(CLASSIC)) == CLASSIC.encode()
+        assert found.comes_back
+
+
+def test_indentation_is_single_spaces_or_one_token(classic):
+    gpt2, cl100k = (each.tokens(CLASSIC) for each in classic.segmentations)
+    shown = "".join(f"[{token.data.decode('utf-8', 'replace')}]" for token in gpt2)
+    assert "[\n]" + 7 * "[ ]" + "[ print]" in shown
+    shown = "".join(f"[{token.data.decode('utf-8', 'replace')}]" for token in cl100k)
+    assert "\n][       ][ print]" in shown
+
+
+def test_bpe_arrives_at_every_token(classic):
+    for found in classic.segmentations:
+        for token in found.tokens(CLASSIC):
+            pieces = {bytes([byte]).hex() for byte in token.own}
+            for merge in token.merges:
+                assert set(merge) <= pieces, "a part is a byte, or made before"
+                pieces.add("".join(merge))
+            assert token.own.hex() in pieces
+
+
+def test_the_merges_are_those_of_the_loop(data):
+    ranks = tokbench.load("tiktoken", encoding="gpt2")
+    [text] = tokbench.show(" return", "tiktoken:gpt2", merges=True, workers=0)
+    parts, done = [bytes([byte]) for byte in b" return"], []
+    rank = {ranks.token_bytes(token): token for token in range(50256)}
+    while len(parts) > 1:
+        pairs = [(rank.get(a + b, 1 << 30), k) for k, (a, b) in enumerate(pairwise(parts))]
+        lowest, at = min(pairs)
+        assert lowest < 1 << 30
+        done.append([part.hex() for part in parts[at : at + 2]])
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    assert text.segmentations[0].merges == [done]
+
+
+def test_without_colours_signs_tell_what_differs():
+    texts = tokbench.show("é b\n", ["utf8_bytes", "utf32_units"], workers=0)
+    assert lines(texts) == [
+        "utf8_bytes  5 tokens, 1.00 bytes per token",
+        "\\xc3┃\\xa9┃␣│b│⏎│\n",
+        "195 169 32 98 10",
+        "",
+        "utf32_units  4 tokens, 1.25 bytes per token",
+        "é┃␣│b│⏎│\n",
+        "233 32 98 10",
+        "",
+    ]
+    partial = [token.partial for token in texts[0].segmentations[0].tokens("é b\n")]
+    assert partial == [True, True, False, False, False]
+
+
+def test_a_loss_is_told(write_config):
+    path = write_config(
+        tokenizers="  words: {backend: huggingface, model: wordpiece, normalizer: [lowercase], "
+        "train: {corpus: sample, vocab_size: 400}}"
+    )
+    [text] = tokbench.show("A ☃", config=path, workers=0, store=False)
+    [found] = text.segmentations
+    assert not found.comes_back
+    assert any("does not come back" in line for line in lines([text]))
+    assert json.loads(segmentation.as_json([text]))[0]["tokenizers"][0]["decoded"] == found.back
+
+
+def test_hostile_text_is_inert():
+    texts = tokbench.show([("<b>label</b>", HOSTILE)], ["utf8_bytes", "utf32_units"], merges=True, workers=0)
+    page = segmentation.html(texts)
+    assert "<script" not in page
+    assert "<b>label" not in page
+    assert "\u202e" not in page
+    shown = "".join(re.findall("<bdi>(.*?)</bdi></span>", page))
+    assert "{{␣7␣*␣7␣}}" in shown, "a template is text"
+    assert "\\u{202e}\\u{1b}[31m" in shown
+    for line in lines(texts, colours=True):
+        assert line.replace("\n", "").isprintable()
+    assert json.loads(segmentation.as_json(texts))[0]["text"] == HOSTILE
+    assert segmentation.html(texts) == page
+
+
+def test_a_lone_surrogate_is_no_text():
+    [text] = tokbench.show("a\ud83d", "utf8_bytes", workers=0)
+    assert text.text == "a\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["tiktokn:gpt2"], "-t tiktokn:gpt2: unknown backend 'tiktokn'; did you mean 'tiktoken'?"),
+        (["gpt-4o"], "-t gpt-4o: unknown tokenizer 'gpt-4o'; give the configuration that has it (-c CONFIG), or write"),
+        (["utf8_bytes:x"], "-t utf8_bytes:x: backend 'utf8_bytes' has no options; write utf8_bytes"),
+        ([], "-t: name a tokenizer, such as -t tiktoken:cl100k_base, or -c CONFIG"),
+        (["splintr:llama9"], "-t splintr:llama9: vocabulary: must be 'cl100k_base', "),
+    ],
+)
+def test_an_unknown_name_is_refused(names, message):
+    with pytest.raises(tokbench.InputError) as caught:
+        tokbench.show("text", names, workers=0)
+    assert str(caught.value).startswith(message)
+
+
+def test_names_of_a_configuration(write_config):
+    path = write_config(
+        tokenizers="  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: [260, 270]}}\n  b: {backend: utf8_bytes}",
+        corpora="  sample: {source: sample, part: hostile}\n  missing: {source: text, path: nowhere.txt}",
+    )
+    found = tokbench.show("of", ["b", "n", "utf32_units"], config=path, workers=0, store=False)
+    assert [each.tokenizer for each in found[0].segmentations] == ["b", "n-260", "n-270", "utf32_units"]
+    with pytest.raises(tokbench.InputError, match="no tokenizer is called 'm'"):
+        tokbench.show("of", ["m"], config=path, workers=0)
+
+
+def test_a_tokenizer_that_dies_costs_its_own_line(faulty):
+    outcome = CliRunner().invoke(command, ["show", "abc", "-t", "CrashesInEncode", "-t", "utf8_bytes"])
+    assert outcome.exit_code == 1, outcome.output
+    assert "the process died with SIGSEGV while encoding the texts to show" in outcome.output
+    assert "a│b│c│" in outcome.output
+
+
+def test_the_command_reads_files_and_standard_input(tmp_path):
+    (tmp_path / "x.txt").write_text("hé", encoding="utf-8")
+    (tmp_path / "bad.txt").write_bytes(b"ok \xff")
+    runner = CliRunner()
+    arguments = ["show", "-t", "utf8_bytes", "--json"]
+    outcome = runner.invoke(command, [*arguments, "-f", str(tmp_path / "x.txt"), "first"])
+    assert [(each["label"], each["text"]) for each in json.loads(outcome.output)] == [
+        ("", "first"),
+        (str(tmp_path / "x.txt"), "hé"),
+    ]
+    outcome = runner.invoke(command, arguments, input="from a pipe")
+    tokens = json.loads(outcome.output)[0]["tokenizers"][0]["tokens"]
+    assert tokens[5] == {"id": 97, "text": "a", "bytes": "61", "start": 5, "end": 6}
+    for name, message in (("bad.txt", "byte 3 is not UTF-8"), ("none.txt", "No such file")):
+        outcome = runner.invoke(command, [*arguments, "-f", str(tmp_path / name)])
+        assert message in str(outcome.exception)

@@ -1,0 +1,91 @@
+"""The command ``tokbench show``: texts as tokens."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tokbench.cli.options import common_options
+
+if TYPE_CHECKING:
+    from tokbench.results.segmentation import SegmentedText
+
+_STDIN = "-"
+
+
+@click.command()
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option(
+    "-t",
+    "--tokenizer",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A tokenizer of the configuration, or backend:value, such as tiktoken:cl100k_base: the value is a file, or "
+    "the first option of the backend. May be given several times [default: all of the configuration].",
+)
+@click.option("-c", "--config", type=click.Path(path_type=Path), help="A configuration, or the name of a suite.")
+@click.option(
+    "-f", "--file", "files", multiple=True, metavar="PATH", help="A file of text; - is standard input. May be repeated."
+)
+@click.option("--merges", is_flag=True, help="Show the merges by which BPE makes each token, in order.")
+@click.option("--json", "form", flag_value="json", help="Print JSON.")
+@click.option("--html", "form", flag_value="html", help="Print a page.")
+@click.option("--no-store", is_flag=True, help="Train what is to be trained anew; take and keep nothing.")
+@common_options
+def show(
+    texts: tuple[str, ...],
+    names: tuple[str, ...],
+    config: Path | None,
+    files: tuple[str, ...],
+    form: str | None,
+    *,
+    merges: bool,
+    no_store: bool,
+) -> None:
+    """Show how tokenizers cut TEXTs, or else standard input, into tokens.
+
+    Exit codes: 0 all is shown, 1 a tokenizer failed, 2 bad input.
+    """
+    from tokbench.api import show as show_texts
+    from tokbench.report import segmentation
+
+    given = [*(("", text) for text in texts), *map(_read, files or (() if texts else (_STDIN,)))]
+    shown = show_texts(given, names, config=config, merges=merges, store=not no_store)
+    if form:
+        click.echo({"json": segmentation.as_json, "html": segmentation.html}[form](shown))
+    else:
+        _print(shown)
+    sys.exit(int(any(each.reason and not each.ids for text in shown for each in text.segmentations)))
+
+
+def _print(shown: Sequence[SegmentedText]) -> None:
+    from rich.console import Console
+
+    from tokbench.report.segmentation import terminal
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in terminal(shown, colours=console.is_terminal and not console.no_color):
+        console.print(line)
+
+
+def _read(path: str) -> tuple[str, str]:
+    """Return a label and the text of a file.
+
+    Raises:
+        InputError: it cannot be read, or is not UTF-8.
+    """
+    from tokbench.errors import InputError
+
+    try:
+        if path == _STDIN:
+            return "", sys.stdin.buffer.read().decode()
+        return path, Path(path).read_bytes().decode()
+    except OSError as error:
+        raise InputError(f"-f {path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8; convert the text to UTF-8 first") from error

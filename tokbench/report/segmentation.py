@@ -1,0 +1,205 @@
+"""The tokens of texts, in the terminal, on a page and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tokbench.report.escaping import cut, visible
+from tokbench.report.pages import html_environment
+from tokbench.results.segmentation import Segmentation, SegmentedText, TokenSpan
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_COLOURS: Final = ("on #cfe8ff", "on #ffe2b8", "on #d5f2d0", "on #f6d3e6", "on #e3dcfa")
+_LONGEST_BACK: Final = 200
+
+SAME, OTHER = "│", "┃"
+"""The signs after a token without colours; the second one if another tokenizer does not have this token."""
+
+
+class TokenView(NamedTuple):
+    r"""One token as it is shown.
+
+    Attributes:
+        id: its id.
+        text: its part of the text, with everything visible; bytes that are not UTF-8 as ``\x`` and two digits.
+        breaks: how many lines end in it.
+        differs: ``True`` if not all tokenizers have this token at this place.
+        partial: ``True`` if its bytes are not whole characters.
+        title: its id, its bytes, and its own text where that is not its part of the text.
+        merges: the merges by which BPE makes it, each as its parts.
+    """
+
+    id: int
+    text: str
+    breaks: int
+    differs: bool
+    partial: bool
+    title: str
+    merges: list[list[str]]
+
+
+@dataclass(frozen=True)
+class SegmentationView:
+    """One tokenizer's line below a text."""
+
+    text: SegmentedText
+    segmentation: Segmentation
+
+    @property
+    def name(self) -> str:
+        """The tokenizer."""
+        return self.segmentation.tokenizer
+
+    @property
+    def head(self) -> str:
+        """The number of tokens, and how many bytes of text there are for each."""
+        if not self.segmentation.ids:
+            return "no tokens"
+        count, size = len(self.segmentation.ids), len(self.text.text.encode())
+        return f"{count:,} token{'s' if count > 1 else ''}, {size / count:.2f} bytes per token"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader must know: a failure, a loss, tokens that cannot be aligned."""
+        each = self.segmentation
+        found = [each.reason] if each.reason else []
+        if each.back:
+            found.append(f"the text does not come back: decoding gives {cut(visible(each.back), _LONGEST_BACK)}")
+        elif each.ids and not each.comes_back:
+            found.append("a part of the text is unknown to it, and becomes the unknown token")
+        if each.ids and not each.ends:
+            found.append("its tokens cannot be aligned with the text: they are shown as they decode")
+        return found
+
+    @cached_property
+    def tokens(self) -> list[TokenView]:
+        """Its tokens."""
+        shared = self._shared
+        return [_view(each, shared) for each in self.segmentation.tokens(self.text.text)]
+
+    @property
+    def ids(self) -> str:
+        """The ids, with spaces between them."""
+        return " ".join(map(str, self.segmentation.ids))
+
+    @property
+    def has_merges(self) -> bool:
+        """``True`` if a token has merges to show."""
+        return any(self.segmentation.merges)
+
+    @cached_property
+    def _shared(self) -> set[tuple[int, int]] | None:
+        compared = sum(bool(each.ends) for each in self.text.segmentations)
+        return self.text.shared_spans() if compared > 1 else None
+
+
+def _view(token: TokenSpan, shared: set[tuple[int, int]] | None) -> TokenView:
+    shown = _readable(token.data)
+    own = "" if token.own == token.data else f"; the token is {_readable(token.own)}"
+    return TokenView(
+        token.id,
+        shown,
+        token.data.count(b"\n"),
+        shared is not None and token.span is not None and token.span not in shared,
+        token.partial,
+        f"id {token.id}; bytes {token.data.hex(' ') or 'none'}{own}",
+        [[_readable(bytes.fromhex(part)) for part in merge] for merge in token.merges],
+    )
+
+
+def _readable(data: bytes) -> str:
+    return visible(data.decode("utf-8", "backslashreplace"), spaces=True)
+
+
+def views(texts: Sequence[SegmentedText]) -> list[tuple[SegmentedText, list[SegmentationView]]]:
+    """Return each text with the line of each tokenizer."""
+    return [(text, [SegmentationView(text, each) for each in text.segmentations]) for text in texts]
+
+
+def terminal(texts: Sequence[SegmentedText], *, colours: bool) -> Iterator[Text]:
+    """Yield the lines for a terminal.
+
+    Args:
+        texts: the texts.
+        colours: tell tokens apart by colours; otherwise by the signs :data:`SAME` and :data:`OTHER`.
+    """
+    from rich.text import Text
+
+    for text, lines in views(texts):
+        if text.label:
+            yield Text(visible(text.label), "bold" if colours else "")
+        for line in lines:
+            yield Text.assemble((visible(line.name), "bold" if colours else ""), f"  {line.head}")
+            for remark in line.remarks:
+                yield Text(f"  ! {visible(remark)}", "yellow" if colours else "")
+            if line.tokens:
+                yield _coloured(line.tokens) if colours else _plain(line.tokens)
+                yield Text(line.ids, "dim" if colours else "")
+            yield from (Text(f"  {_merges(each)}") for each in line.tokens if each.merges)
+            yield Text()
+
+
+def _coloured(tokens: Sequence[TokenView]) -> Text:
+    from rich.text import Text
+
+    shown = Text()
+    for k, each in enumerate(tokens):
+        marks = " underline" * each.differs + " italic" * each.partial
+        shown.append(each.text, f"black {_COLOURS[k % len(_COLOURS)]}{marks}")
+        shown.append("\n" * bool(each.breaks))
+    return shown
+
+
+def _plain(tokens: Sequence[TokenView]) -> Text:
+    from rich.text import Text
+
+    return Text("".join(each.text + (OTHER if each.differs else SAME) + "\n" * bool(each.breaks) for each in tokens))
+
+
+def _merges(token: TokenView) -> str:
+    return f"{token.id} {token.text}: " + ", ".join(" + ".join(parts) for parts in token.merges)
+
+
+def as_json(texts: Sequence[SegmentedText]) -> str:
+    """Return the texts and their tokens as JSON; bytes are hexadecimal digits."""
+    return json.dumps([_json_of(text) for text in texts], indent=1, ensure_ascii=True)
+
+
+def _json_of(text: SegmentedText) -> dict[str, Any]:
+    return {
+        "label": text.label,
+        "text": text.text,
+        "tokenizers": [
+            {
+                "tokenizer": each.tokenizer,
+                "comes_back": each.comes_back,
+                "decoded": text.text if each.comes_back else each.back or None,
+                "reason": each.reason,
+                "tokens": [_token(token) for token in each.tokens(text.text)],
+            }
+            for each in text.segmentations
+        ],
+    }
+
+
+def _token(token: TokenSpan) -> dict[str, Any]:
+    start, end = token.span or (None, None)
+    found = {
+        "id": token.id,
+        "text": token.data.decode("utf-8", "backslashreplace"),
+        "bytes": token.own.hex(),
+        "start": start,
+        "end": end,
+    }
+    return found | ({"merges": token.merges} if token.merges else {})
+
+
+def html(texts: Sequence[SegmentedText]) -> str:
+    """Return a page that needs no network and no script."""
+    return html_environment().get_template("segmentation.html.j2").render(texts=views(texts))

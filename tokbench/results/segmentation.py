@@ -1,0 +1,109 @@
+"""The tokens of a text: how tokenizers cut it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+
+class TokenSpan(NamedTuple):
+    """One token of a text.
+
+    Attributes:
+        id: its id.
+        own: the bytes that the id stands for.
+        span: where it begins and ends in the UTF-8 bytes of the text; ``None`` if that is not known.
+        data: the bytes of the text between these places; ``own`` if they are not known.
+        merges: the merges by which BPE makes it, each as its parts, in order; empty if nobody asked.
+    """
+
+    id: int
+    own: bytes
+    span: tuple[int, int] | None
+    data: bytes
+    merges: list[list[str]]
+
+    @property
+    def partial(self) -> bool:
+        """``True`` if its bytes are not whole characters."""
+        try:
+            self.data.decode()
+        except UnicodeDecodeError:
+            return True
+        return False
+
+
+@dataclass(kw_only=True)
+class Segmentation:
+    """One text, cut by one tokenizer.
+
+    Attributes:
+        tokenizer: its name.
+        ids: the ids.
+        pieces: for each id the bytes that it stands for, in hexadecimal digits.
+        ends: for each id, the number of UTF-8 bytes of the text before the end of its token; empty if the tokens
+            cannot be aligned with the text.
+        comes_back: ``True`` if decoding the ids gives the text, and no id is the unknown token.
+        back: what decoding gives, if that is not the text.
+        merges: for each id, the merges by which BPE makes its token, in order, each as its parts; empty if nobody
+            asked, or if the tokenizer lists no merges.
+        reason: why there are no tokens, or no merges that were asked for; an empty string if there are.
+    """
+
+    tokenizer: str
+    ids: list[int] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    comes_back: bool = True
+    back: str = ""
+    merges: list[list[list[str]]] = field(default_factory=list)
+    reason: str = ""
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Return where each token begins and ends in the bytes of the text; nothing if that is not known.
+
+        >>> Segmentation(tokenizer="t", ids=[7, 8], pieces=["61", "6263"], ends=[1, 3]).spans()
+        [(0, 1), (1, 3)]
+        """
+        return list(pairwise([0, *self.ends])) if self.ends else []
+
+    def tokens(self, text: str) -> list[TokenSpan]:
+        """Return the tokens of ``text``, which is the text that was cut."""
+        data, spans = text.encode(), self.spans()
+        merges = self.merges or [[] for _ in self.ids]
+        owns = map(bytes.fromhex, self.pieces)
+        if not spans:
+            each = zip(self.ids, owns, merges, strict=True)
+            return [TokenSpan(token, own, None, own, steps) for token, own, steps in each]
+        return [
+            TokenSpan(token, own, span, data[slice(*span)], steps)
+            for token, own, span, steps in zip(self.ids, owns, spans, merges, strict=True)
+        ]
+
+
+@dataclass(kw_only=True)
+class SegmentedText:
+    """A text, and how each tokenizer cuts it.
+
+    Attributes:
+        label: a name for it, such as the file or the document where it stands; empty if it has none.
+        text: the text.
+        segmentations: one for each tokenizer.
+    """
+
+    label: str = ""
+    text: str
+    segmentations: list[Segmentation]
+
+    def shared_spans(self) -> set[tuple[int, int]]:
+        """Return the tokens, by their place, that all tokenizers have whose tokens have places.
+
+        >>> one = Segmentation(tokenizer="one", ids=[1, 2], pieces=["61", "6263"], ends=[1, 3])
+        >>> two = Segmentation(tokenizer="two", ids=[1, 3, 4], pieces=["61", "62", "63"], ends=[1, 2, 3])
+        >>> SegmentedText(text="abc", segmentations=[one, two]).shared_spans()
+        {(0, 1)}
+        """
+        found: Sequence[set[tuple[int, int]]] = [set(each.spans()) for each in self.segmentations if each.ends]
+        return set.intersection(*found) if found else set()

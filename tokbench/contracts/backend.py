@@ -31,6 +31,8 @@ class BackendSpec:
         min_vocab_size: the smallest ``vocab_size`` that training accepts.
         nested: ``True`` if training to a smaller size gives the first merges of training to a larger one. A study of
             sizes then cuts one vocabulary instead of training many.
+        baseline: ``True`` for a bound, such as one token for each byte: reports show it for proportion, and it is
+            never the best of a column.
         requires: the distributions that must be installed; without them the backend is listed as unavailable.
         install: the command that installs them; empty for ``pip install`` and their names.
         repairs: by the cause of a loss (see the metric family ``roundtrip``), the options of ``train`` and their values
@@ -64,6 +66,7 @@ class BackendSpec:
     train_options: type[Options] = Options
     min_vocab_size: int = 1
     nested: bool = False
+    baseline: bool = False
     requires: tuple[str, ...] = ()
     install: str = ""
     repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)

@@ -28,8 +28,8 @@ UNBOUND: Final = "–"
 _UNBOUND_LEGEND: Final = f"{UNBOUND} not measured there: the configuration names other corpora"
 
 BEST_LEGEND: Final = (
-    "bold: the best of a column, unless most are equal; cells with †, ‡, ? or ◐ do not compete, "
-    "and speeds whose intervals overlap are equal"
+    "bold: the best of a column and all that these documents do not tell apart from it, unless most are equal; "
+    "cells with †, ‡, ? or ◐ and baselines do not compete, and speeds whose intervals overlap are equal"
 )
 NOT_CHECKED_LEGEND: Final = (
     "nothing is bold where a loss could look better: this run has no round trip, so nobody knows what comes back; "

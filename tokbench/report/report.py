@@ -8,6 +8,7 @@ from functools import cached_property
 from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
+from tokbench.report.sections.answer import Answer, answer
 from tokbench.report.sections.fairness import FairnessSection, fairness
 from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
 from tokbench.report.sections.losses import LossSection, losses
@@ -66,6 +67,11 @@ class Report:
     def overrides(self) -> list[str]:
         """A line for each way in which the command changed what the configuration says."""
         return overrides(self.results)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The answer in sentences, which stands first."""
+        return answer(self.tables)
 
     @cached_property
     def key_numbers(self) -> list[KeyNumber]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
 from tokbench.contracts.metric import Role
 from tokbench.corpus.languages import slices
+from tokbench.errors import ResultsError
+from tokbench.metrics.jackknife import holm
+from tokbench.metrics.paired import KeptSums, PairedChange, paired_difference, paired_quotient
+from tokbench.metrics.sums import Sums
 from tokbench.report.cells import UNBOUND, ComesBack, DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
@@ -23,6 +27,9 @@ MANY_UNKNOWN: Final = 0.001
 
 MOST_GROUPS: Final = 200
 """A report shows no more groups of a corpus; ``results.csv`` has them all."""
+
+LEVEL: Final = 0.05
+"""Tokenizers are told apart where a corrected p-value is at most this."""
 
 _TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
@@ -137,7 +144,7 @@ class CellTables:
         if info.timed:
             digits = min(digits, _TIMED_DIGITS)
         style = style or style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
-        best = self._best(usable) if len({cell.unit for cell in usable}) == 1 else set()
+        best = self._best(usable[0]) if len({cell.unit for cell in usable}) == 1 else set()
         shown = {
             name: self._display_cell(cell, style, best=name in best) if cell else self._missing(name, corpus)
             for name, cell in cells.items()
@@ -228,26 +235,86 @@ class CellTables:
             for each in slices(self.corpus(corpus).groups)
         }
 
-    def _best(self, cells: list[Cell]) -> set[str]:
-        """Return the tokenizers whose cells are best among those that can be compared."""
-        metric = self.metric(cells[0].metric)
-        whole = [c for c in cells if c.measured is None]
-        pool = [c for c in whole if not trained_on(c.in_sample) and self.comes_back(c) == ComesBack.YES]
+    def competing(self, metric: str, corpus: str, group: str = WHOLE) -> list[Cell]:
+        """Return the cells that can be best, the best first.
+
+        Nobody competes who loses text, was trained on it, has measured a part of it, or is a baseline.
+        """
+        found = (self.cell(metric, corpus, group, name) for name in self.tokenizers)
+        pool = [
+            cell
+            for cell in found
+            if cell is not None
+            and cell.value is not None
+            and cell.measured is None
+            and not trained_on(cell.in_sample)
+            and not self.tokenizer(cell.tokenizer).baseline
+            and self.comes_back(cell) == ComesBack.YES
+        ]
+        sign = -1.0 if self.metric(metric).direction == "higher" else 1.0
+        return sorted(pool, key=lambda cell: sign * (cell.value or 0.0))
+
+    def _best(self, cell: Cell) -> set[str]:
+        """Return the tokenizers that are best at the place of a cell, and those that cannot be told apart from them."""
+        metric = self.metric(cell.metric)
+        pool = self.competing(cell.metric, cell.corpus, cell.group)
         if metric.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
-        top = (max if metric.direction == "higher" else min)(pool, key=lambda cell: cell.value or 0.0)
-        best = {cell.tokenizer for cell in pool if cell.value == top.value}
+        top, *others = pool
+        equal = {each.tokenizer for each in pool if each.value == top.value}
+        # Where most are equal, as in a round trip without loss, bold says nothing.
+        if 2 * len(equal) > len(pool):
+            return set()
         if metric.timed:
-            best |= {cell.tokenizer for cell in pool if _overlap(cell, top)}
-        # Where most are best, as in a round trip without loss, bold says nothing.
-        return best if 2 * len(best) <= len(pool) else set()
+            return equal | {each.tokenizer for each in others if overlap(each, top)}
+        return equal | self.tied(top, others)
+
+    def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
+        """Return the tokenizers that cannot be told apart from the best one, by paired differences.
+
+        The documents are the same, so that the difference has an interval of its own. A tokenizer is told apart if its
+        p-value is at most 0.05 after Holm's correction over all that are compared with the best one.
+
+        Args:
+            top: the best cell.
+            others: the cells to be compared with it; they are of the same place.
+        """
+        found = {each.tokenizer: self.paired(top, each).p for each in others}
+        compared = {name: p for name, p in found.items() if p is not None}
+        corrected = zip(compared, holm(list(compared.values())), strict=True)
+        return {name for name, p in corrected if p > LEVEL}
+
+    def paired(self, one: Cell, two: Cell) -> PairedChange:
+        """Return the difference of two tokenizers in one place, the second less the first."""
+        return paired_difference(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
+
+    def paired_quotient(self, one: Cell, two: Cell) -> PairedChange:
+        """Return the second of two tokenizers in one place divided by the first, less 1."""
+        return paired_quotient(*self._sums_of(one, two), self.metric(one.metric).ratio_of)
+
+    def _sums_of(self, one: Cell, two: Cell) -> tuple[Sums | None, Sums | None]:
+        kept, family = self._sums, self.metric(one.metric).family
+        if kept is None:
+            return None, None
+        return (
+            kept.sums(one.tokenizer, one.corpus, one.group, family),
+            kept.sums(two.tokenizer, two.corpus, two.group, family),
+        )
+
+    @cached_property
+    def _sums(self) -> KeptSums | None:
+        try:
+            return KeptSums(self.results)
+        except ResultsError:
+            return None
 
 
 def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *more]))
 
 
-def _overlap(one: Cell, other: Cell) -> bool:
+def overlap(one: Cell, other: Cell) -> bool:
+    """Tell whether the intervals of two cells overlap; not if one of them has none."""
     if one.ci_low is None or one.ci_high is None or other.ci_low is None or other.ci_high is None:
         return False
     return one.ci_low <= other.ci_high and other.ci_low <= one.ci_high

@@ -60,8 +60,7 @@ class Environment:
         timer_resolution_ns: the resolution of the clock that timed, nanoseconds.
         threads: environment variables that limit the threads of native libraries.
         packages: versions of the packages that measure, by name of the distribution.
-        segmentation: for each way to cut or classify text, such as ``words (UAX #29)``, the version of Unicode that it
-            follows and the library that brings its tables.
+        segmentation: by way to cut text, such as ``words (UAX #29)``, its version of Unicode and the tables' library.
     """
 
     tokbench: str = ""
@@ -119,8 +118,7 @@ class PartialRun:
 
     Attributes:
         phase: the phase in which it was stopped, one of the names of :class:`Durations`.
-        groups: by corpus and group, the share of the documents that was measured, 0 to 1, over all tokenizers that
-            were to be measured there.
+        groups: by corpus and group, the share of the documents that was measured, 0 to 1, over all its tokenizers.
     """
 
     phase: str
@@ -211,6 +209,7 @@ class TokenizerInfo:
         engine: what encodes, and was timed, with its version; empty if it was not ready.
         options: the backend's options, as they were written.
         optional: whether the run goes on without it.
+        baseline: whether it is a bound that gives proportion, and is never the best.
         same_as: the tokenizer whose ids it must give; empty if there is none.
         corpora: the corpora on which alone it was measured; empty for all that were evaluated.
         state: whether it was ready, or what kept it away.
@@ -231,6 +230,7 @@ class TokenizerInfo:
     engine: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     optional: bool = False
+    baseline: bool = False
     same_as: str = ""
     corpora: list[str] = field(default_factory=list)
     state: TokenizerState = TokenizerState.READY

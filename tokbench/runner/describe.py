@@ -148,6 +148,7 @@ def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> Tokenizer
         engine=(each.facts.engine or needed or distribution) if each.facts else "",
         options=planned.given,
         optional=planned.optional,
+        baseline=planned.spec.baseline,
         same_as=planned.same_as,
         corpora=list(planned.corpora),
         state=each.state,

@@ -32,7 +32,7 @@ class BaselineLoadOptions(plugin.Options):
 
 
 def _units(name: str, summary: str) -> plugin.BackendSpec:
-    return plugin.BackendSpec(name=name, summary=summary, load=lambda _: UNITS[name]())
+    return plugin.BackendSpec(name=name, summary=summary, load=lambda _: UNITS[name](), baseline=True)
 
 
 def _pieces(name: str, summary: str) -> plugin.BackendSpec:
@@ -43,6 +43,7 @@ def _pieces(name: str, summary: str) -> plugin.BackendSpec:
         load_options=BaselineLoadOptions,
         train=lambda documents, vocab_size, _, progress: train(name, documents, vocab_size, progress),
         min_vocab_size=2,
+        baseline=True,
     )
 
 

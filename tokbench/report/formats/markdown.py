@@ -44,6 +44,7 @@ def render(results: Results) -> str:
     """Return the report as one Markdown document."""
     report = plugin.Report(results)
     sections = [
+        _answer(report),
         _overview(report),
         *_compression(report),
         *_fairness(report),
@@ -61,6 +62,19 @@ def render(results: Results) -> str:
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
     return "\n".join([head, *filter(None, [notes, *sections])])
+
+
+def _answer(report: Report) -> str:
+    """Return who is best on each corpus, what the others cost, and what to distrust."""
+    lines = []
+    for each in report.answer.corpora:
+        lines.append(f"**{markdown_text(each.corpus)}**: {markdown_text(' '.join(each.sentences))}\n")
+        costs = [f"{markdown_text(cost.tokenizer)} {markdown_text(cost.text)}" for cost in each.costs]
+        if costs:
+            lines.append(f"Tokens beyond those of the best: {'; '.join(costs)}{' …' if each.more else ''}.\n")
+    distrust = "".join(f"- {markdown_text(sentence)}\n" for sentence in report.answer.distrust)
+    lines += [f"What to distrust:\n\n{distrust}"] if distrust else []
+    return "\n".join(["## The answer\n", *lines]) if lines else ""
 
 
 def _partial(report: Report) -> str:

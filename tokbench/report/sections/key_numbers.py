@@ -56,7 +56,7 @@ def overrides(results: Results) -> list[str]:
 
 
 def key_numbers(tables: CellTables) -> list[KeyNumber]:
-    """Return the numbers of tokenizers, text and cells, and the most important findings."""
+    """Return the numbers of tokenizers, text and cells, and how many lose no text."""
     results = tables.results
     corpora = results.corpora.values()
     groups = [count for corpus in corpora for count in corpus.groups.values()]
@@ -71,7 +71,6 @@ def key_numbers(tables: CellTables) -> list[KeyNumber]:
         KeyNumber("text", byte_size(amount), documents),
         KeyNumber("cells", f"{statuses.count(Status.OK):,}", f"of {len(statuses):,}; {bad:,} failed"),
         *_lossless(tables),
-        *_best_ratios(tables),
     ]
 
 
@@ -96,18 +95,6 @@ def _lossless(tables: CellTables) -> list[KeyNumber]:
     if not tested:
         return []
     return [KeyNumber("lossless", f"{sum(tested.values())} of {len(tested)}", "every document came back")]
-
-
-def _best_ratios(tables: CellTables) -> list[KeyNumber]:
-    """Return the most text per token on each of the first two corpora, among those that can be compared."""
-    found = []
-    for corpus in tables.corpora[:2]:
-        series = tables.series(tables.with_role(Role.TEXT_PER_TOKEN), corpus)
-        best = [name for name, cell in series.cells.items() if cell.best]
-        if best:
-            remark = f"{series.unit_label}, {', '.join(best)}"
-            found.append(KeyNumber(f"best {series.label}, {corpus}", series.cells[best[0]].text, remark))
-    return found
 
 
 def _count(number: int, one: str, many: str = "") -> str:

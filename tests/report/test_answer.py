@@ -1,0 +1,187 @@
+"""The answer of a report: for made-up results, the sentences that a careful reader would write."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tokbench.contracts.metric import Role
+from tokbench.corpus.shards import BUCKETS
+from tokbench.report.formats import html, markdown
+from tokbench.report.report import Report
+from tokbench.results.blocks import (
+    CorpusInfo,
+    LossCause,
+    LossExample,
+    LossInfo,
+    MetricInfo,
+    RawState,
+    RunConfig,
+    TokenizerInfo,
+)
+from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
+from tokbench.results.model import Results
+from tokbench.results.states import RawStates
+
+BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4
+TOKENS = BYTES // 4
+"""Four bytes per token."""
+
+METRICS = {
+    "density": MetricInfo(
+        family="f", direction="higher", role=Role.TEXT_PER_TOKEN, headline=True, ratio_of=["bytes", "tokens"]
+    ),
+    "exact": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
+    "rate": MetricInfo(family="s", direction="higher", role=Role.ENCODING_SPEED, timed=True, loss_cannot_help="no"),
+}
+
+
+def more(share, noise=0):
+    """Return tokens by jackknife group: so many more than the best one, give or take some."""
+    jitter = np.random.default_rng(1).integers(-noise, noise + 1, BUCKETS)
+    return np.round(TOKENS * (1 + share)).astype(int) + jitter - round(jitter.mean())
+
+
+def made_up(tokens, *, documents=400, exact=(), speed=(), in_sample=(), infos=(), **changes):
+    """Results of one corpus with one group, from the tokens of each tokenizer by jackknife group."""
+    cells, states = [], []
+    exact, speed, in_sample, infos = dict(exact), dict(speed), dict(in_sample), dict(infos)
+    for name, each in tokens.items():
+        largest = {"tokens": int(each.sum() / documents)}
+        raw = {"documents": documents, "sums": {"bytes": BYTES.tolist(), "tokens": each.tolist()}, "largest": largest}
+        states.append(RawState(tokenizer=name, corpus="prose", group="g", family="f", state=raw))
+        share = in_sample.get(name)
+        value = float(BYTES.sum() / each.sum())
+        cells.append(Cell(name, "prose", WHOLE, "density", value, "bytes/token", n=documents, in_sample=share))
+        cells.append(Cell(name, "prose", WHOLE, "exact", exact.get(name, 1.0), "share", n=documents))
+        if name in speed:
+            low, value, high = speed[name]
+            cells.append(Cell(name, "prose", WHOLE, "rate", value, "MB/s", low, high, 9))
+    results = Results(
+        name="made up",
+        corpora={"prose": CorpusInfo(groups={"g": documents})},
+        tokenizers={name: infos.get(name, TokenizerInfo(backend="b", vocab_size=9)) for name in tokens},
+        metrics=METRICS,
+        cells=cells,
+        states=RawStates(states),
+    )
+    return replace(results, **changes)
+
+
+def told(results):
+    """Return the sentences on the corpus, and what to distrust."""
+    answer = Report(results).answer
+    [corpus] = answer.corpora
+    return list(corpus.sentences), list(answer.distrust)
+
+
+def test_one_is_best():
+    sentences, distrust = told(made_up({"a": TOKENS, "b": more(0.1, 5), "c": more(0.5, 5)}))
+    assert sentences == [
+        "a needs the fewest tokens, 4.000 bytes per token, and is told apart from all others.",
+        "The others need 10.0 % (b) to 50.0 % (c) more tokens; price and latency grow by as much.",
+    ]
+    assert distrust == []
+
+
+def test_a_tie_is_said():
+    sentences, _ = told(made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5)}))
+    assert sentences[0].endswith("; b is so near that these documents do not tell them apart.")
+    assert sentences[1].startswith("c needs 50.0 % [")
+
+
+def test_a_tie_is_bold_and_a_difference_is_not():
+    tables = Report(made_up({"a": TOKENS, "b": more(0.001, 60), "c": more(0.5, 5), "d": more(0.6, 5)})).tables
+    cells = tables.series("density", "prose").cells
+    assert [name for name, cell in cells.items() if cell.best] == ["a", "b"]
+
+
+def test_a_difference_within_wide_intervals_is_told_apart():
+    """Documents differ more than tokenizers, so that the intervals overlap; the paired difference does not care."""
+    wide = TOKENS + np.random.default_rng(2).integers(-900, 900, BUCKETS)
+    sentences, _ = told(made_up({"a": wide, "b": np.round(wide * 1.01).astype(int)}))
+    assert sentences[0].endswith("and is told apart from all others.")
+    assert sentences[1].startswith("b needs 1.0 % [")
+
+
+def test_a_lossy_tokenizer_cannot_win():
+    first = LossExample(origin="x.txt:1", position=0, expected="  a", got="a")
+    cause = LossCause(cause="whitespace", documents=3, taking_part=3, first=first)
+    loss = LossInfo(tokenizer="t5", corpus="prose", group="g", documents=3, first=first, causes=[cause])
+    results = made_up({"t5": more(-0.3), "a": TOKENS, "b": more(0.1)}, exact={"t5": 0.9}, losses=[loss])
+    sentences, _ = told(results)
+    assert sentences[0].startswith("a needs the fewest tokens")
+    assert sentences[-1] == "t5 (white space) loses text, and so cannot win, however few tokens that takes."
+
+
+def test_who_was_trained_on_the_text_cannot_win():
+    sentences, distrust = told(made_up({"mine": more(-0.3), "a": TOKENS, "b": more(0.1)}, in_sample={"mine": 0.5}))
+    assert sentences[0].startswith("a needs the fewest tokens")
+    assert distrust == ["mine saw up to 50 % of the documents in training, and cannot win there."]
+
+
+def test_a_baseline_gives_proportion_and_does_not_win():
+    infos = {"points": TokenizerInfo(backend="utf32_units", vocab_size=1_114_112, baseline=True)}
+    sentences, _ = told(made_up({"points": more(-0.3), "a": TOKENS, "b": more(0.1)}, infos=infos))
+    assert sentences[0].startswith("a needs the fewest tokens")
+    assert len(sentences) == 2
+
+
+def test_too_few_documents_carry_no_sentence_on_other_text():
+    sentences, _ = told(made_up({"a": TOKENS, "b": more(0.1)}, documents=12))
+    assert sentences[:2] == [
+        "a needs the fewest tokens here, 4.000 bytes per token.",
+        "Nothing shows that this holds on other text: too few documents for an interval: 12, and it needs 30.",
+    ]
+    assert sentences[2].startswith("b needs 10.0 % more tokens")
+
+
+def test_nobody_is_best_where_no_round_trip_was_made():
+    results = made_up({"a": TOKENS, "b": more(0.1)})
+    kept = [each for each in results.cells if each.metric != "exact"]
+    answer = Report(replace(results, cells=kept, metrics={"density": METRICS["density"]})).answer
+    assert not answer.corpora
+    assert answer.distrust == [
+        "No round trip was made, so that nobody knows who loses text, and nobody is called best."
+    ]
+
+
+def test_one_that_failed_and_one_that_did_not_run_are_named():
+    gone = TokenizerInfo(backend="b", state=TokenizerState.UNAVAILABLE, reason="no network")
+    results = made_up({"a": TOKENS, "b": more(0.1)})
+    failed = Cell("b", "prose", "g", "density", None, status=Status.FAILED, reason="it broke")
+    results = replace(results, cells=[*results.cells, failed], tokenizers=results.tokenizers | {"far": gone})
+    assert told(results)[1] == ["far did not run.", "b failed in places."]
+
+
+def test_a_first_look_and_a_stopped_run_are_distrusted():
+    results = made_up({"a": TOKENS, "b": more(0.1)}, config=RunConfig(limit=5), interrupted=True)
+    assert told(results)[1] == [
+        "The run was stopped before it was through.",
+        "At most 5 documents of each group were measured: a first look.",
+    ]
+
+
+def test_the_fastest_of_all_and_of_those_with_the_same_ids():
+    infos = {"fast": TokenizerInfo(same_as="a"), "near": TokenizerInfo(same_as="a")}
+    speed = {"a": (9, 10, 11), "fast": (95, 100, 105), "near": (98, 99, 104), "b": (190, 200, 210)}
+    sentences, _ = told(
+        made_up({"a": TOKENS, "fast": TOKENS, "near": TOKENS, "b": more(0.1, 5)}, speed=speed, infos=infos)
+    )
+    assert sentences[-2:] == [
+        "b encodes fastest, 200 MB/s.",
+        "fast encodes fastest of those with the ids of a, 100 MB/s; near may be as fast.",
+    ]
+
+
+def test_one_alone_is_not_the_best():
+    assert told(made_up({"a": TOKENS}))[0] == ["a alone competes: 4.000 bytes per token."]
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "\u202ename\x1b[31m", "{{ 7 * 7 }}"])
+def test_hostile_names_are_inert(name):
+    results = made_up({name: TOKENS, "b": more(0.1, 5)})
+    for page in (html.render(results), markdown.render(results)):
+        assert "<script>alert" not in page
+        assert "\u202e" not in page
+        assert "49" not in page.partition("The answer")[2][:400]

@@ -1,0 +1,137 @@
+"""Two ratios of the same documents: the sums behind them, and the interval of their difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.jackknife import leave_out, spread
+from tokbench.metrics.sums import Sums
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
+
+
+class KeptSums:
+    """The raw sums of a run, found by place.
+
+    Raises:
+        ResultsError: the raw states of the run are missing or damaged.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._found: dict[tuple[str, str, str, str], Sums | None] = {}
+        self._groups = {name: list(corpus.groups) for name, corpus in results.corpora.items()}
+        self._raw = {(each.tokenizer, each.corpus, each.group, each.family): each.state for each in results.states}
+
+    def sums(self, tokenizer: str, corpus: str, group: str, family: str) -> Sums | None:
+        """Return the sums of a metric family, of a group or the whole corpus; ``None`` if they are not kept."""
+        place = tokenizer, corpus, group, family
+        if place not in self._found:
+            self._found[place] = self._sums(*place)
+        return self._found[place]
+
+    def _sums(self, tokenizer: str, corpus: str, group: str, family: str) -> Sums | None:
+        groups = self._groups.get(corpus, []) if group == WHOLE else [group]
+        found = [_sums(self._raw.get((tokenizer, corpus, each, family))) for each in groups]
+        known = [each for each in found if each is not None]
+        return reduce(add, known) if known and len(known) == len(found) else None
+
+
+def _sums(raw: Any) -> Sums | None:
+    """Return the sums of a raw state that has some."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("sums"), dict):
+        return None
+    columns = {name: np.asarray(column, dtype=np.float64) for name, column in raw["sums"].items()}
+    return Sums(raw.get("documents", 0), columns, raw.get("largest") or {})
+
+
+class PairedChange(NamedTuple):
+    """The difference of two ratios of the same documents, or their quotient.
+
+    Attributes:
+        low, high: the ends of its 95 % interval; ``None`` if there is none.
+        p: the p-value of the difference from 0; ``None`` if there is no interval, or for a quotient.
+        reason: the reason why there is no interval; an empty string if there is one.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    reason: str = ""
+
+
+def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
+    """Return the second ratio less the first, by leaving out each jackknife group in turn in both.
+
+    Args:
+        one: the sums of the first; ``None`` if they are not kept.
+        two: those of the second, over the same documents.
+        ratio_of: the names of the two sums of which the values are ratios; empty if they are not.
+
+    >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
+    ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
+    >>> found = paired_difference(*sums, ("bytes", "tokens"))
+    >>> round(found.low, 2), round(found.high, 2), found.p < 0.001
+    (-0.9, -0.43, True)
+    """
+    pair = _Pair.of(one, two, ratio_of)
+    if isinstance(pair, str):
+        return PairedChange(reason=pair)
+    found = spread(pair.without[1] - pair.without[0])
+    reason = "too few documents for an interval" if found is None else found.shortcoming()
+    if found is None or reason:
+        return PairedChange(reason=reason)
+    difference = pair.values[1] - pair.values[0]
+    if not found.error:
+        return PairedChange(difference, difference, 0.0 if difference else 1.0)
+    return PairedChange(*found.ends(difference), found.p_value(difference))
+
+
+def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
+    """Return the second ratio divided by the first, less 1; see :func:`paired_difference`.
+
+    >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
+    ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
+    >>> found = paired_quotient(*sums, ("tokens", "bytes"))
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.162, 0.238)
+    """
+    pair = _Pair.of(one, two, ratio_of)
+    if isinstance(pair, str):
+        return PairedChange(reason=pair)
+    if not pair.values[0] or not pair.without[0].all():
+        return PairedChange(reason="the first is 0")
+    found = spread(pair.without[1] / pair.without[0])
+    reason = "too few documents for an interval" if found is None else found.shortcoming()
+    if found is None or reason:
+        return PairedChange(reason=reason)
+    quotient = pair.values[1] / pair.values[0]
+    low, high = found.around(quotient) if found.error else (quotient, quotient)
+    return PairedChange(low - 1, high - 1)
+
+
+class _Pair(NamedTuple):
+    """Two ratios, and float64[g], each with each group left out."""
+
+    values: tuple[float, float]
+    without: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> _Pair | str:
+        """Return the pair, or the reason why there is no interval."""
+        if not ratio_of:
+            return "not a ratio of sums, so it has no interval"
+        above, below = ratio_of
+        if one is None or two is None or not {above, below} <= one.columns.keys() & two.columns.keys():
+            return "the sums behind it are not kept, so it has no interval"
+        if reason := one.lengths(below).shortcoming():
+            return reason
+        used = (one.columns[below] > 0) & (two.columns[below] > 0)
+        a, b = ((each.columns[above], each.columns[below]) for each in (one, two))
+        values = float(a[0].sum() / a[1].sum()), float(b[0].sum() / b[1].sum())
+        return cls(values, (leave_out(a[0][used], a[1][used]), leave_out(b[0][used], b[1][used])))

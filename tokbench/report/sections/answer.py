@@ -1,0 +1,211 @@
+"""The answer that stands first: who is best on each corpus, what the others cost, and what to distrust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tokbench.contracts.metric import Role
+from tokbench.report.cells import ComesBack, percent
+from tokbench.report.sections.losses import losses
+from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
+from tokbench.report.tables import CellTables, overlap
+from tokbench.results.cells import WHOLE, Cell, trained_on
+
+_MOST_NAMES: Final = 4
+_MOST_COSTS: Final = 12
+
+
+class Cost(NamedTuple):
+    """The price of another tokenizer than the best one.
+
+    Attributes:
+        tokenizer: its name.
+        more: the tokens that it needs beyond those of the best one, as a share of them: 0.12 for 12 % more.
+        low, high: the 95 % interval of that; ``None`` if there is none.
+        tied: ``True`` if it cannot be told apart from the best one.
+    """
+
+    tokenizer: str
+    more: float
+    low: float | None
+    high: float | None
+    tied: bool
+
+    @property
+    def text(self) -> str:
+        """The cost in words.
+
+        >>> Cost("a", 0.1234, 0.11, 0.135, False).text
+        '+12.3 % [11.0, 13.5]'
+        """
+        interval = "" if self.low is None or self.high is None else f" [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        return f"{100 * self.more:+.1f} %{interval}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusAnswer:
+    """The answer for one corpus.
+
+    Attributes:
+        corpus: its name.
+        sentences: the best tokenizer, those that cannot be told apart from it, what others cost, what loses text, and
+            who is fastest.
+        costs: what each other tokenizer costs, the cheapest first.
+        more: how many further costs there are.
+    """
+
+    corpus: str
+    sentences: Sequence[str]
+    costs: Sequence[Cost]
+    more: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer of a run.
+
+    Attributes:
+        corpora: the answer for each corpus that has one.
+        distrust: what to distrust in this run, in sentences.
+    """
+
+    corpora: Sequence[CorpusAnswer]
+    distrust: Sequence[str]
+
+
+def answer(tables: CellTables) -> Answer:
+    """Return the answer, with no sentence that the intervals do not carry."""
+    found = [_of_corpus(tables, corpus) for corpus in tables.corpora]
+    return Answer(corpora=[each for each in found if each.sentences], distrust=list(_distrust(tables)))
+
+
+def _of_corpus(tables: CellTables, corpus: str) -> CorpusAnswer:
+    metric = tables.with_role(Role.TEXT_PER_TOKEN)
+    pool = tables.competing(metric, corpus) if metric else []
+    costs = _costs(tables, pool)
+    sentences = [*_best(tables, pool, costs), *_lossy(tables, metric, corpus), *_fastest(tables, corpus)]
+    return CorpusAnswer(
+        corpus=corpus, sentences=sentences, costs=costs[:_MOST_COSTS], more=max(0, len(costs) - _MOST_COSTS)
+    )
+
+
+def _costs(tables: CellTables, pool: Sequence[Cell]) -> list[Cost]:
+    """Return what each tokenizer but the first costs: the text is the same, so tokens are as one ratio to the other."""
+    if not pool:
+        return []
+    top, *others = pool
+    tied = tables.tied(top, others)
+    found = []
+    for each in others:
+        if not top.value or not each.value:
+            continue
+        paired = tables.paired_quotient(each, top)
+        near = each.value == top.value or each.tokenizer in tied
+        found.append(Cost(each.tokenizer, top.value / each.value - 1, paired.low, paired.high, near))
+    return found
+
+
+def _best(tables: CellTables, pool: Sequence[Cell], costs: Sequence[Cost]) -> Iterator[str]:
+    if not pool:
+        return
+    top = pool[0]
+    value = _shown(tables, top)
+    if not costs:
+        yield f"{top.tokenizer} alone competes: {value}."
+        return
+    apart = [each for each in costs if not each.tied]
+    tied = [each.tokenizer for each in costs if each.tied]
+    known = all(each.low is not None for each in costs if each.more)
+    if tied:
+        are = "are" if len(tied) > 1 else "is"
+        yield (
+            f"{top.tokenizer} needs the fewest tokens, {value}; {_names(tied)} {are} so near that these documents do "
+            "not tell them apart."
+        )
+    elif known:
+        yield f"{top.tokenizer} needs the fewest tokens, {value}, and is told apart from all others."
+    else:
+        yield f"{top.tokenizer} needs the fewest tokens here, {value}."
+        reason = tables.paired(pool[0], pool[1]).reason or "there is no interval"
+        yield f"Nothing shows that this holds on other text: {reason}."
+    if len(apart) == 1:
+        [one] = apart
+        yield f"{one.tokenizer} needs {one.text.removeprefix('+')} more tokens; price and latency grow by as much."
+    elif apart:
+        low, high = (f"{100 * each.more:.1f} % ({each.tokenizer})" for each in (apart[0], apart[-1]))
+        yield f"The others need {low} to {high} more tokens; price and latency grow by as much."
+
+
+def _shown(tables: CellTables, cell: Cell) -> str:
+    series = tables.series(cell.metric, cell.corpus)
+    return f"{series.cells[cell.tokenizer].text} {series.unit_label.replace('/token', ' per token')}"
+
+
+def _lossy(tables: CellTables, metric: str, corpus: str) -> Iterator[str]:
+    """Yield who loses text, and what."""
+    cells = [cell for name in tables.tokenizers if (cell := tables.cell(metric, corpus, WHOLE, name))]
+    losing = [cell.tokenizer for cell in cells if tables.comes_back(cell) == ComesBack.NO]
+    causes: dict[str, list[str]] = {}
+    for loss in losses(tables).examples:
+        if loss.corpus == corpus:
+            causes.setdefault(loss.tokenizer, []).append(loss.cause)
+    told = [f"{name} ({_names(causes[name])})" if name in causes else name for name in losing]
+    if told:
+        verb = "loses" if len(told) == 1 else "lose"
+        yield f"{_names(told, most=2 * _MOST_NAMES)} {verb} text, and so cannot win, however few tokens that takes."
+
+
+def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:
+    """Yield who encodes fastest, of all and of the engines with the same ids, and who may be as fast."""
+    metric = tables.with_role(Role.ENCODING_SPEED)
+    pool = tables.competing(metric, corpus) if metric else []
+    if len(pool) > 1:
+        yield _fastest_of(tables, pool, "")
+    by_ids: dict[str, list[Cell]] = {}
+    for cell in pool:
+        other = tables.tokenizer(cell.tokenizer).same_as or cell.tokenizer
+        by_ids.setdefault(other, []).append(cell)
+    for name, engines in by_ids.items():
+        if 1 < len(engines) < len(pool):
+            yield _fastest_of(tables, engines, f" of those with the ids of {name}")
+
+
+def _fastest_of(tables: CellTables, pool: Sequence[Cell], among: str) -> str:
+    top, *others = pool
+    near = [each.tokenizer for each in others if overlap(each, top)]
+    sentence = f"{top.tokenizer} encodes fastest{among}, {_shown(tables, top)}"
+    return f"{sentence}; {_names(near)} may be as fast." if near else f"{sentence}."
+
+
+def _distrust(tables: CellTables) -> Iterator[str]:
+    """Yield what a careful reader would distrust."""
+    results = tables.results
+    if results.interrupted:
+        yield "The run was stopped before it was through."
+    if results.config.limit is not None:
+        yield f"At most {results.config.limit:,} documents of each group were measured: a first look."
+    if not tables.losses_checked:
+        yield "No round trip was made, so that nobody knows who loses text, and nobody is called best."
+    trained = {cell.tokenizer: cell.in_sample for cell in results.cells if trained_on(cell.in_sample)}
+    if trained:
+        share = max(each or 0.0 for each in trained.values())
+        yield f"{_names(list(trained))} saw up to {percent(share)} of the documents in training, and cannot win there."
+    if missing := [name for name, _, _ in missing_tokenizers(results)]:
+        yield f"{_names(missing)} did not run."
+    if failing := failing_tokenizers(results):
+        yield f"{_names(failing)} failed in places."
+    few = sum(bool(cell.reason) and cell.value is not None and cell.group == WHOLE for cell in results.cells)
+    if few:
+        yield f"{few:,} numbers of whole corpora have no interval: most often the documents are too few or too uneven."
+
+
+def _names(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Return names as a list in words.
+
+    >>> _names(["a", "b", "c"]), _names(["a", "b", "c", "d", "e", "f"])
+    ('a, b and c', 'a, b, c, d and 2 more')
+    """
+    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -12,7 +12,7 @@ from counting import counted, noted
 
 pytestmark = pytest.mark.slow
 
-GROUPS = 12
+GROUPS = 10
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def slow_run(install, stored, write_config, tmp_path, monkeypatch):
         (tmp_path / f"{number:02}.txt").write_text(f"text {number}\nab\n", encoding="utf-8")
     tokenizers = [f"  {name}: {{backend: counting, name: {name}, slow: 0.05}}" for name in ("one", "two")]
     tokenizers += [
-        f"  {name}: {{backend: counting, name: {name}, slow: 0.3, train: {{corpus: c, vocab_size: 300}}}}"
+        f"  {name}: {{backend: counting, name: {name}, slow: 0.2, train: {{corpus: c, vocab_size: 300}}}}"
         for name in ("three", "four")
     ]
     corpora = "  c: {source: text, path: '??.txt', document: line}"
@@ -50,10 +50,14 @@ def finish(process):
     return errors
 
 
-def wait_for_notes(number, path):
-    """Wait until so many things were done."""
+def wait_for_notes(number, path, process):
+    """Wait until so many things were done, or the run has ended."""
     end = time.monotonic() + 60
-    while time.monotonic() < end and (not path.exists() or path.read_text(encoding="utf-8").count("\n") < number):
+    while (
+        time.monotonic() < end
+        and process.poll() is None
+        and (not path.exists() or path.read_text(encoding="utf-8").count("\n") < number)
+    ):
         time.sleep(0.02)
 
 
@@ -69,35 +73,46 @@ def at_one_go():
     return {}
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_run_that_is_killed_goes_on(slow_run, at_one_go, seed, tmp_path):
+def kill(process, moment, path, *, early):
+    """Kill a run after so many seconds, which begin when it starts, or when something is finished; return the time."""
+    if not early:
+        wait_for_notes(1, path, process)
+    time.sleep(moment)
+    killed = time.time()
+    process.kill()
+    process.communicate()
+    return killed
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_run_that_is_killed_twice_goes_on(slow_run, at_one_go, seed, tmp_path):
     if not at_one_go:
         begin = time.monotonic()
         finish(slow_run("--no-store"))
         at_one_go.update(seconds=time.monotonic() - begin, results=slow_run.results())
         noted()
-    process = slow_run()
-    moment = random.Random(seed).uniform(0, at_one_go["seconds"])
-    # Half of the moments are of the whole run, and half are after the first thing that was finished.
-    if seed % 2:
-        wait_for_notes(1, tmp_path / "counted")
-        moment /= 2
-    time.sleep(moment)
-    killed = time.time()
-    process.kill()
-    process.communicate()
+    moments, seconds = random.Random(seed), at_one_go["seconds"]
+    # The first is any moment of the whole run, and the second one after the first thing that is finished after that.
+    first = moments.uniform(0, seconds)
+    killed = kill(slow_run(), first, tmp_path / "counted", early=True)
     before = noted()
+    killed_again = kill(slow_run(), moments.uniform(0, seconds - first / 2) / 2, tmp_path / "counted", early=False)
+    between = noted()
+    assert redone(before, between, killed) == []
     finish(slow_run())
     assert slow_run.results() == at_one_go["results"]
-    assert redone(before, noted(), killed) == []
-    finish(slow_run())
-    assert slow_run.results() == at_one_go["results"]
-    assert noted() == []
+    after = noted()
+    assert redone(before, after, killed) == []
+    assert redone(between, after, killed_again) == []
+    if seed < 3:
+        finish(slow_run())
+        assert slow_run.results() == at_one_go["results"]
+        assert noted() == []
 
 
 def test_what_a_stopped_run_finished_is_kept(slow_run, tmp_path):
     process = slow_run()
-    wait_for_notes(6, tmp_path / "counted")
+    wait_for_notes(6, tmp_path / "counted", process)
     stopped_at = time.time()
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
@@ -127,7 +142,7 @@ def test_a_worker_that_is_killed_costs_what_it_had_not_finished(slow_run, tmp_pa
     fatal = tmp_path / "die"
     monkeypatch.setenv("DIE_ONCE", str(fatal))
     process = slow_run()
-    wait_for_notes(8, tmp_path / "counted")
+    wait_for_notes(8, tmp_path / "counted", process)
     fatal.touch()
     killed_at = time.time()
     process.communicate(timeout=120)

@@ -34,9 +34,10 @@ from tokbench.runner.workers.pool import Feeds, WorkerDied, WorkerPool, text_bat
 from tokbench.runner.workers.watch import STDERR, STDOUT, WorkerWatch
 from tokbench.runner.workers.worker import Job, Recipe
 
-# Not multiprocessing's own spawn, which runs the caller's main module again.
+# Not multiprocessing's own spawn, which runs the caller's main module again. What is imported stays: the collector need
+# not look at it while it comes. The worker's main function turns the collector on.
 _START: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv.pop()); "
+    "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv.pop()); "
     "from tokbench.runner.workers.worker import main; main(*map(int, sys.argv[1:]))"
 )
 _CHECKS_PER_LIMIT: Final = 4

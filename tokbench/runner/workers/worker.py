@@ -7,6 +7,7 @@ what a job needs comes with the job.
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
 import math
@@ -287,6 +288,8 @@ def main(connection: int, memory: int, parent: int, level: int) -> None:
     logger.addHandler(_ToParent(line))
     logger.setLevel(level)
     context = WorkerContext(line.next_batch, lambda *step: line.send(("progress", step)))
+    gc.freeze()  # modules and plugins stay until the end
+    gc.enable()
     keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES), inspect)
     code = 0
     try:

@@ -8,10 +8,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from counting import counted, noted
 from full_disk import NO_BYTECODE
 
 import tokbench
+from tokbench.cli.main import tokbench as command
 
 ONE = "  one: {backend: counting}"
 TWO = "  two: {backend: counting, name: two}"
@@ -276,6 +278,44 @@ def test_the_command_takes_no_store(counting, write_config, corpus, tmp_path):
     assert "measuring c: 2 of 2 shards from the store" in done.stdout
     written = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert written["from_store"] == ["measuring c: 2 of 2 shards from the store"]
+
+
+def test_the_command_train_and_runs_share_their_trainings(counting, write_config, corpus, tmp_path):
+    def trained():
+        return [what for what, *_ in noted() if what.startswith("trained:")]
+
+    def train(*options):
+        done = CliRunner().invoke(command, ["train", str(path), "-o", str(tmp_path / "out"), *options])
+        rows = [line for line in done.output.splitlines() if line.startswith(("mine", "other"))]
+        return trained(), ["from the store" in row for row in rows[:2]]
+
+    run(write_config(corpora=corpus, tokenizers=TRAINED))
+    assert trained() == ["trained:mine"]
+    path = write_config(corpora=corpus, tokenizers=f"{TRAINED}\n{TRAINED.replace('mine', 'other')}")
+    assert train() == (["trained:other"], [True, False])
+    run(path)
+    assert trained() == []
+    assert train("--no-store") == (["trained:mine", "trained:other"], [False, False])
+
+
+def test_a_text_is_trained_on_once(counting):
+    texts = ["one text " * 10_000, "another " * 10_000]
+
+    def trained(documents, **options):
+        tokenizer = tokbench.train("counting", documents, 300, name="mine", **options)
+        assert tokenizer.encode("a") == [97]
+        return counted("trained:mine")
+
+    size = sum(map(len, texts))
+    assert trained(texts) == size
+    assert trained(tuple(texts)) == 0
+    assert trained(texts, slow=0.001) == size
+    assert trained([*texts, ""]) == size
+    assert trained(["".join(texts)]) == size
+    assert trained(texts, store=False) == size
+    assert trained(iter(texts)) == size
+    for _ in range(2):
+        assert trained(["short"]) == 5  # it is not worth while to look for it
 
 
 def test_probes_and_differing_documents_are_not_encoded_again(counting, write_config, corpus):

@@ -295,7 +295,7 @@ def train_all(
     is not done again.
     """
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
-    trained = {name: found for name, each in waiting.items() if (found := _take_training(each, pool, stored))}
+    trained = {name: found for name, each in waiting.items() if (found := take_training(each, pool, stored))}
     if plan.config.study.vocabulary is not None or pool.shared:
         left = {name: each for name, each in waiting.items() if name not in trained}
         trained |= _train_side_by_side(plan, left, pool, stored)
@@ -304,7 +304,7 @@ def train_all(
         yield train_one(plan, each, pool, stored) if untrained else trained.get(each.name, each)
 
 
-def _take_training(each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
+def take_training(each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
     """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used."""
     found = stored.training(each.planned)
     if found is None:

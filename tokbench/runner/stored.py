@@ -53,6 +53,20 @@ class StoredTraining(NamedTuple):
     n_bytes: int
     pickled: bytes
 
+    @classmethod
+    def read(cls, store: Store, key: Key) -> StoredTraining | None:
+        """Return the training that was made from ``key``, or ``None`` if the store has none."""
+        data = store.get(_TRAINING, key)
+        if data is None:
+            return None
+        line, _, pickled = data.partition(b"\n")
+        return cls(**json.loads(line), pickled=pickled)
+
+    def keep(self, store: Store, key: Key) -> None:
+        """Keep the training in a store, see :meth:`read`."""
+        facts = {"seconds": self.seconds, "documents": self.documents, "n_bytes": self.n_bytes}
+        store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + self.pickled)
+
 
 class StoredWork:
     """The finished work that a run can take from a store.
@@ -121,18 +135,13 @@ class StoredWork:
     def training(self, planned: PlannedTokenizer) -> StoredTraining | None:
         """Return the training of a tokenizer if the store has it."""
         key = self._key_of_training(planned) if self._store else None
-        data = self._store.get(_TRAINING, key) if self._store and key is not None else None
-        if data is None:
-            return None
-        line, _, pickled = data.partition(b"\n")
-        return StoredTraining(**json.loads(line), pickled=pickled)
+        return StoredTraining.read(self._store, key) if self._store and key is not None else None
 
     def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
         """Keep a training that has just ended."""
         key = self._key_of_training(planned) if self._store else None
         if self._store and key is not None and self._unchanged(planned.name):
-            facts = {"seconds": done.seconds, "documents": done.documents, "n_bytes": done.n_bytes}
-            self._store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + done.pickled)
+            StoredTraining(done.seconds, done.documents, done.n_bytes, done.pickled).keep(self._store, key)
 
     def identify(self, prepared: Sequence[PreparedTokenizer]) -> None:
         """Find out which tokenizers and metric families can be told from all others: only theirs is taken and kept."""

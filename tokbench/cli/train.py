@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 @common_options
 def train(
     config: Path | None,
+    *,
     only: tuple[str, ...],
     formats: tuple[str, ...],
     output: Path,

@@ -221,7 +221,8 @@ def train_here(
         registry: the plugins.
         spec: the backend, which has ``train``.
         documents: the training text.
-        vocab_size, options: of the training.
+        vocab_size: how many ids the tokenizer gets at most.
+        options: of the training.
         store: finished trainings are taken from it and kept there; ``None`` to train in any case.
 
     Raises:

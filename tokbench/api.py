@@ -28,6 +28,7 @@ from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
+from tokbench.runner.check import Checked, check, worker_pool
 from tokbench.runner.describe import (
     describe_config,
     describe_corpus,
@@ -43,7 +44,7 @@ from tokbench.runner.expect import expect_work
 from tokbench.runner.finish import Finished, finish, measured_shares
 from tokbench.runner.folder import make_folder, save_artefact, write_again, write_reports
 from tokbench.runner.merge import merge_runs
-from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_all, worker_pool
+from tokbench.runner.prepare import PreparedTokenizer, train_all
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.time import Untimed, time_all

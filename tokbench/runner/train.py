@@ -23,10 +23,11 @@ from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt, doing
 from tokbench.progress import Progress, silent
 from tokbench.registry import Registry
+from tokbench.runner.check import Checked, check, worker_pool
 from tokbench.runner.folder import make_folder
 from tokbench.runner.identity import Identities, OptionsIdentity
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import Checked, PreparedTokenizer, check, take_training, train_one, worker_pool
+from tokbench.runner.prepare import PreparedTokenizer, take_training, train_one
 from tokbench.runner.stored import StoredTraining, StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext, checked

@@ -38,22 +38,33 @@ _STUDY: Final = "a study: write 'study: {vocabulary: {}}'"
 
 def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
+    plan = plan_tokenizers(config, registry)
+    complete_plan(plan, registry, progress)
+    return plan
+
+
+def plan_tokenizers(config: Config, registry: Registry) -> Plan:
+    """Return a plan that has nothing but the tokenizers, for which no corpus must be read."""
     plan = Plan(config, problems=list(config.problems))
     planner = _Planner(config, registry, plan)
-    megabytes = 0.0
+    for name, tokenizer in config.tokenizers.items():
+        planner.tokenizer(name, tokenizer)
+    planner.same_as()
+    return plan
+
+
+def complete_plan(plan: Plan, registry: Registry, progress: Progress) -> None:
+    """Read every corpus once, and plan all that follows; the plan has the tokenizers already."""
+    config, planner, megabytes = plan.config, _Planner(plan.config, registry, plan), 0.0
     for name, corpus in config.corpora.items():
         planner.corpus(name, corpus, lambda size, before=megabytes: progress(READING, before + size / 1e6, None))  # type: ignore[misc]
         megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
     progress(READING, megabytes, megabytes)
-    for name, tokenizer in config.tokenizers.items():
-        planner.tokenizer(name, tokenizer)
-    planner.same_as()
     planner.metrics()
     planner.study()
     planner.same_ids()
     planner.bindings()
     planner.reporters()
-    return plan
 
 
 class _Planner:

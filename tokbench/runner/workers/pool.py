@@ -41,6 +41,7 @@ class WorkerPool(ABC):
     """Runs jobs, in worker processes or in this process.
 
     Attributes:
+        size: the number of processes that can measure something on this machine side by side.
         shared: ``True`` if the jobs of others may run beside those of the run, so that times cannot be compared.
         progress: called with every step that a job reports.
         kept: by tokenizer, its recipe.
@@ -49,7 +50,8 @@ class WorkerPool(ABC):
 
     shared: ClassVar[bool] = False
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, size: int = 1) -> None:
+        self.size = size
         self.progress = RunProgress.of(progress)
         self.kept: dict[str, Recipe] = {}
         self.notes: list[str] = []

@@ -47,6 +47,7 @@ from tokbench.runner.merge import merge_runs
 from tokbench.runner.prepare import PreparedTokenizer, train_all
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.stored import StoredWork
+from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.time import Untimed, time_all
 from tokbench.runner.train import train_here
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
@@ -159,7 +160,8 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
     """Execute a configuration: the steps of a run, one after the other."""
     created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
     with worker_pool(config, progress, way) as pool:
-        checked = check(config, pool)
+        surveys = StoredSurveys(kept)
+        checked = check(config, pool, surveys)
         if folder:
             make_folder(folder)
         stored = StoredWork(kept, checked.registry, checked.plan, began)
@@ -170,7 +172,7 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
             stored.identify(prepared)
         with progress.phase("measuring"):
             names = [each.name for each in prepared if each.facts and not stopped]
-            evaluation = evaluate(checked.plan, names, pool, stored)
+            evaluation = evaluate(checked.plan, names, pool, stored, surveys)
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
             finished, stopped = _finish(checked, evaluation, stopped, progress)

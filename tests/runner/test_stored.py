@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -329,3 +330,43 @@ def test_probes_and_differing_documents_are_not_encoded_again(counting, write_co
     assert second.probes == first.probes
     assert second.differences == first.differences
     assert "probing: " in str(second.from_store)
+
+
+def written_before(seconds, folder):
+    """Give the texts of a folder the time at which somebody wrote them so many seconds ago."""
+    for file in folder.glob("?.txt"):
+        os.utime(file, ns=(0, (int(time.time()) - seconds) * 10**9))
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+def test_text_of_unchanged_files_is_not_read(counting, write_config, corpus, tmp_path, limit):
+    tokenizers, file = f"{ONE}\n{TRAINED}", tmp_path / "x.txt"
+    path = write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, origins]")
+    written_before(60, tmp_path)
+    first, old = run(path, limit=limit), file.stat()
+    # The file gets other text and its old time: a run that read it would see that.
+    file.write_text("bcd\nbcb\n", encoding="utf-8")
+    assert file.stat().st_size == old.st_size
+    os.utime(file, ns=(0, old.st_mtime_ns))
+    second = run(path, limit=limit)
+    assert table(second) == table(first)
+    assert second.corpora == first.corpora
+    assert second.states == first.states
+    # A metric that is added needs the text.
+    grown = run(write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, fertility]"), limit=limit)
+    reasons = {each.reason for each in grown.cells if each.corpus == "c"}
+    assert all("or if nothing does, touch them: their times are those of other text" in reason for reason in reasons)
+    # With another time the files are read.
+    written_before(30, tmp_path)
+    third = run(path, limit=limit)
+    assert table(third) != table(first)
+    assert table(third) == table(run(path, limit=limit, store=False))
+
+
+def test_a_file_that_was_just_written_is_read_again(counting, write_config, corpus, tmp_path):
+    path, file = write_config(corpora=corpus, tokenizers=ONE), tmp_path / "x.txt"
+    written_before(1, tmp_path)
+    first, old = run(path), file.stat()
+    file.write_text("bcd\nbcb\n", encoding="utf-8")
+    os.utime(file, ns=(0, old.st_mtime_ns))  # as a clock that counts in seconds would leave it
+    assert run(path).corpora["c"].sha256 != first.corpora["c"].sha256

@@ -20,6 +20,7 @@ from tokbench.registry import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 from tokbench.runner.plan import READING, Plan, PlannedTokenizer, complete_plan, plan_tokenizers, reading_order
 from tokbench.runner.prepare import PreparedTokenizer, TokenizerFacts
+from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.workers.descendants import KNOWN
 from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
@@ -107,17 +108,17 @@ def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> l
     Args:
         plan: it has the tokenizers.
         pool: it loads them.
-        meanwhile: is called while they are loaded, if there is a core for it, or else before.
+        meanwhile: is called while they are loaded, if there is another process and a core for it, or else before.
     """
     waiting = iter([meanwhile])
-    if _cores() < _CORES_TO_SHARE:
+    if not pool.size or _cores() < _CORES_TO_SHARE:
         next(waiting)()
     due = {
         planned.name: Recipe(planned.spec.name, planned.options)
         for planned in plan.tokenizers
         if not planned.absent and not planned.train_on
     }
-    parts = min(pool.size, _cores())
+    parts = max(1, min(pool.size, _cores()))
     jobs = deque(LoadTokenizers(dict(list(due.items())[k::parts])) for k in range(parts) if k < len(due))
     loaded: dict[str, Loaded] = {}
     digests: dict[str, str] = {}
@@ -204,8 +205,13 @@ def worker_pool(config: Config, progress: Progress, executor: Executor | None = 
         yield pool
 
 
-def check(config: Config, pool: WorkerPool) -> Checked:
+def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None) -> Checked:
     """Find everything that is wrong, before anything is measured.
+
+    Args:
+        config: the configuration.
+        pool: it loads the tokenizers.
+        surveys: those that the store has, so that unchanged files are not read; ``None`` to read all.
 
     Raises:
         InputError: with all problems, each with its place.
@@ -216,7 +222,7 @@ def check(config: Config, pool: WorkerPool) -> Checked:
 
     def read() -> None:
         with pool.progress.phase("reading"):
-            complete_plan(plan, registry, pool.progress)
+            complete_plan(plan, registry, pool.progress, surveys)
 
     with pool.progress.phase("loading"):
         prepared = load_all(plan, pool, read)

@@ -11,10 +11,10 @@ import logging
 import pickle
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tokbench.corpus.shards import Shard
+from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry
 from tokbench.runner.identity import FileStamp, Identities, OptionsIdentity, digest_of
@@ -194,14 +194,35 @@ class StoredWork:
         if changed and name not in self._refused:
             self._refused[name] = f"{changed} was written to during the run"
 
-    def _shard_key(self, name: str, shard: Shard) -> Key:
+    def _shard_key(self, name: str, shard: Shard | ShardMark) -> Key:
         return {"tokenizer": self._tokenizers[name], "shard": shard.digest, "surroundings": self._surroundings}
 
     def states(self, name: str, shard: Shard, families: Sequence[str]) -> dict[str, Any]:
         """Return by family the states of a shard that the store has."""
         if not self._store:
             return {}
+        found = self._states(name, shard, families)
         self.shards[shard.corpus] += 1
+        self.found[shard.corpus] += len(found) == len(families)
+        return found
+
+    def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+        """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is not there.
+
+        Args:
+            mark: the shard.
+            wanted: by tokenizer, the families.
+        """
+        found = {}
+        for name, families in wanted.items():
+            found[name] = self._states(name, mark, families)
+            if len(found[name]) < len(families):
+                return {}
+        self.shards[mark.corpus] += len(found)
+        self.found[mark.corpus] += len(found)
+        return found
+
+    def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> dict[str, Any]:
         known = [(family, self._families[family]) for family in families if family in self._families]
         if name not in self._tokenizers or not known:
             return {}
@@ -212,7 +233,6 @@ class StoredWork:
             state = attempt(lambda record=record: pickle.loads(records[record])) if record else None  # type: ignore[misc]  # noqa: S301
             if record and not isinstance(state, Failure):
                 found[family] = state
-        self.found[shard.corpus] += len(found) == len(families)
         return found
 
     def _records(self, key: Key) -> dict[Record, bytes]:

@@ -29,6 +29,7 @@ from tokbench.runner.identity import Identities, OptionsIdentity
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer, take_training, train_one
 from tokbench.runner.stored import StoredTraining, StoredWork
+from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext, checked
 from tokbench.store import Key, Store
@@ -97,7 +98,7 @@ def train(
     began = time.time_ns()
     config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if entry.train}
     with worker_pool(config, progress) as pool:
-        (registry, plan, _), chosen = _choose(config, only, pool)
+        (registry, plan, _), chosen = _choose(config, only, pool, StoredSurveys(store))
         make_folder(folder)
         written = tuple(formats) or (OWN_FORMAT,)
         stored = StoredWork(store, registry, plan, began)
@@ -106,8 +107,10 @@ def train(
     return trained
 
 
-def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Checked, list[PreparedTokenizer]]:
-    checked = check(config, pool)
+def _choose(
+    config: Config, only: Sequence[str], pool: WorkerPool, surveys: StoredSurveys
+) -> tuple[Checked, list[PreparedTokenizer]]:
+    checked = check(config, pool, surveys)
     prepared = checked.prepared
     known = [each.name for each in prepared]
     unknown = [name for name in only if name not in known]

@@ -41,7 +41,7 @@ class WorkerPool(ABC):
     """Runs jobs, in worker processes or in this process.
 
     Attributes:
-        size: the number of processes that can measure something on this machine side by side.
+        size: the number of processes beside this one that can load tokenizers on this machine side by side.
         shared: ``True`` if the jobs of others may run beside those of the run, so that times cannot be compared.
         progress: called with every step that a job reports.
         kept: by tokenizer, its recipe.
@@ -124,7 +124,7 @@ class InProcessPool(WorkerPool):
     """
 
     def __init__(self, progress: Progress) -> None:
-        super().__init__(progress)
+        super().__init__(progress, 0)
         self._context: WorkerContext | None = None
         self._feeds: dict[str, Iterator[list[str]]] = {}
 

@@ -22,7 +22,7 @@ from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.display import progress_shown
 from tokbench.errors import BackendUnavailable, InputError
 from tokbench.failures import Failure, attempt, tracebacks
-from tokbench.progress import RunProgress, silent
+from tokbench.progress import RunProgress
 from tokbench.registry import load_registry, missing
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.cells import Status, TokenizerState
@@ -30,6 +30,7 @@ from tokbench.results.model import NamedRun, Results
 from tokbench.results.segmentation import SegmentedText
 from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
+from tokbench.runner.check import Checked, check, worker_pool
 from tokbench.runner.describe import (
     describe_config,
     describe_corpus,
@@ -45,11 +46,13 @@ from tokbench.runner.expect import expect_work
 from tokbench.runner.finish import Finished, finish, measured_shares
 from tokbench.runner.folder import make_folder, save_artefact, write_again, write_reports
 from tokbench.runner.merge import merge_runs
-from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_all, worker_pool
+from tokbench.runner.prepare import PreparedTokenizer, train_all
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.segment import NamedTokenizers, segment_texts
 from tokbench.runner.stored import StoredWork
+from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.time import Untimed, time_all
+from tokbench.runner.train import train_here
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import WorkerPool
@@ -75,13 +78,15 @@ def load(backend: str, **options: Any) -> Tokenizer:
     return spec.load(validate_options(spec.load_options, options, f"tokbench.load({backend!r})"))
 
 
-def train(backend: str, documents: Iterable[str], vocab_size: int, **options: Any) -> Tokenizer:
+def train(backend: str, documents: Iterable[str], vocab_size: int, *, store: bool = True, **options: Any) -> Tokenizer:
     """Train one tokenizer, in this process.
 
     Args:
         backend: the name of the backend.
         documents: the training text; no merge crosses the end of a document.
         vocab_size: how many ids the tokenizer gets at most.
+        store: take the training from the store if it was done before, and keep it there. Documents that can be read
+            once only, as from a generator, and texts below 100,000 characters are trained on in any case.
         **options: the backend's options of training.
 
     Raises:
@@ -93,14 +98,16 @@ def train(backend: str, documents: Iterable[str], vocab_size: int, **options: An
     >>> [tokenizer.token_bytes(token) for token in tokenizer.encode("aaabdaaabac")]
     [b'aaab', b'd', b'aaab', b'a', b'c']
     """
-    spec = load_registry().backends.get(backend)
+    registry = load_registry()
+    spec = registry.backends.get(backend)
     if spec.train is None:
         raise InputError(f"backend {backend!r} cannot be trained, only loaded")
     if vocab_size < spec.min_vocab_size:
         raise InputError(f"vocab_size is {vocab_size}, but backend {backend!r} needs {spec.min_vocab_size} or more")
     if absent := missing(spec):
         raise BackendUnavailable(absent)
-    return spec.train(documents, vocab_size, validate_options(spec.train_options, options, "tokbench.train"), silent)
+    validated = validate_options(spec.train_options, options, "tokbench.train")
+    return train_here(registry, spec, documents, vocab_size, validated, open_store() if store else None)
 
 
 def show(
@@ -194,7 +201,8 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
     """Execute a configuration: the steps of a run, one after the other."""
     created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
     with worker_pool(config, progress, way) as pool:
-        checked = check(config, pool)
+        surveys = StoredSurveys(kept)
+        checked = check(config, pool, surveys)
         if folder:
             make_folder(folder)
         stored = StoredWork(kept, checked.registry, checked.plan, began)
@@ -205,7 +213,7 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
             stored.identify(prepared)
         with progress.phase("measuring"):
             names = [each.name for each in prepared if each.facts and not stopped]
-            evaluation = evaluate(checked.plan, names, pool, stored)
+            evaluation = evaluate(checked.plan, names, pool, stored, surveys)
             stopped = stopped or ("measuring" if evaluation.interrupted else "")
         with progress.phase("cells"):
             finished, stopped = _finish(checked, evaluation, stopped, progress)

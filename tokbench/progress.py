@@ -116,6 +116,7 @@ class RunProgress:
         self.from_store = 0
         self._show = show
         self._began: float | None = None
+        self._counted = 0.0
         self._workers = 1
         self._expected: dict[Phase, dict[str, int]] = {phase: {} for phase in _ESTIMATED}
         self._trained: dict[str, bool] = {}
@@ -151,15 +152,18 @@ class RunProgress:
 
     @contextmanager
     def phase(self, name: Phase) -> Iterator[None]:
-        """Add the wall time of the block to the seconds of a phase."""
+        """Add the wall time of the block to the seconds of a phase, without that of phases inside it."""
         with self._lock:
             self.phases.append(name)
             self._began = began = _now()
+            inside = self._counted
         try:
             yield
         finally:
             with self._lock:
-                self.seconds[name] = self.seconds.get(name, 0.0) + _now() - began
+                took = _now() - began
+                self.seconds[name] = self.seconds.get(name, 0.0) + took - (self._counted - inside)
+                self._counted = inside + took
                 self._began, self.at_work = None, ()
 
     def __call__(self, step: str, done: float, total: float | None, /) -> None:

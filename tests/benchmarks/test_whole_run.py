@@ -48,12 +48,12 @@ def seconds_by_part(config: Path) -> dict[str, float]:
     from tokbench.corpus.corpus import Corpus
     from tokbench.metrics import encoded_shard
     from tokbench.registry import load_registry
-    from tokbench.runner import encode_shard, prepare
+    from tokbench.runner import check, encode_shard
     from tokbench.runner.evaluate import Evaluation
 
     parts.watch(Corpus, "survey", "reading: survey")
     parts.watch(corpus, "shards", "reading: shards")
-    parts.watch(prepare, "load_all", "loading")
+    parts.watch(check, "load_all", "loading")
     parts.watch(encode_shard, "encode_batch", "encode")
     parts.watch(encoded_shard, "decode_batch", "decode")
     parts.watch(shards, "find_words", "words")

@@ -5,13 +5,16 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from counting import counted, noted
 from full_disk import NO_BYTECODE
 
 import tokbench
+from tokbench.cli.main import tokbench as command
 
 ONE = "  one: {backend: counting}"
 TWO = "  two: {backend: counting, name: two}"
@@ -278,6 +281,44 @@ def test_the_command_takes_no_store(counting, write_config, corpus, tmp_path):
     assert written["from_store"] == ["measuring c: 2 of 2 shards from the store"]
 
 
+def test_the_command_train_and_runs_share_their_trainings(counting, write_config, corpus, tmp_path):
+    def trained():
+        return [what for what, *_ in noted() if what.startswith("trained:")]
+
+    def train(*options):
+        done = CliRunner().invoke(command, ["train", str(path), "-o", str(tmp_path / "out"), *options])
+        rows = [line for line in done.output.splitlines() if line.startswith(("mine", "other"))]
+        return trained(), ["from the store" in row for row in rows[:2]]
+
+    run(write_config(corpora=corpus, tokenizers=TRAINED))
+    assert trained() == ["trained:mine"]
+    path = write_config(corpora=corpus, tokenizers=f"{TRAINED}\n{TRAINED.replace('mine', 'other')}")
+    assert train() == (["trained:other"], [True, False])
+    run(path)
+    assert trained() == []
+    assert train("--no-store") == (["trained:mine", "trained:other"], [False, False])
+
+
+def test_a_text_is_trained_on_once(counting):
+    texts = ["one text " * 10_000, "another " * 10_000]
+
+    def trained(documents, **options):
+        tokenizer = tokbench.train("counting", documents, 300, name="mine", **options)
+        assert tokenizer.encode("a") == [97]
+        return counted("trained:mine")
+
+    size = sum(map(len, texts))
+    assert trained(texts) == size
+    assert trained(tuple(texts)) == 0
+    assert trained(texts, slow=0.001) == size
+    assert trained([*texts, ""]) == size
+    assert trained(["".join(texts)]) == size
+    assert trained(texts, store=False) == size
+    assert trained(iter(texts)) == size
+    for _ in range(2):
+        assert trained(["short"]) == 5  # it is not worth while to look for it
+
+
 def test_probes_and_differing_documents_are_not_encoded_again(counting, write_config, corpus):
     tokenizers = f"  chars: {{backend: utf16_units, same_as: one}}\n{ONE}"
     path = write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, probes]", formats="[csv, md]")
@@ -289,3 +330,43 @@ def test_probes_and_differing_documents_are_not_encoded_again(counting, write_co
     assert second.probes == first.probes
     assert second.differences == first.differences
     assert "probing: " in str(second.from_store)
+
+
+def written_before(seconds, folder):
+    """Give the texts of a folder the time at which somebody wrote them so many seconds ago."""
+    for file in folder.glob("?.txt"):
+        os.utime(file, ns=(0, (int(time.time()) - seconds) * 10**9))
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+def test_text_of_unchanged_files_is_not_read(counting, write_config, corpus, tmp_path, limit):
+    tokenizers, file = f"{ONE}\n{TRAINED}", tmp_path / "x.txt"
+    path = write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, origins]")
+    written_before(60, tmp_path)
+    first, old = run(path, limit=limit), file.stat()
+    # The file gets other text and its old time: a run that read it would see that.
+    file.write_text("bcd\nbcb\n", encoding="utf-8")
+    assert file.stat().st_size == old.st_size
+    os.utime(file, ns=(0, old.st_mtime_ns))
+    second = run(path, limit=limit)
+    assert table(second) == table(first)
+    assert second.corpora == first.corpora
+    assert second.states == first.states
+    # A metric that is added needs the text.
+    grown = run(write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, fertility]"), limit=limit)
+    reasons = {each.reason for each in grown.cells if each.corpus == "c"}
+    assert all("or if nothing does, touch them: their times are those of other text" in reason for reason in reasons)
+    # With another time the files are read.
+    written_before(30, tmp_path)
+    third = run(path, limit=limit)
+    assert table(third) != table(first)
+    assert table(third) == table(run(path, limit=limit, store=False))
+
+
+def test_a_file_that_was_just_written_is_read_again(counting, write_config, corpus, tmp_path):
+    path, file = write_config(corpora=corpus, tokenizers=ONE), tmp_path / "x.txt"
+    written_before(1, tmp_path)
+    first, old = run(path), file.stat()
+    file.write_text("bcd\nbcb\n", encoding="utf-8")
+    os.utime(file, ns=(0, old.st_mtime_ns))  # as a clock that counts in seconds would leave it
+    assert run(path).corpora["c"].sha256 != first.corpora["c"].sha256

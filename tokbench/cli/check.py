@@ -49,8 +49,8 @@ def check(
 def _check_config(config: Path) -> None:
     from tokbench.config.read import read_config
     from tokbench.display import progress_shown
-    from tokbench.runner.prepare import check as check_config
-    from tokbench.runner.prepare import worker_pool
+    from tokbench.runner.check import check as check_config
+    from tokbench.runner.check import worker_pool
 
     read = read_config(config)
     with progress_shown("bars" if sys.stderr.isatty() else "none") as progress, worker_pool(read, progress) as pool:

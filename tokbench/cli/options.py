@@ -18,6 +18,10 @@ backend_options = click.option(
     "-O", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the backend; a list is JSON."
 )
 
+store_option = click.option(
+    "--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work."
+)
+
 
 class Debugging:
     """Remembers whether the command was given ``--debug``."""

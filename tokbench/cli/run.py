@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tokbench.cli.interruption import Interruption
-from tokbench.cli.options import common_options, log_option, override_options, show_traceback
+from tokbench.cli.options import common_options, log_option, override_options, show_traceback, store_option
 from tokbench.cli.several import PlannedRun, plan_runs, run_each
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     "'tokbench[cluster]'), which is started here with this number of workers [default: workers].",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: join the cluster at tcp://HOST:PORT.")
-@click.option("--no-store", is_flag=True, help="Compute everything, and keep nothing in the store of finished work.")
+@store_option
 @log_option
 @common_options
 def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, **options: Any) -> None:

@@ -70,8 +70,8 @@ def _check(config: Config, folder: Path, workers: int) -> None:
         InputError: with all problems.
     """
     from tokbench.display import progress_shown
+    from tokbench.runner.check import check, worker_pool
     from tokbench.runner.folder import make_folder
-    from tokbench.runner.prepare import check, worker_pool
     from tokbench.runner.workers.executor import Executor
 
     with progress_shown("none") as progress, worker_pool(config, progress, Executor(min(workers, 1))) as pool:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, log_option, parse_options, show_traceback
+from tokbench.cli.options import (
+    backend_options,
+    common_options,
+    log_option,
+    parse_options,
+    show_traceback,
+    store_option,
+)
 from tokbench.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -39,15 +46,24 @@ if TYPE_CHECKING:
     "--format", "formats", multiple=True, metavar="FORMAT", help="What to write; may be repeated [default: tokbench]."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("artefacts"), show_default=True)
+@store_option
 @log_option
 @common_options
 def train(
-    config: Path | None, only: tuple[str, ...], formats: tuple[str, ...], output: Path, log: Log, **given: Any
+    config: Path | None,
+    *,
+    only: tuple[str, ...],
+    formats: tuple[str, ...],
+    output: Path,
+    no_store: bool,
+    log: Log,
+    **given: Any,
 ) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
     from tokbench.config.read import read_config
     from tokbench.display import conclude, progress_shown
     from tokbench.runner.train import train as execute
+    from tokbench.store import open_store
 
     if config is None:
         parsed = _from_options(**given)
@@ -57,9 +73,10 @@ def train(
         )
     else:
         parsed = read_config(config)
+    store = None if no_store else open_store()
     try:
         with progress_shown(log) as progress:
-            trained = execute(parsed, output, progress, only=only, formats=formats)
+            trained = execute(parsed, output, progress, only=only, formats=formats, store=store)
     except InputError as error:
         if config is None:  # the user has not seen the configuration that the options stand for
             raise InputError([Problem("", problem.message) for problem in error.problems]) from error
@@ -112,7 +129,7 @@ def _summary(trained: Sequence[TrainedTokenizer]) -> None:
                 f"{each.vocab_size:,}",
                 f"{each.n_bytes / 1e6:.2f}",
                 f"{each.seconds:.2f}",
-                f"{each.peak_mib:.0f}",
+                "from the store" if each.from_store else f"{each.peak_mib:.0f}",
                 held_out,
             )
     Console().print(table)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from tokbench.contracts.options import Options
 
@@ -50,7 +51,7 @@ class Document(NamedTuple):
 class Source(Protocol):
     """An opened corpus. It can be read any number of times, and gives the same documents each time.
 
-    It may also have ``notes``, strings that a reader of the results must know.
+    It may also have ``notes``, strings that a reader of the results must know, and :class:`HasFiles`.
     """
 
     @property
@@ -63,6 +64,18 @@ class Source(Protocol):
         Raises:
             InputError: a file is missing or is not UTF-8; the message gives the place.
         """
+
+
+@runtime_checkable
+class HasFiles(Protocol):
+    """A source whose documents rest on its options and on some files, and on nothing else.
+
+    A later run does not read these files again as long as path, size, time and inode of each are the same.
+    """
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """All files, in the order in which they are read; none if they are copies that every run makes anew."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -149,6 +149,7 @@ class Survey:
         groups: the number of evaluated documents of each group, in order of appearance.
         evaluated: the fingerprints (uint64) of the evaluated documents, by group.
         trained: the fingerprints of the documents that training may see.
+        first: with a limit, how many documents are evaluated, and their hash.
     """
 
     sha256: str = ""
@@ -159,6 +160,7 @@ class Survey:
     groups: dict[str, int] = field(default_factory=dict)
     evaluated: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
     trained: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    first: tuple[int, str] = (0, "")
 
 
 def _numbers(marks: bytearray) -> NDArray[np.uint64]:
@@ -219,7 +221,7 @@ class Corpus:
         self._sha256 = ""
         self._kept: list[Document] | None = None
         self.kept_bytes = 0
-        self._first = _FirstDocuments(limit)
+        self._first = (0, "")
         self.name = name
         self.source = source
         self.holdout = holdout
@@ -241,9 +243,9 @@ class Corpus:
         for document in documents:
             if first.take(document):
                 yield document
-                if first.documents == self._first.documents:  # as many as the survey found
+                if first.documents == self._first[0]:  # as many as the survey found
                     break
-        if self._sha256 and first.digest.hexdigest() != self._first.digest.hexdigest():
+        if self._sha256 and first.digest.hexdigest() != self._first[1]:
             raise self.changed()
 
     def training(self) -> Iterator[Document]:
@@ -281,7 +283,8 @@ class Corpus:
         """Return the error that says that the text is no longer that of the survey."""
         return InputError(
             f"the text of corpus {self.name!r} changed during the run: its sha256 is no longer {self._sha256[:12]}..., "
-            "which was found at the start; run again when nothing writes to its files"
+            "which was found at the start; run again when nothing writes to its files, or if nothing does, touch them: "
+            "their times are those of other text"
         )
 
     def survey(self, progress: Callable[[int], object] = lambda _: None, room: int = 0) -> Survey:
@@ -334,14 +337,18 @@ class Corpus:
             raise InputError(
                 f"corpus {self.name!r} has gold words in {marked[True]}, but none in {marked[False]}; all or none must"
             )
-        self._first = first
-        found.sha256 = self._sha256 = digest.hexdigest()
+        found.sha256, found.first = digest.hexdigest(), (first.documents, first.digest.hexdigest())
+        self.resume(found)
         self._kept, self.kept_bytes = kept.documents, kept.n_bytes
         found.limited_sha256 = found.sha256 if self.limit is None else left.hexdigest()
         found.evaluated = {group: _numbers(marks) for group, marks in evaluated.items()}
         found.groups = {group: len(marks) for group, marks in found.evaluated.items()}
         found.trained = _numbers(trained)
         return found
+
+    def resume(self, survey: Survey) -> None:
+        """Take a survey that was made of these documents: every reading is compared with it from now on."""
+        self._sha256, self._first = survey.sha256, survey.first
 
     def _held_out(self, document: Document) -> bool:
         return fingerprint(_shared_key(document) if self.parallel else document.text) < self.holdout * 2**64

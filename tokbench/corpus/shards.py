@@ -39,6 +39,32 @@ _FOLLOWS: Final = 0x80
 """In UTF-8 the highest two bits of a byte that is not the first of its character."""
 
 
+class ShardMark(NamedTuple):
+    """All that is needed of a shard whose states are known: see the attributes of :class:`Shard`.
+
+    Attributes:
+        key: the identity of the shard among all shards of a run.
+        documents, total_bytes: the number of its documents, and of their bytes.
+        digest, place_digest: the hash of its documents, and that of their place.
+    """
+
+    key: tuple[str, str, int]
+    documents: int
+    total_bytes: int
+    digest: str
+    place_digest: str
+
+    @property
+    def corpus(self) -> str:
+        """The corpus of the documents."""
+        return self.key[0]
+
+    @property
+    def group(self) -> str:
+        """The group of the documents."""
+        return self.key[1]
+
+
 class ShardPlace(NamedTuple):
     """The place of a shard, see :class:`Shard`."""
 
@@ -111,6 +137,21 @@ class Shard:
     def key(self) -> tuple[str, str, int]:
         """The identity of the shard among all shards of a run."""
         return self._place.corpus, self.group, self._place.first
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return len(self.texts)
+
+    @property
+    def total_bytes(self) -> int:
+        """The UTF-8 bytes of all documents."""
+        return int(self.n_bytes.sum())
+
+    @property
+    def mark(self) -> ShardMark:
+        """All that is needed of the shard once its states are known."""
+        return ShardMark(self.key, self.documents, self.total_bytes, self.digest, self.place_digest)
 
     def watched(self, make: Callable[[], T]) -> tuple[T, bool]:
         """Return the result of ``make``, and ``True`` if it rests on the place of the shard.

@@ -85,7 +85,7 @@ class Durations:
 
     Attributes:
         reading: reading all corpora for the first time.
-        loading: loading the tokenizers that are not trained.
+        loading: waiting for the tokenizers that are not trained; they are loaded while corpora are read.
         training: training tokenizers, saving them, and hashing all vocabularies.
         measuring: encoding and decoding all documents, and the text metrics, in the workers.
         cells: merging what the workers found, and making cells of it.

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from tokbench.config.model import Config
 from tokbench.contracts.metric import MetricFamily
-from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
 from tokbench.corpus.words.icu import icu_version
 from tokbench.corpus.words.unicode_tables import segmentation_versions
 from tokbench.failures import Failure
@@ -29,6 +28,7 @@ from tokbench.results.blocks import (
     TokenizerInfo,
     TrainingInfo,
 )
+from tokbench.runner.check import READING_VOCABULARY, vocabulary_sha256
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
@@ -190,24 +190,14 @@ _LARGEST = 1 << 21
 def identify(prepared: list[PreparedTokenizer], pool: WorkerPool) -> list[PreparedTokenizer]:
     """Return the tokenizers with the digests of their vocabularies."""
     ready = {each.name: each for each in prepared if each.facts}
-    jobs = [TokenizerJob((name,), "reading the vocabulary of", name, _vocabulary_sha256) for name in ready]
+    unknown = [name for name, each in ready.items() if not each.vocabulary]
+    jobs = [TokenizerJob((name,), READING_VOCABULARY, name, vocabulary_sha256) for name in unknown]
     for name, answer in pool.ask_each(jobs, "identifying tokenizers"):
         if isinstance(answer, WorkerDied):
             ready[name] = ready[name].with_note(answer.failure.reason)
         elif not isinstance(answer, Failure):
             ready[name] = replace(ready[name], vocabulary=answer)
     return [ready.get(each.name, each) for each in prepared]
-
-
-def _vocabulary_sha256(tokenizer: Tokenizer) -> str:
-    """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown."""
-    if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST:
-        return ""
-    sha = hashlib.sha256()
-    for token_id in range(tokenizer.vocab_size):
-        token = tokenizer.token_bytes(token_id)
-        sha.update(len(token).to_bytes(4, "little") + token)
-    return sha.hexdigest()
 
 
 def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:

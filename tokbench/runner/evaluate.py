@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any, NamedTuple
 
 from tokbench.contracts.metric import CorpusMetric, TextMetric
-from tokbench.corpus.shards import Shard
+from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.failures import Failure, attempt
 from tokbench.metrics.encoded_shard import DECODING
 from tokbench.progress import RunProgress
@@ -27,6 +27,7 @@ from tokbench.runner.encode_shard import (
 from tokbench.runner.plan import Plan
 from tokbench.runner.same_ids import SameIds
 from tokbench.runner.stored import StoredWork
+from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job
 
@@ -144,7 +145,7 @@ class Evaluation:
                 found[corpus, name] = (*families, self.same_ids.family) if name in compared else families
         return {place: families for place, families in found.items() if families}
 
-    def wanted(self, name: str, shard: Shard) -> tuple[str, ...]:
+    def wanted(self, name: str, shard: Shard | ShardMark) -> tuple[str, ...]:
         """Return the families that can still measure a shard with a tokenizer."""
         return tuple(
             family
@@ -154,14 +155,15 @@ class Evaluation:
         )
 
 
-def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork) -> Evaluation:
+def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork, surveys: StoredSurveys) -> Evaluation:
     """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept.
 
-    States that the store has are taken from there, and new ones are put there as soon as they come.
+    States that the store has are taken from there, and new ones are put there as soon as they come. Text is not read
+    as long as all states of its shards are in the store.
     """
     metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
     evaluation = Evaluation(plan, metrics, SameIds(plan, names))
-    evaluator = _Evaluator(plan, evaluation, names, pool.progress, stored)
+    evaluator = _Evaluator(plan, evaluation, names, pool.progress, stored, surveys)
     try:
         for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
             evaluator.take(job, answer)
@@ -176,10 +178,17 @@ class _Evaluator:
     """Hands out the jobs of an evaluation, and takes the answers."""
 
     def __init__(
-        self, plan: Plan, evaluation: Evaluation, names: list[str], progress: RunProgress, stored: StoredWork
+        self,
+        plan: Plan,
+        evaluation: Evaluation,
+        names: list[str],
+        progress: RunProgress,
+        stored: StoredWork,
+        surveys: StoredSurveys,
     ) -> None:
         self._plan = plan
         self._stored = stored
+        self._surveys = surveys
         self._evaluation = evaluation
         self._names = {c: [name for name in names if (c, name) in evaluation.asked] for c in plan.measured}
         self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
@@ -193,10 +202,16 @@ class _Evaluator:
     def _read(self, name: str) -> Iterator[Shard]:
         """Yield the shards of a corpus while they are those of the survey; the failure is noted if they are not."""
         corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
-        shards = corpus.shards()
+        known, keeps = self._surveys.shards(name), self._surveys.keeps(name)
+        marks = list(takewhile(self._take_known, known))
+        if known and len(marks) == len(known):
+            return
+        shards = islice(corpus.shards(), len(marks), None)
         while True:
             shard = attempt(lambda: next(shards, None))
             if shard is None:
+                if keeps and not known:
+                    self._surveys.keep_shards(name, marks)
                 return
             if not isinstance(shard, Failure) and shard.first + len(shard) > groups.get(shard.group, 0):
                 shard = Failure(str(corpus.changed()))
@@ -204,6 +219,24 @@ class _Evaluator:
                 self._evaluation.unread[name] = shard
                 return
             yield shard
+            if keeps and not known:
+                marks.append(shard.mark)
+
+    def _take_known(self, mark: ShardMark) -> bool:
+        """Take the states of a shard if the store has all that are wanted; return ``False`` if its text is needed."""
+        names = self._names[mark.corpus]
+        wanted = {name: families for name in names if (families := self._evaluation.wanted(name, mark))}
+        if self._evaluation.same_ids.compared_on(mark.corpus) or len(wanted) < len(names):
+            return False
+        found = self._stored.all_states(mark, wanted)
+        if not found:
+            return False
+        self._open[mark.key] = set(names)
+        for name, states in found.items():
+            for family, state in states.items():
+                self._add(mark, name, family, state)
+            self._close(mark, name, from_store=True)
+        return True
 
     def next_job(self) -> Job | None:
         """Return a job that must be repeated, else the next shard, or ``None`` after the last."""
@@ -269,12 +302,13 @@ class _Evaluator:
         self._evaluation.seconds = self._evaluation.seconds.plus(measured.seconds)
         self._close(shard, measured.name)
 
-    def _add(self, shard: Shard, name: str, family: str, state: Any | Failure) -> None:
+    def _add(self, shard: Shard | ShardMark, name: str, family: str, state: Any | Failure) -> None:
         """Add the state of a family to that of its group."""
-        if family == self._evaluation.same_ids.family and not isinstance(state, Failure):
+        compares = family == self._evaluation.same_ids.family
+        if compares and isinstance(shard, Shard) and not isinstance(state, Failure):
             self._evaluation.same_ids.take(shard, name, state)
         else:
-            self._evaluation.add((name, shard.corpus, shard.group, family), state, len(shard))
+            self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
 
     def _at_work(self, job: EncodeShard, after: str = "") -> None:
         """Show which tokenizers are at work on the open shards; on that of the job, the one after another."""
@@ -289,7 +323,7 @@ class _Evaluator:
         """Return the documents x tokenizers of a corpus."""
         return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
 
-    def _close(self, shard: Shard, name: str, *, from_store: bool = False) -> None:
+    def _close(self, shard: Shard | ShardMark, name: str, *, from_store: bool = False) -> None:
         """Note that a tokenizer has finished with a shard, or that the store has its states."""
         left = self._open[shard.key]
         left.discard(name)
@@ -298,8 +332,8 @@ class _Evaluator:
             self._evaluation.same_ids.close(shard)
         self._progress.measured(
             shard.corpus,
-            documents=len(shard),
-            n_bytes=int(shard.n_bytes.sum()),
+            documents=shard.documents,
+            n_bytes=shard.total_bytes,
             total=self._total(shard.corpus),
             from_store=from_store,
         )

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.corpus import CorpusSpec
 from tokbench.contracts.metric import MetricFamily
 from tokbench.contracts.options import Options
 from tokbench.corpus.words.icu import icu_version
@@ -220,6 +221,19 @@ class Identities:
             "code": self._code(plugin, spec.load, spec.train),
             "libraries": self._libraries(plugin.distribution, spec.requires),
             "tokbench": self._loading,
+        }
+
+    def source(self, spec: CorpusSpec, plugin: PluginStatus) -> dict[str, object]:
+        """Return the identity of a corpus source: its code and its libraries.
+
+        Raises:
+            OSError: a file cannot be read.
+            LookupError: its code has no source.
+        """
+        return {
+            "code": self._code(plugin, spec.open),
+            "sources": file_digest(_ROOT / "corpus" / "sources", self.stamps),
+            "libraries": self._libraries(plugin.distribution),
         }
 
     def _code(self, plugin: PluginStatus, *parts: Callable[..., object] | None) -> dict[str, str]:

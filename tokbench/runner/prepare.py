@@ -1,33 +1,27 @@
-"""Planned tokenizers -> tokenizers that every worker can get at: all are loaded first, then trained one by one."""
+"""Planned tokenizers -> tokenizers that every worker can get at: their facts, and the trainings, one by one."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import ClassVar, Final, Literal, NamedTuple
 
 from tokbench.batch import vocab_size_of
-from tokbench.config.model import Config
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasIdentity, HasNotes, NamesEngine, Tokenizer
 from tokbench.corpus.corpus import Reading
-from tokbench.errors import LONGEST_MESSAGE, InputError, Problem, shortened
+from tokbench.errors import LONGEST_MESSAGE, shortened
 from tokbench.failures import Failure, attempt, doing
-from tokbench.progress import Progress
-from tokbench.registry import Registry, load_registry
+from tokbench.registry import Registry
 from tokbench.results.cells import TokenizerState
-from tokbench.runner.plan import READING, Plan, PlannedTokenizer, make_plan, reading_order
+from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.stored import StoredWork
-from tokbench.runner.workers.descendants import KNOWN
-from tokbench.runner.workers.executor import Executor
-from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
 _MOST_NOTES: Final = 50
@@ -122,69 +116,6 @@ class PreparedTokenizer:
     def with_note(self, note: str) -> PreparedTokenizer:
         """Return it with one more note."""
         return replace(self, notes=(*self.notes, note))
-
-
-@dataclass(frozen=True)
-class LoadTokenizer(Job):
-    """Load a tokenizer; the answer is its facts, or the failure, and the seconds."""
-
-    name: str
-    backend: str
-    options: Options
-
-    @property
-    def here(self) -> bool:
-        """``True``, because it measures time."""
-        return True
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        return (self.name,)
-
-    def run(self, context: WorkerContext) -> Iterator[tuple[TokenizerFacts | Failure, float]]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        load = context.registry.backends.get(self.backend).load
-        assert load is not None
-        start = time.perf_counter()
-        with doing("loading", tokenizer=self.name):
-            outcome = attempt(lambda: checked(load(self.options)))
-            seconds = time.perf_counter() - start
-            if isinstance(outcome, Failure):
-                facts: TokenizerFacts | Failure = outcome
-            else:
-                facts = attempt(lambda: TokenizerFacts.of(outcome, context.registry))
-                context.keep(self.name, outcome)
-        yield facts, seconds
-
-
-def load_all(plan: Plan, pool: WorkerPool) -> list[PreparedTokenizer]:
-    """Load every tokenizer that is not to be trained.
-
-    One that cannot be loaded is unavailable if it is optional, and a problem of the plan if it is not.
-    """
-    prepared = []
-    for planned in plan.tokenizers:
-        each = PreparedTokenizer(planned)
-        if planned.absent:
-            each = each.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)
-        elif not planned.train_on:
-            each = _load(each, pool, plan.problems)
-        prepared.append(each)
-        pool.progress("loading tokenizers", len(prepared), len(plan.tokenizers))
-    return prepared
-
-
-def _load(each: PreparedTokenizer, pool: WorkerPool, problems: list[Problem]) -> PreparedTokenizer:
-    planned = each.planned
-    answer = pool.ask(LoadTokenizer(planned.name, planned.spec.name, planned.options))
-    outcome, seconds = (answer.failure, None) if isinstance(answer, WorkerDied) else answer
-    if not isinstance(outcome, Failure):
-        pool.keep(each.name, Recipe(planned.spec.name, planned.options))
-    elif not planned.optional:
-        message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
-        problems.append(Problem(planned.where, message))
-    return replace(each, load_s=seconds).with_outcome(outcome, TokenizerState.UNAVAILABLE)
 
 
 class Training(NamedTuple):
@@ -295,7 +226,7 @@ def train_all(
     is not done again.
     """
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
-    trained = {name: found for name, each in waiting.items() if (found := _take_training(each, pool, stored))}
+    trained = {name: found for name, each in waiting.items() if (found := take_training(each, pool, stored))}
     if plan.config.study.vocabulary is not None or pool.shared:
         left = {name: each for name, each in waiting.items() if name not in trained}
         trained |= _train_side_by_side(plan, left, pool, stored)
@@ -304,7 +235,7 @@ def train_all(
         yield train_one(plan, each, pool, stored) if untrained else trained.get(each.name, each)
 
 
-def _take_training(each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
+def take_training(each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
     """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used."""
     found = stored.training(each.planned)
     if found is None:
@@ -385,56 +316,3 @@ def _trained(
 
 
 _ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps beside others: the time of its training cannot be compared"
-
-
-class Checked(NamedTuple):
-    """A configuration in which nothing is wrong; its tokenizers are loaded, but those to be trained not yet trained."""
-
-    registry: Registry
-    plan: Plan
-    prepared: list[PreparedTokenizer]
-
-
-@contextmanager
-def worker_pool(config: Config, progress: Progress, executor: Executor | None = None) -> Iterator[WorkerPool]:
-    """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
-
-    Args:
-        config: it sets the limits.
-        progress: called with every step.
-        executor: the way in which jobs are done; by default one worker process.
-
-    Raises:
-        InputError: the executor cannot be had, or there is a limit of memory where the system does not tell how much
-            is used.
-    """
-    if config.limits.memory and not KNOWN:
-        where = config.located.where(("limits", "memory"))
-        raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
-    for name, value in ONE_THREAD.items():  # before any native library is loaded; what is set already stays
-        os.environ.setdefault(name, value)
-    with (executor or Executor()).pool(config.limits, progress) as pool:
-        if not config.problems:
-            pool.start()
-        yield pool
-
-
-def check(config: Config, pool: WorkerPool) -> Checked:
-    """Find everything that is wrong, before anything is measured.
-
-    Raises:
-        InputError: with all problems, each with its place.
-    """
-    pool.progress(READING, 0, None)  # at once, because reading may take long
-    registry = load_registry()
-    with pool.progress.phase("reading"):
-        plan = make_plan(config, registry, pool.progress)
-    with pool.progress.phase("loading"):
-        prepared = load_all(plan, pool)
-    if plan.problems:
-        error = InputError(reading_order(plan.problems))
-        for each in prepared:
-            if each.failure and each.failure.traceback:
-                error.add_note(f"\nOf tokenizer {each.name!r}:\n{each.failure.traceback}")
-        raise error
-    return Checked(registry, plan, prepared)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tokbench.contracts.metric import Role
 from tokbench.contracts.tokenizer import Encoded, HasTokenBytes, Tokenizer
-from tokbench.corpus.shards import Shard
+from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.failures import Failure
 from tokbench.metrics.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
@@ -99,7 +99,7 @@ class SameIds:
             if name in {one, other} and one in known and other in known:
                 self._compare(shard, one, known[one] == known[other])
 
-    def close(self, shard: Shard) -> None:
+    def close(self, shard: Shard | ShardMark) -> None:
         """Forget a shard of which no more digests will come."""
         self._open.pop(shard.key, None)
 

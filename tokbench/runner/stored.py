@@ -11,10 +11,10 @@ import logging
 import pickle
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tokbench.corpus.shards import Shard
+from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.failures import Failure, attempt
 from tokbench.registry import Registry
 from tokbench.runner.identity import FileStamp, Identities, OptionsIdentity, digest_of
@@ -52,6 +52,20 @@ class StoredTraining(NamedTuple):
     documents: int
     n_bytes: int
     pickled: bytes
+
+    @classmethod
+    def read(cls, store: Store, key: Key) -> StoredTraining | None:
+        """Return the training that was made from ``key``, or ``None`` if the store has none."""
+        data = store.get(_TRAINING, key)
+        if data is None:
+            return None
+        line, _, pickled = data.partition(b"\n")
+        return cls(**json.loads(line), pickled=pickled)
+
+    def keep(self, store: Store, key: Key) -> None:
+        """Keep the training in a store, see :meth:`read`."""
+        facts = {"seconds": self.seconds, "documents": self.documents, "n_bytes": self.n_bytes}
+        store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + self.pickled)
 
 
 class StoredWork:
@@ -121,18 +135,13 @@ class StoredWork:
     def training(self, planned: PlannedTokenizer) -> StoredTraining | None:
         """Return the training of a tokenizer if the store has it."""
         key = self._key_of_training(planned) if self._store else None
-        data = self._store.get(_TRAINING, key) if self._store and key is not None else None
-        if data is None:
-            return None
-        line, _, pickled = data.partition(b"\n")
-        return StoredTraining(**json.loads(line), pickled=pickled)
+        return StoredTraining.read(self._store, key) if self._store and key is not None else None
 
     def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
         """Keep a training that has just ended."""
         key = self._key_of_training(planned) if self._store else None
         if self._store and key is not None and self._unchanged(planned.name):
-            facts = {"seconds": done.seconds, "documents": done.documents, "n_bytes": done.n_bytes}
-            self._store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + done.pickled)
+            StoredTraining(done.seconds, done.documents, done.n_bytes, done.pickled).keep(self._store, key)
 
     def identify(self, prepared: Sequence[PreparedTokenizer]) -> None:
         """Find out which tokenizers and metric families can be told from all others: only theirs is taken and kept."""
@@ -185,14 +194,35 @@ class StoredWork:
         if changed and name not in self._refused:
             self._refused[name] = f"{changed} was written to during the run"
 
-    def _shard_key(self, name: str, shard: Shard) -> Key:
+    def _shard_key(self, name: str, shard: Shard | ShardMark) -> Key:
         return {"tokenizer": self._tokenizers[name], "shard": shard.digest, "surroundings": self._surroundings}
 
     def states(self, name: str, shard: Shard, families: Sequence[str]) -> dict[str, Any]:
         """Return by family the states of a shard that the store has."""
         if not self._store:
             return {}
+        found = self._states(name, shard, families)
         self.shards[shard.corpus] += 1
+        self.found[shard.corpus] += len(found) == len(families)
+        return found
+
+    def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+        """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is not there.
+
+        Args:
+            mark: the shard.
+            wanted: by tokenizer, the families.
+        """
+        found = {}
+        for name, families in wanted.items():
+            found[name] = self._states(name, mark, families)
+            if len(found[name]) < len(families):
+                return {}
+        self.shards[mark.corpus] += len(found)
+        self.found[mark.corpus] += len(found)
+        return found
+
+    def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> dict[str, Any]:
         known = [(family, self._families[family]) for family in families if family in self._families]
         if name not in self._tokenizers or not known:
             return {}
@@ -203,7 +233,6 @@ class StoredWork:
             state = attempt(lambda record=record: pickle.loads(records[record])) if record else None  # type: ignore[misc]  # noqa: S301
             if record and not isinstance(state, Failure):
                 found[family] = state
-        self.found[shard.corpus] += len(found) == len(families)
         return found
 
     def _records(self, key: Key) -> dict[Record, bytes]:

@@ -1,29 +1,46 @@
-"""``tokbench train``: a configuration's trainings alone, their artefacts, and a summary."""
+"""``tokbench train``: a configuration's trainings alone, their artefacts, and a summary; and ``tokbench.train``."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import pickle
 import resource
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tokbench.batch import encode_batch
 from tokbench.config.model import Config
+from tokbench.contracts.backend import BackendSpec
+from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Exports, Saves, Tokenizer
 from tokbench.corpus.corpus import Reading
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt, doing
-from tokbench.progress import Progress
+from tokbench.progress import Progress, silent
+from tokbench.registry import Registry
+from tokbench.runner.check import Checked, check, worker_pool
 from tokbench.runner.folder import make_folder
+from tokbench.runner.identity import Identities, OptionsIdentity
 from tokbench.runner.plan import Plan
-from tokbench.runner.prepare import PreparedTokenizer, check, train_one, worker_pool
+from tokbench.runner.prepare import PreparedTokenizer, take_training, train_one
+from tokbench.runner.stored import StoredTraining, StoredWork
+from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
-from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.runner.workers.worker import Job, WorkerContext, checked
+from tokbench.store import Key, Store
 
 OWN_FORMAT = "tokbench"
 """The format that the backend itself loads."""
+
+_LEAST_CHARS: Final = 100_000
+"""Characters of a text from which on it is worth while to look for a training in the store."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -33,8 +50,9 @@ class TrainedTokenizer:
     Attributes:
         vocab_size: the real size, which may be less than was asked for.
         n_bytes: size of the training text, UTF-8.
-        seconds: how long training took.
-        peak_mib: the largest memory so far of the process that trained it.
+        seconds: how long training took, perhaps in an earlier run.
+        from_store: ``True`` if an earlier run trained it.
+        peak_mib: the largest memory so far of the process that trained it; 0 if an earlier run did.
         compression: bytes per token on held-out text; ``None`` if nothing is held out.
         files: what was written.
         notes: what a user must know.
@@ -45,6 +63,7 @@ class TrainedTokenizer:
     vocab_size: int = 0
     n_bytes: int = 0
     seconds: float = 0.0
+    from_store: bool = False
     peak_mib: float = 0.0
     compression: float | None = None
     files: tuple[Path, ...] = ()
@@ -53,9 +72,17 @@ class TrainedTokenizer:
 
 
 def train(
-    config: Config, folder: Path, progress: Progress, *, only: Sequence[str] = (), formats: Sequence[str] = ()
+    config: Config,
+    folder: Path,
+    progress: Progress,
+    *,
+    only: Sequence[str] = (),
+    formats: Sequence[str] = (),
+    store: Store | None = None,
 ) -> list[TrainedTokenizer]:
     """Train the tokenizers of a configuration and write them; nothing else is loaded or measured.
+
+    A training that the store has is not done again, whether a run did it or this command.
 
     Args:
         config: the configuration.
@@ -63,26 +90,34 @@ def train(
         progress: called with every step.
         only: names of the tokenizers to train; all by default.
         formats: formats to write, :data:`OWN_FORMAT` or those that the tokenizers export.
+        store: finished trainings are taken from it and kept there; ``None`` to train in any case.
 
     Raises:
         InputError: something is wrong with the configuration, a name, or the folder.
     """
+    began = time.time_ns()
     config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if entry.train}
     with worker_pool(config, progress) as pool:
-        plan, chosen = _choose(config, only, pool)
+        (registry, plan, _), chosen = _choose(config, only, pool, StoredSurveys(store))
         make_folder(folder)
         written = tuple(formats) or (OWN_FORMAT,)
-        return [_train(plan, each, WriteTokenizer(each.name, folder, written), pool) for each in chosen]
+        stored = StoredWork(store, registry, plan, began)
+        trained = [_train(plan, each, WriteTokenizer(each.name, folder, written), pool, stored) for each in chosen]
+    stored.end()
+    return trained
 
 
-def _choose(config: Config, only: Sequence[str], pool: WorkerPool) -> tuple[Plan, list[PreparedTokenizer]]:
-    plan, prepared = check(config, pool)[1:]
+def _choose(
+    config: Config, only: Sequence[str], pool: WorkerPool, surveys: StoredSurveys
+) -> tuple[Checked, list[PreparedTokenizer]]:
+    checked = check(config, pool, surveys)
+    prepared = checked.prepared
     known = [each.name for each in prepared]
     unknown = [name for name in only if name not in known]
     wrong = [Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}") for name in unknown]
     if wrong or not prepared:
         raise InputError(wrong or [Problem(str(config.path), "nothing to train: no tokenizer has 'train'")])
-    return plan, [each for each in prepared if not only or each.name in only]
+    return checked, [each for each in prepared if not only or each.name in only]
 
 
 class WrittenTokenizer(NamedTuple):
@@ -135,8 +170,10 @@ class WriteTokenizer(Job):
         return path
 
 
-def _train(plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool) -> TrainedTokenizer:
-    each = train_one(plan, each, pool)
+def _train(
+    plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
+) -> TrainedTokenizer:
+    each = (None if each.planned.absent else take_training(each, pool, stored)) or train_one(plan, each, pool, stored)
     if each.facts is None:
         return TrainedTokenizer(each.name, failure=each.failure)
     held_out = _held_out(plan, each.planned.train_on)
@@ -151,7 +188,8 @@ def _train(plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: Wor
         vocab_size=each.facts.vocab_size,
         n_bytes=each.train_bytes,
         seconds=each.train_s or 0.0,
-        peak_mib=answer.peak_mib,
+        from_store=each.train_from_store,
+        peak_mib=0.0 if each.train_from_store else answer.peak_mib,
         compression=answer.n_bytes / answer.tokens if answer.tokens and not held_out.failures else None,
         files=tuple(path for path in answer.written if isinstance(path, Path)),
         notes=each.notes,
@@ -168,3 +206,94 @@ def _peak_mib() -> float:
     # Linux counts kibibytes, macOS bytes.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def train_here(
+    registry: Registry,
+    spec: BackendSpec,
+    documents: Iterable[str],
+    vocab_size: int,
+    options: Options,
+    store: Store | None,
+) -> Tokenizer:
+    """Train one tokenizer in this process, or take it from the store.
+
+    Only documents that can be read twice are looked up, because what is kept is known by the hash of its text. That
+    hash is taken again while the text is trained on. Short texts are trained on at once.
+
+    Args:
+        registry: the plugins.
+        spec: the backend, which has ``train``.
+        documents: the training text.
+        vocab_size: how many ids the tokenizer gets at most.
+        options: of the training.
+        store: finished trainings are taken from it and kept there; ``None`` to train in any case.
+
+    Raises:
+        BackendError: the training failed.
+    """
+    assert spec.train is not None
+    began, read_twice = time.time_ns(), not isinstance(documents, Iterator)
+    before = _TextHash(documents if store and read_twice else ())
+    for _ in before:
+        pass
+    if store is None or before.chars < _LEAST_CHARS:
+        return spec.train(documents, vocab_size, options, silent)
+    identities = Identities()
+
+    def key() -> Key:
+        own = OptionsIdentity.of(options)
+        identities.stamps += own.stamps
+        backend = identities.backend(spec, registry.backends.entries[spec.name].plugin)
+        return {**backend, "options": own.values, "vocab_size": vocab_size, "documents": before.hexdigest()}
+
+    known = attempt(key)
+    found = None if isinstance(known, Failure) else _unpickled(store, known)
+    if found is not None:
+        return found
+    text, start = _TextHash(documents), time.perf_counter()
+    trained = spec.train(text, vocab_size, options, silent)
+    seconds = time.perf_counter() - start
+    pickled = attempt(lambda: pickle.dumps(trained, pickle.HIGHEST_PROTOCOL))
+    unchanged = text.hexdigest() == before.hexdigest() and all(each.holds(began) for each in identities.stamps)
+    if unchanged and not isinstance(known, Failure) and not isinstance(pickled, Failure):
+        StoredTraining(seconds, text.documents, text.n_bytes, pickled).keep(store, known)
+    return trained
+
+
+def _unpickled(store: Store, key: Key) -> Tokenizer | None:
+    """Return the tokenizer of a training in the store, or ``None`` if there is none that can be used."""
+    found = StoredTraining.read(store, key)
+    if found is None:
+        return None
+    tokenizer: Tokenizer | Failure = attempt(lambda: checked(pickle.loads(found.pickled)))  # noqa: S301 - of the store
+    if isinstance(tokenizer, Failure):
+        _log.warning("the store's training cannot be used, and is done again: %s", tokenizer.reason)
+        return None
+    return tokenizer
+
+
+class _TextHash:
+    """Yields documents, and hashes and counts those that it has yielded.
+
+    Attributes:
+        documents, chars, n_bytes: the number of documents so far, and of their characters and UTF-8 bytes.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = texts
+        self._digest = hashlib.sha256()
+        self.documents = self.chars = self.n_bytes = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for text in self._texts:
+            data = text.encode("utf-8", "surrogatepass")
+            self.documents += 1
+            self.chars += len(text)
+            self.n_bytes += len(data)
+            self._digest.update(b"%d\n" % len(data) + data)
+            yield text
+
+    def hexdigest(self) -> str:
+        """Return the hash of the documents so far."""
+        return self._digest.hexdigest()

@@ -8,7 +8,7 @@ once (German ``am``, not ``an`` and ``dem``), empty nodes are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
@@ -37,8 +37,14 @@ class ConlluSource:
     """The sentences of CoNLL-U files, in the order of the files' names."""
 
     def __init__(self, options: ConlluOptions) -> None:
+        self._path = options.path
         self._files, _, self.notes = grouped_files(options, options.path, options.group, options.groups)
         self.licence = options.licence
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.contracts.corpus.HasFiles`."""
+        return [] if isinstance(self._path, str) else [path for path, _ in self._files]
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from pydantic import Field
 
@@ -28,6 +29,11 @@ class JsonlSource:
         self._group, more = group_template(options, options.group, len(self._files))
         self.notes = notes + more
         self.licence = options.licence
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.contracts.corpus.HasFiles`."""
+        return [] if isinstance(self._options.path, str) else self._files
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,11 @@ class ParquetSource:
         self._group, more = group_template(options, options.group, len(self._files))
         self.notes = notes + more
         self.licence = options.licence
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.contracts.corpus.HasFiles`."""
+        return [] if isinstance(self._options.path, str) else self._files
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

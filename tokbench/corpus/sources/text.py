@@ -31,6 +31,11 @@ class TextSource:
         self._shared = shared_keys(self._files, template)
         self.licence = options.licence
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.contracts.corpus.HasFiles`."""
+        return [] if isinstance(self._options.path, str) else [path for path, _ in self._files]
+
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         found: dict[str, bool] = {}

@@ -21,6 +21,7 @@ from tokbench.progress import Progress
 from tokbench.registry import Registry, missing
 from tokbench.runner.plan.bindings import binding_notes, check_bindings, group_notes
 from tokbench.runner.plan.model import STUDIED, Plan, PlannedTokenizer
+from tokbench.runner.surveys import StoredSurveys
 
 KEPT_TEXT: Final = 128 << 20
 """Bytes of memory for documents that are kept from the first reading, of all corpora together."""
@@ -38,31 +39,51 @@ _STUDY: Final = "a study: write 'study: {vocabulary: {}}'"
 
 def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
     """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
+    plan = plan_tokenizers(config, registry)
+    complete_plan(plan, registry, progress)
+    return plan
+
+
+def plan_tokenizers(config: Config, registry: Registry) -> Plan:
+    """Return a plan that has nothing but the tokenizers, for which no corpus must be read."""
     plan = Plan(config, problems=list(config.problems))
     planner = _Planner(config, registry, plan)
-    megabytes = 0.0
+    for name, tokenizer in config.tokenizers.items():
+        planner.tokenizer(name, tokenizer)
+    planner.same_as()
+    return plan
+
+
+def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: StoredSurveys | None = None) -> None:
+    """Read every corpus once, and plan all that follows; the plan has the tokenizers already.
+
+    Args:
+        plan: the plan.
+        registry: the plugins.
+        progress: called with what was read so far.
+        surveys: those that the store has, so that unchanged files are not read; ``None`` to read all.
+    """
+    config, megabytes = plan.config, 0.0
+    planner = _Planner(config, registry, plan, surveys)
     for name, corpus in config.corpora.items():
         planner.corpus(name, corpus, lambda size, before=megabytes: progress(READING, before + size / 1e6, None))  # type: ignore[misc]
         megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
     progress(READING, megabytes, megabytes)
-    for name, tokenizer in config.tokenizers.items():
-        planner.tokenizer(name, tokenizer)
-    planner.same_as()
     planner.metrics()
     planner.study()
     planner.same_ids()
     planner.bindings()
     planner.reporters()
-    return plan
 
 
 class _Planner:
     """Adds to a plan, or to its problems, which have places in the configuration."""
 
-    def __init__(self, config: Config, registry: Registry, plan: Plan) -> None:
+    def __init__(self, config: Config, registry: Registry, plan: Plan, surveys: StoredSurveys | None = None) -> None:
         self._config = config
         self._registry = registry
         self._plan = plan
+        self._surveys = surveys or StoredSurveys(None)
 
     def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float], object]) -> None:
         """Read a corpus, or tell what is wrong with it; ``progress`` is called with the bytes read so far."""
@@ -85,7 +106,8 @@ class _Planner:
         limit = self._config.overrides.limit if entry.evaluate or bound else None
         corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit)
         room = KEPT_TEXT - sum(each.kept_bytes for each in self._plan.corpora.values())
-        survey = self._try(path, lambda: corpus.survey(progress, room))
+        plugin = self._registry.corpora.entries[spec.name].plugin
+        survey = self._try(path, lambda: self._surveys.survey(corpus, spec, plugin, options, progress, room))
         if survey is not None:
             self._plan.corpora[name] = corpus
             self._plan.surveys[name] = survey

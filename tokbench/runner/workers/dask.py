@@ -114,7 +114,7 @@ class DaskPool(WorkerPool):
         super().__init__(progress)
         self._scheduler = scheduler
         self._patience = min(_PATIENCE, limits.step)
-        self._size = size
+        self._started = size
         self._local = ProcessPool(1, limits, progress)
         self._recipes: dict[str, tuple[str, bytes]] = {}
         self._attempts: dict[str, _Attempt] = {}
@@ -146,7 +146,7 @@ class DaskPool(WorkerPool):
             InputError: there is no worker, or one of them has other versions.
         """
         self._local.start()
-        expected, since = 1 if self._scheduler else self._size, time.monotonic()
+        expected, since = 1 if self._scheduler else self._started, time.monotonic()
         while True:
             self._losses()
             known = self._cluster.members.values()

@@ -41,6 +41,7 @@ class WorkerPool(ABC):
     """Runs jobs, in worker processes or in this process.
 
     Attributes:
+        size: the number of processes beside this one that can load tokenizers on this machine side by side.
         shared: ``True`` if the jobs of others may run beside those of the run, so that times cannot be compared.
         progress: called with every step that a job reports.
         kept: by tokenizer, its recipe.
@@ -49,7 +50,8 @@ class WorkerPool(ABC):
 
     shared: ClassVar[bool] = False
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, size: int = 1) -> None:
+        self.size = size
         self.progress = RunProgress.of(progress)
         self.kept: dict[str, Recipe] = {}
         self.notes: list[str] = []
@@ -122,7 +124,7 @@ class InProcessPool(WorkerPool):
     """
 
     def __init__(self, progress: Progress) -> None:
-        super().__init__(progress)
+        super().__init__(progress, 0)
         self._context: WorkerContext | None = None
         self._feeds: dict[str, Iterator[list[str]]] = {}
 

@@ -230,9 +230,8 @@ class ProcessPool(WorkerPool):
         environment: Mapping[str, str] | None = None,
         capture_output: bool = False,
     ) -> None:
-        super().__init__(progress)
+        super().__init__(progress, size)
         self._limits = limits
-        self._size = size
         self._new_worker = partial(_Worker, limits.memory, {}, environment or {}, capture_output=capture_output)
         self._workers: list[_Worker] = []
         self._again: deque[Job] = deque()
@@ -240,7 +239,7 @@ class ProcessPool(WorkerPool):
 
     def start(self) -> None:
         """See :meth:`WorkerPool.start`."""
-        while len(self._workers) < self._size:
+        while len(self._workers) < self.size:
             self._workers.append(self._new_worker())
 
     def end(self, keep: int = 0) -> None:
@@ -257,7 +256,7 @@ class ProcessPool(WorkerPool):
         """See :meth:`WorkerPool.work`."""
         self._again.clear()
         while True:
-            for number in range(self._size):
+            for number in range(self.size):
                 if number < len(self._workers) and self._workers[number].job is not None:
                     continue
                 job = self._again.popleft() if self._again else next_job()

@@ -141,14 +141,21 @@ class WorkerContext:
         if name not in self._tokenizers:
             recipe = self.recipes[name]
             with doing("loading", tokenizer=name, place=""):
-                if recipe.pickled:
-                    tokenizer = pickle.loads(recipe.pickled)  # noqa: S301 - pickled by another of our workers
-                else:
-                    load = self.registry.backends.get(recipe.backend).load
-                    assert load is not None
-                    tokenizer = load(recipe.options)
-                self.keep(name, checked(tokenizer))
+                self.keep(name, self.load(recipe))
         return self._tokenizers[name]
+
+    def load(self, recipe: Recipe) -> Tokenizer:
+        """Load a tokenizer.
+
+        Raises:
+            ContractError: it is not a tokenizer.
+            Exception: of its backend.
+        """
+        if recipe.pickled:
+            return checked(pickle.loads(recipe.pickled))  # noqa: S301 - pickled by another of our workers
+        load = self.registry.backends.get(recipe.backend).load
+        assert load is not None
+        return checked(load(recipe.options))
 
     def tokenizer(self, name: str) -> Tokenizer:
         """Return a tokenizer of the run."""

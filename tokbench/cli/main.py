@@ -14,6 +14,7 @@ from tokbench.cli.list import list_
 from tokbench.cli.merge import merge
 from tokbench.cli.new import new
 from tokbench.cli.options import Debugging
+from tokbench.cli.report import report
 from tokbench.cli.run import run
 from tokbench.cli.store import store
 from tokbench.cli.train import train
@@ -30,7 +31,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, compare, merge, new, list_, check, inspect, train, store):
+for _command in (run, report, compare, merge, new, list_, check, inspect, train, store):
     tokbench.add_command(_command)
 
 

@@ -228,14 +228,54 @@ class CellTables:
             for each in slices(self.corpus(corpus).groups)
         }
 
+    def level_with_best(self, metric: str, corpus: str, group: str = WHOLE) -> set[str]:
+        """Return the tokenizers that cannot be told apart from the best at a place, the best included.
+
+        Where the run has compared the two on the same documents, that decides for numbers that rank as their tokens
+        do: text per token, and tokens per word. Else two are level if their 95 % intervals overlap, which is cautious:
+        it calls more of them level than a paired comparison would. Without intervals only equal numbers are level. The
+        set is empty if nothing competes, or if all are level.
+        """
+        cells = [self.cell(metric, corpus, group, name) for name in self.tokenizers]
+        pool = self._competing([cell for cell in cells if cell and cell.value is not None])
+        if not pool or len({cell.unit for cell in pool}) > 1:
+            return set()
+        top = self._top(pool)
+        by_tokens = self.metric(metric).role in {Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD}
+        level = {cell.tokenizer for cell in pool if self._level(cell, top, by_tokens=by_tokens)}
+        return level if len(level) < len(pool) else set()
+
+    def _level(self, cell: Cell, top: Cell, *, by_tokens: bool) -> bool:
+        differ = self._differ.get((cell.corpus, cell.group, frozenset({cell.tokenizer, top.tokenizer})))
+        if cell.value == top.value or (by_tokens and differ is not None):
+            return cell.value == top.value or not differ
+        return _overlap(cell, top)
+
+    @cached_property
+    def _differ(self) -> dict[tuple[str, str, frozenset[str]], bool]:
+        """By corpus, group and two tokenizers, whether their tokens on the same documents can be told apart."""
+        pairs = self.results.pairs
+        return {(each.corpus, each.group, frozenset({each.tokenizer, each.other})): each.differ for each in pairs}
+
+    def _competing(self, cells: list[Cell]) -> list[Cell]:
+        """Return the cells of a metric that can be compared; an empty list if these are fewer than two."""
+        if not cells or self.metric(cells[0].metric).direction == "none":
+            return []
+        whole = [c for c in cells if c.measured is None]
+        pool = [c for c in whole if not trained_on(c.in_sample) and self.comes_back(c) == ComesBack.YES]
+        return pool if len(pool) > 1 else []
+
+    def _top(self, pool: list[Cell]) -> Cell:
+        higher = self.metric(pool[0].metric).direction == "higher"
+        return (max if higher else min)(pool, key=lambda cell: cell.value or 0.0)
+
     def _best(self, cells: list[Cell]) -> set[str]:
         """Return the tokenizers whose cells are best among those that can be compared."""
         metric = self.metric(cells[0].metric)
-        whole = [c for c in cells if c.measured is None]
-        pool = [c for c in whole if not trained_on(c.in_sample) and self.comes_back(c) == ComesBack.YES]
-        if metric.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
+        pool = self._competing(cells)
+        if not pool:
             return set()
-        top = (max if metric.direction == "higher" else min)(pool, key=lambda cell: cell.value or 0.0)
+        top = self._top(pool)
         best = {cell.tokenizer for cell in pool if cell.value == top.value}
         if metric.timed:
             best |= {cell.tokenizer for cell in pool if _overlap(cell, top)}

@@ -15,12 +15,12 @@ from tokbench.registry import missing
 from tokbench.report.render import render_reports
 
 FORMATS = {"html": "report.html", "md": "report.md", "latex": "tables.tex", "csv": "results.csv", "parquet": "results.parquet"}  # fmt: skip
-FILES = {*FORMATS.values(), "curve.csv", "pairs.csv"}
+FILES = {*FORMATS.values(), "pairs.csv"}
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The folder of a run with losses, timings, a study of sizes and every format."""
+    """The folder of a run with losses, timings, comparisons and every format."""
     folder = tmp_path_factory.mktemp("runs")
     for group, text in {"x": "aaa bab\nabc ab\n", "y": "cafe\u0301 abab\n"}.items():
         (folder / f"{group}.txt").write_text(text, encoding="utf-8")
@@ -30,7 +30,6 @@ def run(tmp_path_factory):
         "  mine: {backend: regex_bpe, pattern: gpt4, engine: python, train: {corpus: sample, vocab_size: 258}}\n"
         "  lossy: {backend: splintr, vocabulary: modernbert}\n"
         "metrics: [compression, roundtrip, pairs, speed: {rounds: 3}]\n"
-        "study: {vocabulary: {sizes: [257, 258]}}\n"
         f"report: {{formats: [{', '.join(FORMATS)}]}}\n",
         encoding="utf-8",
     )

@@ -254,7 +254,7 @@ class _Notebook(_LineDisplay):
 
         data = {"text/plain": text}
         if self._shown is None:
-            self._shown = display(data, raw=True, display_id=True)
+            self._shown = display(data, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         else:
             self._shown.update(data, raw=True)
 

@@ -112,9 +112,7 @@ def _as_json(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a string, a number, a list or a mapping")
 
 
-def _configured(
-    text: str, path: Path, overrides: Overrides, located: Located, bases: list[ConfigFile]
-) -> Config:
+def _configured(text: str, path: Path, overrides: Overrides, located: Located, bases: list[ConfigFile]) -> Config:
     """Return the configuration that some located data are."""
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])

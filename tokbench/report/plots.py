@@ -146,10 +146,9 @@ class Plots:
             raise InputError(f"corpus {place!r} has no group {group!r}; {did_you_mean(group, groups)}")
         alt = _altair()
         found = [(line, trace) for line in lines.drawn(place) if (trace := lines.trace(line, place, group)) is not None]
-        values = [point for line, trace in found for point in self._points(line, trace, place)]
-        base = alt.Chart(
-            alt.Data(values=values), title=f"Bytes per token over vocabulary sizes: {_name(place)}"
-        ).encode(
+        title = _name(place) + ("" if group == WHOLE else f", {_name(group)}")
+        values = [point for line, trace in found for point in self._points(line, trace, (place, group))]
+        base = alt.Chart(alt.Data(values=values), title=f"Bytes per token over vocabulary sizes: {title}").encode(
             x=alt.X("size:Q", scale=alt.Scale(type="log", nice=False), title="vocabulary size"),
             y=alt.Y("ratio:Q", scale=alt.Scale(zero=False), title=_RATIO),
             color=alt.Color("line:N", title=None),
@@ -162,10 +161,11 @@ class Plots:
         )
         return alt.layer(base.mark_line(), marks).properties(width=560, height=320)
 
-    def _points(self, line: SizeLine, trace: SizeTrace, corpus: str) -> list[dict[str, Any]]:
+    def _points(self, line: SizeLine, trace: SizeTrace, place: tuple[str, str]) -> list[dict[str, Any]]:
         """Return the points of a line: all of a ladder, and some of a curve, evenly spread over a logarithmic axis."""
         lines = self._report.size_lines
-        knee = lines.knee(line.line, corpus, WHOLE)
+        corpus, group = place
+        knee = lines.knee(line.line, corpus, group)
         marks = LOSSY * bool(lines.lost(line.line, corpus)) + IN_SAMPLE * bool(lines.in_sample(line.line, corpus))
         last = len(trace.sizes) - 1
         wanted = np.geomspace(max(int(trace.sizes[0]), 1), max(int(trace.sizes[-1]), 1), _MOST_POINTS)

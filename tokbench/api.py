@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,14 +15,14 @@ from tokbench.comparison.compare import Comparison
 from tokbench.comparison.compare import compare as compare_runs
 from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
-from tokbench.config.read import read_config
+from tokbench.config.read import config_of, read_config
 from tokbench.config.validate import validate_options
 from tokbench.contracts.metric import TimedOutcome
 from tokbench.contracts.tokenizer import Tokenizer
-from tokbench.display import progress_shown
+from tokbench.display import Log, in_notebook, progress_shown
 from tokbench.errors import BackendUnavailable, InputError
 from tokbench.failures import Failure, attempt, tracebacks
-from tokbench.progress import RunProgress
+from tokbench.progress import RunProgress, silent
 from tokbench.registry import load_registry, missing
 from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.cells import Status, TokenizerState
@@ -149,7 +149,7 @@ def show(
 
 
 def run(
-    path: str | Path,
+    path: str | Path | Mapping[str, Any],
     output: str | Path | None = None,
     workers: int = 1,
     *,
@@ -159,12 +159,13 @@ def run(
     executor: str = "",
     scheduler: str = "",
     store: bool = True,
-    progress: RunProgress | None = None,
+    progress: RunProgress | Log | None = None,
 ) -> Results:
     """Execute a configuration.
 
     Args:
-        path: the YAML file, or the name of a suite that ships with tokbench, such as ``quickstart``.
+        path: the YAML file, or the name of a suite that ships with tokbench, such as ``quickstart``, or the
+            configuration itself as a mapping with the keys of a file; its relative paths start at the current folder.
         output: a folder for ``results.json`` and the reports; ``None`` writes nothing.
         workers: processes that measure side by side, each with all tokenizers in memory. Trainings and
             timings come one at a time all the same, and no number depends on it. 0 runs everything in this
@@ -179,7 +180,9 @@ def run(
         scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
             work; by default a cluster with this number of workers is started on this machine.
         store: take finished work from the store, and keep what is finished there. No number depends on it.
-        progress: is told how far the run is; ``None`` shows bars in a terminal, and nothing elsewhere.
+        progress: is told how far the run is, or the way to show it: ``bars``, ``lines``, ``notebook`` (one line that
+            changes in its place), ``json``, ``none``, or ``auto`` for the one that fits. By default there are bars in
+            a terminal, a line in a notebook, and nothing elsewhere.
 
     Returns:
         The results; ``results.frame`` is the tidy table. ``results.failed`` tells whether a cell failed.
@@ -189,11 +192,13 @@ def run(
     """
     way = Executor(workers, executor, scheduler)
     kept = open_store() if store else None
-    config = read_config(Path(path), Overrides(limit, tuple(only), tuple(settings)))
+    overrides = Overrides(limit, tuple(only), tuple(settings))
+    config = config_of(path, overrides) if isinstance(path, Mapping) else read_config(Path(path), overrides)
     folder = Path(output) if output is not None else None
-    if progress is not None:
+    if isinstance(progress, RunProgress):
         return _run(config, folder, way, kept, progress)
-    with progress_shown("bars" if way.kind != "inprocess" and sys.stderr.isatty() else "none") as shown:
+    bars = way.kind != "inprocess" and sys.stderr.isatty()
+    with progress_shown(progress or ("notebook" if in_notebook() else "bars" if bars else "none")) as shown:
         return _run(config, folder, way, kept, shown)
 
 

@@ -21,14 +21,17 @@ from tokbench.progress import RunProgress, Step
 if TYPE_CHECKING:
     from rich.progress import Task
 
-Log = Literal["auto", "bars", "lines", "json", "none"]
-"""The ways to show progress: ``auto`` is bars in a terminal and lines elsewhere."""
+Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
+"""The ways to show progress: ``auto`` is bars in a terminal, a line in a notebook, and lines elsewhere."""
 
 _LINE_SECONDS: Final = 5.0
 """The least time between two lines about the same step."""
 
 _JSON_SECONDS: Final = 1.0
 """The same for JSON."""
+
+_NOTEBOOK_SECONDS: Final = 0.5
+"""The same for the line of a notebook."""
 
 _SILENT_SECONDS: Final = 10.0
 """After so long without a line there is one, also if nothing has moved."""
@@ -126,15 +129,21 @@ def progress_shown(log: Log = "auto") -> Iterator[RunProgress]:
         log: the way to show it.
     """
     if log == "auto":
-        log = "bars" if sys.stderr.isatty() else "lines"
+        log = "notebook" if in_notebook() else "bars" if sys.stderr.isatty() else "lines"
     if log == "bars":
         with _bars() as progress:
             yield progress
     elif log == "none":
         yield RunProgress()
     else:
-        with _running(_Lines() if log == "lines" else _Json()) as progress:
+        with _running(_DISPLAYS[log]()) as progress:
             yield progress
+
+
+def in_notebook() -> bool:
+    """Tell whether this process runs the cells of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
 
 
 def announce(what: str, log: Log = "auto") -> None:
@@ -222,6 +231,34 @@ class _Lines(_LineDisplay):
             sys.stderr.flush()
 
 
+class _Notebook(_LineDisplay):
+    """Shows one line below the cell of a notebook, which changes in its place."""
+
+    seconds = _NOTEBOOK_SECONDS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = time.monotonic()
+        self._shown: Any = None
+
+    def write_step(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
+        self._show(f"[{clock(time.monotonic() - self._began)}] {describe(step, self.progress)}")
+
+    def end(self) -> None:
+        super().end()
+        if self._shown is not None:
+            self._show(f"done in {clock(time.monotonic() - self._began)}")
+
+    def _show(self, text: str) -> None:
+        from IPython.display import display
+
+        data = {"text/plain": text}
+        if self._shown is None:
+            self._shown = display(data, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._shown.update(data, raw=True)
+
+
 class _Json(_LineDisplay):
     """Writes JSON, one object a line."""
 
@@ -261,6 +298,9 @@ class _Json(_LineDisplay):
     def move_to(cls, descriptor: int) -> None:
         """Write to another file descriptor from now on."""
         cls._descriptor = descriptor
+
+
+_DISPLAYS: Final[dict[str, type[_LineDisplay]]] = {"lines": _Lines, "notebook": _Notebook, "json": _Json}
 
 
 class _JsonHandler(logging.Handler):

@@ -86,9 +86,9 @@ if TYPE_CHECKING:
         unknown_tokens as unknown_tokens, words_of as words_of,
     )
     from tokbench.progress import Progress as Progress, silent as silent
-    from tokbench.report.cells import DisplayCell as DisplayCell
+    from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
     from tokbench.report.escaping import (
-        markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
+        latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
         spreadsheet_text as spreadsheet_text, visible as visible,
     )
     from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
@@ -152,8 +152,8 @@ _NAMES: Final = {
     "results.cells": "COLUMNS WHOLE Cell Status TokenizerState",
     "results.model": "Results",
     "report.report": "Report",
-    "report.cells": "DisplayCell",
-    "report.escaping": "markdown_table markdown_text plain spreadsheet_text visible",
+    "report.cells": "DisplayCell legends",
+    "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible",
     "report.number_format": "byte_size duration unit_label",
     "report.pages": "html_environment",
     # many documents at a time

@@ -254,8 +254,8 @@ def _register(registry: Registry, entry_point: EntryPoint, status: PluginStatus)
         catalogue.add(specs, status)
 
 
-def missing(spec: BackendSpec) -> str | None:
-    """Return which distributions a backend lacks here and how to install them; ``None`` if it lacks none.
+def missing(spec: BackendSpec | ReporterSpec) -> str | None:
+    """Return which distributions a backend or a report format lacks, and how to install them; ``None`` for none.
 
     >>> missing(BackendSpec(name="x", summary="", requires=("no-such-library",)))
     'needs no-such-library: pip install no-such-library'

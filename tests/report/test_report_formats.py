@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv as stdlib_csv
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +14,12 @@ import pytest
 from report_data import ESCAPE, FORMULA, HOSTILE, METRICS, SCRIPT, build, everything_failed
 from rich.console import Console
 
-from tokbench.report.formats import csv, html, markdown
+from tokbench.plugin import latex_text
+from tokbench.report.formats import csv, html, latex, markdown, parquet
 from tokbench.report.formats.plugin import register_reporters
 from tokbench.report.report import Report
 from tokbench.report.terminal import summary
-from tokbench.results.blocks import CorpusInfo, TokenizerInfo, TrainingInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo, PairComparison, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.model import Results
 
@@ -45,14 +47,16 @@ def test_the_formats_register_themselves():
     assert {spec.name: spec.filename for spec in specs} == {
         "html": "report.html",
         "md": "report.md",
+        "latex": "tables.tex",
         "csv": "results.csv",
+        "parquet": "results.parquet",
         "curve": "curve.csv",
         "pairs": "pairs.csv",
     }
 
 
 def test_registering_imports_nothing_heavy():
-    code = "import sys, tokbench.report.formats.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'rich'} & {*sys.modules})"
+    code = "import sys, tokbench.report.formats.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'pyarrow', 'rich'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -110,6 +114,117 @@ def test_markdown_is_complete():
     assert "00" * 32 in text  # a hash
     assert "no round was done after 300 s" in text
     assert "| whole corpus | **" in text
+
+
+def test_parquet_gives_the_frame_back():
+    results = build(hostile=False)
+    back = pd.read_parquet(io.BytesIO(parquet.render(results)))
+    assert list(back.columns) == list(COLUMNS)
+    assert back["n"].dtype == "int64"
+    assert {str(back[name].dtype) for name in NUMBERS} == {"float64"}
+    frame = results.frame.astype(dict.fromkeys(NUMBERS, float)).astype({"status": str})
+    texts = [name for name in COLUMNS if name not in {"n", *NUMBERS}]
+    pd.testing.assert_frame_equal(back.astype(dict.fromkeys(texts, str)), frame.astype(dict.fromkeys(texts, str)))
+
+
+def test_parquet_says_what_it_is_and_is_the_same_every_time():
+    pq = pytest.importorskip("pyarrow.parquet")
+    results = build()  # with halves of surrogate pairs, which Parquet cannot hold
+    data = parquet.render(results)
+    assert data == parquet.render(results)
+    metadata = pq.read_schema(io.BytesIO(parquet.render(build(hostile=False)))).metadata
+    assert metadata[b"tokbench.name"] == b"languages and code"
+    assert metadata[b"tokbench.tokbench"] == b"0.1.0"
+
+
+def environments(text: str) -> list[tuple[str, str]]:
+    """The environments of a LaTeX text, each with its body; fails where it does not hold together."""
+    text = re.sub(r"(?<!\\)%.*", "", text)
+    depth = 0
+    for token in re.findall(r"\\.|[{}]", text):
+        depth += (token == "{") - (token == "}")
+        assert depth >= 0
+    assert depth == 0
+    assert text.count(r"\begin{") == text.count(r"\end{")
+    return re.findall(r"\\begin\{longtable\}\{(l?r*)\}(.*?)\\end\{longtable\}", text, flags=re.DOTALL)
+
+
+def rows_of(body: str) -> list[list[str]]:
+    """The rows below the heads, each as its cells."""
+    rows = body.split("\\endfoot\n")[1].split("\\\\\n")
+    return [[cell.strip() for cell in re.split(r"(?<!\\)&", row)] for row in rows if row.strip()]
+
+
+def test_latex_holds_together_with_hostile_names():
+    text = latex.render(build())
+    text.encode()
+    found = environments(text)
+    assert len(found) == text.count(r"\toprule") / 2 >= 5
+    for columns, body in found:
+        assert {len(row) for row in rows_of(body)} == {len(columns)}
+        assert all(line.endswith(r"\\") for line in body.splitlines() if "&" in line)
+    first_cells = {row[0] for _, body in found for row in rows_of(body)}
+    assert "{[}" not in {cell[:1] for cell in first_cells}  # a row that began with a bracket would be an option
+    assert not [cell for cell in first_cells if cell.startswith(("[", "*"))]
+    assert r"a\textbar{}b\textasciigrave{}c\textasciigrave{}" in first_cells
+    assert (
+        r"\textless{}script\textgreater{}alert(\textquotesingle{}x\textquotesingle{})\textless{}/script\textgreater{}"
+        in text
+    )
+    assert not [char for char in text if ord(char) < 32 and char != "\n"]
+
+
+@pytest.mark.parametrize(
+    "name", ["\\end{longtable}", "50%", "a&b", "x_1^2", "[h]", "*", "{", "}", "$x$", "#1", "~", "a\nb", "--"]
+)
+def test_no_name_acts_in_latex(name):
+    text = latex_text(name)
+    bare = re.sub(r"\\[#$%&_{}]|\\text[a-z]+\{\}|\{[\[\]*-]\}", "", text)  # what is escaped on purpose
+    assert not set(bare) & set("\\#$%&_{}^~[]*\n")
+    results = Results(
+        name="r",
+        corpora={name: CorpusInfo(groups={"g": 1})},
+        metrics={"m": MetricInfo(headline=True, direction="lower", unit="u"), "back": MetricInfo(role="share of documents that come back")},
+        cells=[Cell(name, name, "*", "m", 1.0, "u"), Cell("other", name, "*", "m", 2.0, "u")],
+    )  # fmt: skip
+    [(columns, body)] = environments(latex.render(results))
+    assert columns == "lr"
+    assert [len(row) for row in rows_of(body)] == [2, 2]
+
+
+def table(values: dict[str, tuple], pairs: list[PairComparison] | None = None, direction: str = "higher") -> str:
+    """The overview of one metric, from value, low and high by tokenizer."""
+    back = {"back": MetricInfo(role="share of documents that come back")}
+    cells = [Cell(name, "c", "*", "m", value, "u", low, high) for name, (value, low, high) in values.items()]
+    cells += [Cell(name, "c", "*", "back", 0.5 if name == "lossy" else 1.0) for name in values]
+    metrics = {"m": MetricInfo(headline=True, direction=direction, unit="u", role="text per token")} | back
+    return latex.render(Results(name="r", metrics=metrics, cells=cells, pairs=pairs or []))
+
+
+def bold(text: str) -> set[str]:
+    return {
+        name for name, number in re.findall(r"^([\w-]+) & (.*?) \\", text, flags=re.MULTILINE) if "textbf" in number
+    }
+
+
+def test_latex_sets_the_best_bold_with_all_that_cannot_be_told_apart():
+    values = {"a": (3.0, 2.9, 3.1), "b": (2.95, 2.85, 3.05), "c": (2.0, 1.9, 2.1), "lossy": (9.0, 8.9, 9.1)}
+    text = table(values)
+    assert bold(text) == {"a", "b"}
+    assert r"& m $\uparrow$ \\" in text.replace("tokenizer ", "")
+    assert r"a & \textbf{3.000} {\scriptsize{[}2.900--3.100{]}} \\" in text
+    assert r"lossy & 9.000$\ddagger$" in text
+    assert bold(table(values, direction="lower")) == {"c"}
+    assert r"$\downarrow$" in table(values, direction="lower")
+    # A paired comparison on the same documents decides against the intervals, in both ways.
+    pair = PairComparison(corpus="c", group="*", tokenizer="a", other="b", tokens=(1, 2), difference=-0.1, ci_low=-0.2, ci_high=-0.05, n=9, p=0.01, differ=True)  # fmt: skip
+    assert bold(table(values, [pair])) == {"a"}
+    apart = values | {"b": (2.5, 2.45, 2.55)}
+    assert bold(table(apart)) == {"a"}
+    level = PairComparison(corpus="c", group="*", tokenizer="a", other="b", tokens=(1, 2), difference=-0.1, ci_low=-0.2, ci_high=0.05, n=9, p=0.4, differ=False)  # fmt: skip
+    assert bold(table(apart, [level])) == {"a", "b"}
+    # Where all are level, bold says nothing.
+    assert bold(table({"a": (3.0, 2, 4), "b": (2.9, 2, 4)})) == set()
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

@@ -16,6 +16,7 @@ from tokbench.cli.list import list_
 from tokbench.cli.merge import merge
 from tokbench.cli.new import new
 from tokbench.cli.options import Debugging
+from tokbench.cli.report import report
 from tokbench.cli.run import run
 from tokbench.cli.show import show
 from tokbench.cli.store import store
@@ -36,7 +37,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, compare, merge, new, list_, check, inspect, show, train, store):
+for _command in (run, report, show, compare, merge, new, list_, check, inspect, train, store):
     tokbench.add_command(_command)
 
 

@@ -130,6 +130,18 @@ class Comparison:
         columns = [*CellChange.__dataclass_fields__, "verdict"]
         return pd.DataFrame([[getattr(each, name) for name in columns] for each in self.changes], columns=columns)
 
+    def __repr__(self) -> str:
+        """Return three lines: the runs, the number of changes of each sort, and what to do next."""
+        from tokbench.comparison.render import three_lines
+
+        return three_lines(self)
+
+    def _repr_html_(self) -> str:
+        """Return the largest changes as small tables, for notebooks."""
+        from tokbench.comparison.render import small_page
+
+        return small_page(self)
+
 
 def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False) -> Comparison:
     """Compare a run with a baseline.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePath
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
@@ -22,10 +23,11 @@ from tokbench.config.model import (
     TopLevel,
 )
 from tokbench.config.overrides import Overrides, apply_settings
-from tokbench.config.strict_yaml import Located
+from tokbench.config.strict_yaml import FilePlace, Located
 from tokbench.config.suites import find_config
 from tokbench.config.validate import validate
-from tokbench.errors import InputError, Problem, did_you_mean
+from tokbench.errors import InputError, Problem, did_you_mean, one_line
+from tokbench.results.blocks import ConfigFile
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -62,6 +64,56 @@ def parse_config(text: str, path: Path, overrides: Overrides = NO_OVERRIDES) -> 
         InputError: the text is not YAML, or not a mapping.
     """
     located, bases = read_extended(text, path)
+    return _configured(text, path, overrides, located, bases)
+
+
+def config_of(data: Mapping[str, Any], overrides: Overrides = NO_OVERRIDES) -> Config:
+    """Return a configuration that is given as a mapping, with the keys of a file.
+
+    Messages name a value by its keys, such as ``tokenizers.mine.backend``. Relative paths start at the current folder.
+
+    Args:
+        data: strings, numbers, booleans, ``None``, paths, and lists and mappings of them.
+        overrides: what the call changes.
+
+    Raises:
+        InputError: a value is something else, or the mapping cannot be read.
+
+    >>> config = config_of({"schema": "tokbench/1", "name": "mine", "tokenizer": {}})
+    >>> print(config.problems[0])
+    tokenizer: unknown key 'tokenizer'; did you mean 'tokenizers'?
+    """
+    try:
+        # JSON is YAML, and leaves no doubt about what is a string.
+        text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False, default=_as_json)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the configuration cannot be written as YAML: {one_line(error)}") from error
+    path = Path("configuration")
+    located, bases = read_extended(text, path)
+    for places in (located.keys, located.values):
+        for keys, place in places.items():
+            if place.name == str(path):
+                places[keys] = FilePlace(".".join(map(str, keys)) or place.name, 0, 0)
+    return _configured(text, path, overrides, located, bases)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a path as text, a mapping as a dict, and a number of numpy as a plain one.
+
+    Raises:
+        TypeError: the value is something else.
+    """
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not a string, a number, a list or a mapping")
+
+
+def _configured(text: str, path: Path, overrides: Overrides, located: Located, bases: list[ConfigFile]) -> Config:
+    """Return the configuration that some located data are."""
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
     apply_settings(located, overrides.settings)

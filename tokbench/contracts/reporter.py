@@ -18,10 +18,25 @@ class ReporterSpec:
         name: the word under ``report: formats:`` in a configuration.
         summary: one line for ``tokbench list``.
         filename: the name of the file in the folder of the run.
-        render: ``render(results)`` returns the text of the file. It is a pure function and measures nothing.
+        render: ``render(results)`` returns the text of the file, or its bytes if it is not text. It is a pure function
+            and measures nothing.
+        requires: distributions that it needs; where one is missing, a run that asks for the format is refused.
+        install: what to type to get them; default: ``pip install`` with their names.
     """
 
     name: str
     summary: str
     filename: str
-    render: Callable[[Results], str]
+    render: Callable[[Results], str | bytes]
+    requires: tuple[str, ...] = ()
+    install: str = ""
+
+    def content(self, results: Results) -> bytes:
+        r"""Return the content of the file; text is UTF-8, and halves of surrogate pairs are written out.
+
+        >>> spec = ReporterSpec(name="n", summary="s", filename="n.txt", render=lambda results: "na\u00efve \ud800")
+        >>> spec.content(None)
+        b'na\xc3\xafve \\ud800'
+        """
+        rendered = self.render(results)
+        return rendered if isinstance(rendered, bytes) else rendered.encode("utf-8", "backslashreplace")

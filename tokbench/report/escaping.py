@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import Any, Final
 
 # Control, format, surrogate, private, unassigned; line and paragraph separator.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -96,6 +96,40 @@ def markdown_text(text: str) -> str:
     escaped = _MARKUP.sub(r"\\\g<0>", visible(text))
     escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _LINE_START.sub(lambda match: f"{match[0]}\\", escaped)
+
+
+_LATEX: Final = str.maketrans(
+    {
+        **{char: f"\\{char}" for char in "#$%&_{}"},
+        **{char: f"{{{char}}}" for char in "[]*-"},
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "`": r"\textasciigrave{}",
+        "'": r"\textquotesingle{}",
+        '"': r"{''}",
+        "†": r"$\dagger$",
+        "‡": r"$\ddagger$",
+        "◦": r"$\circ$",
+        "◐": r"$\odot$",
+        "×": r"$\times$",
+        "–": "--",
+        "…": r"\ldots{}",
+    }
+)
+"""Brackets and stars act behind the end of a row, and hyphens join to dashes."""
+
+
+def latex_text(text: str) -> str:
+    r"""Return the text escaped for LaTeX, in a table too; letters of all scripts stay as they are.
+
+    >>> print(latex_text("100 % of a_b & \\end{x}"))
+    100 \% of a\_b \& \textbackslash{}end\{x\}
+    """
+    return visible(text).translate(_LATEX)
 
 
 def spreadsheet_text(text: str) -> str:

@@ -144,7 +144,7 @@ class CellTables:
         if info.timed:
             digits = min(digits, _TIMED_DIGITS)
         style = style or style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
-        best = self._best(usable[0]) if len({cell.unit for cell in usable}) == 1 else set()
+        best = self.level_with_best(metric, corpus, group) if len({cell.unit for cell in usable}) == 1 else set()
         shown = {
             name: self._display_cell(cell, style, best=name in best) if cell else self._missing(name, corpus)
             for name, cell in cells.items()
@@ -254,18 +254,22 @@ class CellTables:
         sign = -1.0 if self.metric(metric).direction == "higher" else 1.0
         return sorted(pool, key=lambda cell: sign * (cell.value or 0.0))
 
-    def _best(self, cell: Cell) -> set[str]:
-        """Return the tokenizers that are best at the place of a cell, and those that cannot be told apart from them."""
-        metric = self.metric(cell.metric)
-        pool = self.competing(cell.metric, cell.corpus, cell.group)
-        if metric.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
+    def level_with_best(self, metric: str, corpus: str, group: str = WHOLE) -> set[str]:
+        """Return the tokenizers that are best at a place, and those that cannot be told apart from them.
+
+        Speeds are told apart if their intervals do not overlap, and all else by :meth:`tied`. The set is empty if
+        fewer than two compete, or if most are equal, as in a round trip without loss.
+        """
+        info = self.metric(metric)
+        pool = self.competing(metric, corpus, group)
+        if info.direction == "none" or len(pool) < 2:  # noqa: PLR2004 - one alone cannot be compared
             return set()
         top, *others = pool
         equal = {each.tokenizer for each in pool if each.value == top.value}
-        # Where most are equal, as in a round trip without loss, bold says nothing.
+        # Then bold says nothing.
         if 2 * len(equal) > len(pool):
             return set()
-        if metric.timed:
+        if info.timed:
             return equal | {each.tokenizer for each in others if overlap(each, top)}
         return equal | self.tied(top, others)
 

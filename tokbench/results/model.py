@@ -37,6 +37,9 @@ from tokbench.validation_messages import wrong_value
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pandas.io.formats.style import Styler
+
+    from tokbench.report.plots import Plots
 
 SCHEMA: Final = "tokbench-results/2"
 
@@ -110,6 +113,50 @@ class Results:
         import pandas as pd
 
         return pd.DataFrame([_row(cell) for cell in self.cells], columns=list(COLUMNS))
+
+    def table(self, name: str, corpus: str = "") -> Styler:
+        """Return one metric as a styled table for a notebook: a row for each group, a column for each tokenizer.
+
+        The best of a row is bold, ties with it too, and tokenizers that lose text are marked and pale, by the rules of
+        the report. The numbers are in ``.data``, a DataFrame with NaN where there is none.
+
+        Args:
+            name: the id of a metric, or the name of a family; of a family it is the first metric by which a summary
+                tells tokenizers apart.
+            corpus: the corpus to show; empty for all, whose rows are then named by corpus and group.
+
+        Raises:
+            InputError: the run has no such metric, family or corpus, or no number of it.
+
+        >>> cells = [Cell("a", "c", "*", "m", 1.5), Cell("a", "c", "en", "m", 1.5), Cell("b", "c", "en", "m", 2.0)]
+        >>> Results(name="r", cells=cells).table("m").data.loc["en"].to_dict()
+        {'a': 1.5, 'b': 2.0}
+        """
+        from tokbench.report.notebook import styled_table
+
+        return styled_table(self, name, corpus)
+
+    @property
+    def plot(self) -> Plots:
+        """The charts of the run, made with Altair: ``.plot.heat()``, ``.plot.curve()`` and ``.plot.speed()``.
+
+        They need the extra ``plot``: ``pip install 'tokbench[plot]'``.
+        """
+        from tokbench.report.plots import Plots
+
+        return Plots(self)
+
+    def __repr__(self) -> str:
+        """Return three lines: what ran, how it went, and what to do next."""
+        from tokbench.report.notebook import three_lines
+
+        return three_lines(self)
+
+    def _repr_html_(self) -> str:
+        """Return a small table of the run, and what to do next, for notebooks."""
+        from tokbench.report.notebook import small_page
+
+        return small_page(self)
 
     @property
     def failed(self) -> bool:

@@ -99,7 +99,7 @@ def write_reports(
         ("results.json", partial(_write, folder / "results.json", results.to_json)),
     ]
     files += [
-        (each.filename, partial(_write, folder / each.filename, partial(each.render, results))) for each in reporters
+        (each.filename, partial(_write, folder / each.filename, partial(each.content, results))) for each in reporters
     ]
     problems = []
     for done, (name, write) in enumerate(files):
@@ -129,5 +129,6 @@ def write_again(folder: Path, results: Results) -> list[str]:
     return [outcome.reason] if isinstance(outcome, Failure) else []
 
 
-def _write(path: Path, text: Callable[[], str]) -> None:
-    write_atomically(path, text().encode("utf-8", "backslashreplace"))
+def _write(path: Path, content: Callable[[], str | bytes]) -> None:
+    data = content()
+    write_atomically(path, data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))

@@ -22,7 +22,8 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.registry import load_registry, missing
 from tokbench.results.segmentation import Segmentation, SegmentedText
-from tokbench.runner.prepare import check, train_all
+from tokbench.runner.check import check
+from tokbench.runner.prepare import train_all
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext

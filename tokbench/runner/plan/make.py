@@ -264,7 +264,9 @@ class _Planner:
     def reporters(self) -> None:
         for k, name in enumerate(self._config.formats):
             spec = self._try(("report", "formats", k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
-            if spec is not None:
+            if spec is not None and (absent := missing(spec)):
+                self._problem(("report", "formats", k), f"format {name!r} {absent}")
+            elif spec is not None:
                 self._plan.reporters.append(spec)
         for family in self._registry.metrics:
             if family.companion:

@@ -1,0 +1,44 @@
+"""The command ``tokbench report``: it renders finished runs again, and measures nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tokbench.cli.options import common_options
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RESULTS...")
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    metavar="FORMAT",
+    help="A report format, such as latex; may be repeated [default: those of the run]. 'tokbench list reporters' names "
+    "them all.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The folder for the reports; with several runs, the folder of their folders [default: beside the results].",
+)
+@common_options
+def report(results: tuple[Path, ...], formats: tuple[str, ...], output: Path | None) -> None:
+    """Render the reports of finished runs again: RESULTS are folders of runs, or results.json files.
+
+    Nothing is measured, and results.json is left alone. A format has the same bytes as when the run itself wrote it.
+
+    Exit codes: 0 all reports were written, 1 one could not be rendered or written, 2 bad input.
+    """
+    from tokbench.report.render import render_reports
+
+    rendered = render_reports(results, formats, output)
+    for path in rendered.written:
+        click.echo(f"written: {path}")
+    for problem in rendered.problems:
+        click.echo(f"error: {problem}", err=True)
+    sys.exit(int(bool(rendered.problems)))

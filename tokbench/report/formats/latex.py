@@ -1,0 +1,128 @@
+r"""``tables.tex``: the main tables for a paper, to be used with ``\input``; they need booktabs and longtable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from tokbench import plugin
+from tokbench.plugin import WHOLE, ReporterSpec, Role, latex_text
+
+if TYPE_CHECKING:
+    from tokbench.plugin import DisplayCell, Report, Results
+
+_ARROWS: Final = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
+_HEAD: Final = r"""% Tables of {name}, written by tokbench.
+% In the preamble: \usepackage{{booktabs,longtable}}
+% Then: \input{{tables}}
+% Names that are not in Latin script need LuaLaTeX or XeLaTeX, and a font that has their letters.
+"""
+_BOLD: Final = (
+    "Bold: the best of a column and all that cannot be told apart from it, by a paired comparison where the run has "
+    "one, else because their 95 % intervals overlap; without either, the best number alone. Nothing is bold where all "
+    "are level; marked numbers (but those with ◦) do not compete"
+)
+_INTERVALS: Final = "In brackets: 95 % intervals"
+_NO_CELL: Final = "--"
+
+
+def render(results: Results) -> str:
+    """Return the tables: the headline metrics of whole corpora, and compression by group."""
+    report = plugin.Report(results)
+    name = " ".join(plugin.visible(results.name).split())
+    parts = [_HEAD.format(name=name), *(_overview(report, corpus) for corpus in report.tables.corpora)]
+    metric = report.tables.with_role(Role.TEXT_PER_TOKEN)
+    parts += [_by_group(report, metric, corpus) for corpus in report.tables.corpora]
+    return "\n".join(filter(None, parts))
+
+
+def _overview(report: Report, corpus: str) -> str:
+    """Return the headline metrics of one corpus: a row for each tokenizer, best first."""
+    columns = [column for column in report.overview.columns if column.corpus == corpus]
+    if not columns:
+        return ""
+    order = [name for name in columns[0].ranked() if not columns[0].cells[name].unbound]
+    bold = [report.tables.level_with_best(column.metric, corpus) for column in columns]
+    rows = [
+        [
+            latex_text(name),
+            *(_number(column.cells[name], name in best) for column, best in zip(columns, bold, strict=True)),
+        ]
+        for name in order
+    ]
+    cells = [column.cells[name] for column in columns for name in order]
+    caption = [f"Headline metrics on {corpus}", *_legend(report, cells, intervals=True)]
+    head = [["tokenizer", *(latex_text(each.short_label) + _ARROWS[each.direction] for each in columns)]]
+    head += [["", *(f"({latex_text(each.unit_label)})" if each.unit_label else "" for each in columns)]]
+    return _table(head, rows, caption, "whole-" + corpus)
+
+
+def _by_group(report: Report, metric: str, corpus: str) -> str:
+    """Return one metric by group: a row for each group, a column for each tokenizer."""
+    found = report.heat_map(metric, corpus)
+    if not found:
+        return ""
+    rows = []
+    for row in found.rows:
+        best = report.tables.level_with_best(metric, corpus, row.group)
+        cells = zip(found.tokenizers, row.cells, strict=True)
+        name = "whole corpus" if row.group == WHOLE else row.group
+        rows.append([latex_text(name), *(_number(cell, who in best, interval=False) for who, (cell, _) in cells)])
+    unit = f", {found.unit}" if found.unit else ""
+    caption = [f"{found.label}{unit}, by group of {corpus}"]
+    caption += _legend(report, [cell for row in found.rows for cell, _ in row.cells])
+    if found.left_out:
+        caption.append(found.left_out.removesuffix("."))
+    head = [["group" + _ARROWS[found.direction], *map(latex_text, found.tokenizers)]]
+    return _table(head, rows, caption, "groups-" + corpus)
+
+
+def _number(cell: DisplayCell, bold: bool, *, interval: bool = True) -> str:  # noqa: FBT001 - one word at each call
+    """Return a number with its marks and its interval; a word in the place of a number that is missing."""
+    if cell.value is None:
+        return rf"\textit{{{latex_text(cell.text)}}}" if not cell.unbound else _NO_CELL
+    text = latex_text(cell.text)
+    text = rf"\textbf{{{text}}}" if bold else text
+    share = rf"\,{latex_text(cell.share)}" if cell.share else ""
+    ends = rf" {{\scriptsize{{[}}{latex_text(cell.interval)}{{]}}}}" if interval and cell.interval else ""
+    return text + latex_text(cell.marks) + share + ends
+
+
+def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
+    """Return the sentences of a caption that explain bold numbers and marks."""
+    bold = _BOLD if report.tables.losses_checked else report.best_legend
+    shown = [_INTERVALS] if intervals and any(cell.interval for cell in cells) else []
+    return [bold[0].upper() + bold[1:], *shown, *plugin.legends(cells)]
+
+
+def _table(head: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], caption: Sequence[str], label: str) -> str:
+    r"""Return a table that may run over pages; its label has letters, digits and hyphens only."""
+    safe = "".join(char if char.isascii() and char.isalnum() else "-" for char in label)
+    heading = "\n".join(" & ".join(line) + r" \\" for line in head)
+    body = "\n".join(" & ".join(row) + r" \\" for row in rows)
+    text = " ".join(f"{latex_text(sentence)}." for sentence in caption)
+    return "\n".join([
+        rf"\begin{{longtable}}{{l{'r' * (len(head[0]) - 1)}}}",
+        rf"\caption{{{text}}}\label{{tab:{safe}}}\\",
+        r"\toprule",
+        heading,
+        r"\midrule",
+        r"\endfirsthead",
+        r"\toprule",
+        heading,
+        r"\midrule",
+        r"\endhead",
+        r"\bottomrule",
+        r"\endfoot",
+        body,
+        r"\end{longtable}",
+        "",
+    ])  # fmt: skip
+
+
+SPEC = ReporterSpec(
+    name="latex",
+    summary="the main tables for a paper, in LaTeX with booktabs",
+    filename="tables.tex",
+    render=render,
+)

@@ -1,0 +1,132 @@
+"""Renders the reports of finished runs again: nothing is measured, and no results are overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tokbench.contracts.reporter import ReporterSpec
+from tokbench.errors import InputError, Problem
+from tokbench.failures import Failure, attempt
+from tokbench.files import write_atomically
+from tokbench.registry import Registry, load_registry, missing
+from tokbench.results.model import NamedRun, Results
+
+_KEPT: Final = ("results.json", "states.bin")
+"""The files of a run that no report may replace."""
+
+_DEFAULT: Final = ("html", "md", "csv")
+"""The formats of results that do not say which they were written with."""
+
+
+class Rendered(NamedTuple):
+    """The outcome of rendering.
+
+    Attributes:
+        written: the files that were written.
+        problems: the formats that could not be rendered or written, each with the reason.
+    """
+
+    written: list[Path]
+    problems: list[str]
+
+
+class _Due(NamedTuple):
+    """One run: where its results are from, where its reports go, and their formats."""
+
+    results: Results
+    folder: Path
+    formats: Sequence[ReporterSpec]
+
+
+def render_reports(paths: Sequence[str | Path], formats: Sequence[str] = (), output: Path | None = None) -> Rendered:
+    """Write the reports of finished runs again. All input is checked before the first file is written.
+
+    Args:
+        paths: the folders of the runs, or their ``results.json``.
+        formats: names of report formats; empty for those of each run.
+        output: the folder for the reports, or, with several runs, the folder of their folders, which have the names of
+            the runs; ``None`` writes beside the results of each run.
+
+    Raises:
+        InputError: there is no such format, it needs a library that is missing, two runs have the same name, or the
+            folder holds the results of another run.
+        ResultsError: a run has no results, or they are damaged.
+    """
+    registry = load_registry()
+    chosen = [_format(registry, name) for name in dict.fromkeys(formats)]
+    runs = [NamedRun.read(path) for path in paths]
+    folders = _folders(runs, output)
+    due = [_Due(run.results, folder, chosen or _own(registry, run)) for run, folder in zip(runs, folders, strict=True)]
+    rendered = Rendered([], [])
+    for each in due:
+        _make(each.folder)
+        for spec in each.formats:
+            _write(each, spec, rendered)
+    return rendered
+
+
+def _format(registry: Registry, name: str) -> ReporterSpec:
+    """Return a report format that can be used here.
+
+    Raises:
+        InputError: there is no such format, it lacks a library, or it would replace the results.
+    """
+    spec = registry.reporters.get(name)
+    if absent := missing(spec):
+        raise InputError(f"format {name!r} {absent}")
+    if spec.filename in _KEPT or Path(spec.filename).name != spec.filename:
+        raise InputError(f"format {name!r} would write {spec.filename!r}, which is not a report; nothing was written")
+    return spec
+
+
+def _own(registry: Registry, run: NamedRun) -> list[ReporterSpec]:
+    """Return the formats that a run was written with, and those that come with its metrics."""
+    names = dict.fromkeys(run.results.config.formats or _DEFAULT)
+    came = {each.companion for each in registry.metrics if each.companion and each.name in run.results.families}
+    return [_format(registry, name) for name in [*names, *sorted(came - set(names))]]
+
+
+def _folders(runs: Sequence[NamedRun], output: Path | None) -> list[Path]:
+    """Return the folder for the reports of each run.
+
+    Raises:
+        InputError: two runs would share a folder, a name is not that of a folder, or it has other results.
+    """
+    problems, found = [], list[Path]()
+    for run in runs:
+        path = Path(run.name)
+        source = path / "results.json" if path.is_dir() else path
+        name = run.results.name
+        if output is not None and len(runs) > 1 and (Path(name).name != name or name in {"", ".."}):
+            problems.append(Problem(run.name, f"the name of the run, {name!r}, cannot be that of a folder"))
+        folder = source.parent if output is None else output / name if len(runs) > 1 else output
+        if folder in found:
+            other = runs[found.index(folder)].name
+            message = f"its reports would replace those of {other} in {folder}; render them one by one, each with -o"
+            problems.append(Problem(run.name, message))
+        elif (there := folder / "results.json").exists() and not there.samefile(source):
+            message = f"holds the results of another run than {run.name}; choose another folder with -o"
+            problems.append(Problem(str(folder), message))
+        found.append(folder)
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"cannot be written to: {error.strerror}; choose another with -o"
+        raise InputError([Problem(str(folder), message)]) from error
+
+
+def _write(due: _Due, spec: ReporterSpec, rendered: Rendered) -> None:
+    path = due.folder / spec.filename
+    outcome = attempt(lambda: write_atomically(path, spec.content(due.results)), str(path))
+    if isinstance(outcome, Failure):
+        rendered.problems.append(outcome.reason)
+    else:
+        rendered.written.append(path)

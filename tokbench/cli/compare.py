@@ -24,8 +24,9 @@ _SUFFIXES = (".md", ".html", ".json")
     metavar="RULE",
     help="A change that fails the comparison, such as 'fertility[hi] > +2%', 'roundtrip_exact < 0' or "
     "'mine: encode_mb_per_s < -10% significantly'. In brackets is a group, CORPUS/GROUP, or 'each' for every group; "
-    "without them it is the whole corpus. With 'significantly' the whole interval must be beyond the limit, if there "
-    "is one. May be given several times.",
+    "without them it is the whole corpus. With 'significantly' chance must not explain that the limit is passed: the "
+    "p-value is at most 0.05 after Holm's correction over all numbers of the rule, where there is an interval. "
+    "May be given several times.",
 )
 @click.option(
     "-o",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from tokbench.contracts.metric import Role
-from tokbench.metrics.jackknife import holm, leave_out, spread
+from tokbench.metrics.jackknife import Spread, holm, leave_out, spread
 from tokbench.metrics.sums import Sums
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
@@ -49,6 +49,8 @@ class CellChange:
         ratio, ratio_low, ratio_high: ``after / before - 1`` and its 95 % interval; ``None`` where there is none.
         p, p_holm: the p-value of the difference, and the same corrected for all compared cells of the metric (Holm
             1979); ``None`` if there is no interval.
+        spread, ratio_spread: how the difference and the ratio vary when groups of documents are left out, from which
+            the intervals come; ``None`` where there is no such interval, as of a speed.
         lossy: ``True`` if the other run does not give every text back here, and a loss may improve the number.
         reason: why there is no difference, or why it has no interval; empty if it has one, or if nothing changed.
     """
@@ -69,6 +71,8 @@ class CellChange:
     ratio_high: float | None = None
     p: float | None = None
     p_holm: float | None = None
+    spread: Spread | None = None
+    ratio_spread: Spread | None = None
     lossy: bool = False
     reason: str = ""
 
@@ -97,6 +101,16 @@ class CellChange:
             return "worse"
         return "other" if self.lossy else "better"
 
+    @property
+    def row(self) -> dict[str, str | float | bool | None]:
+        """The columns of a table: every field but the spreads, and the verdict."""
+        return {name: getattr(self, name) for name in self.columns()}
+
+    @classmethod
+    def columns(cls) -> list[str]:
+        """Return the names of the columns of :attr:`row`, in order."""
+        return [name for name in cls.__dataclass_fields__ if not name.endswith("spread")] + ["verdict"]
+
 
 @dataclass(kw_only=True)
 class Comparison:
@@ -124,11 +138,10 @@ class Comparison:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The changes as a table, a row for each number, with the fields of :class:`CellChange` and its verdict."""
+        """The changes as a table, a row for each number; see :attr:`CellChange.row`."""
         import pandas as pd
 
-        columns = [*CellChange.__dataclass_fields__, "verdict"]
-        return pd.DataFrame([[getattr(each, name) for name in columns] for each in self.changes], columns=columns)
+        return pd.DataFrame([each.row for each in self.changes], columns=CellChange.columns())
 
     def __repr__(self) -> str:
         """Return three lines: the runs, the number of changes of each sort, and what to do next."""
@@ -278,12 +291,13 @@ class _Comparer:
         if not found.error:
             return replace(change, low=change.difference, high=change.difference, p=0.0)
         low, high = found.ends(change.difference)
-        change = replace(change, low=low, high=high, p=found.p_value(change.difference))
+        change = replace(change, low=low, high=high, p=found.p_value(change.difference), spread=found)
         if change.ratio is None or not without[0].all():
             return change
         relative = spread(without[1] / without[0])
-        ends = relative.around(change.ratio + 1) if relative and relative.error else (change.ratio + 1,) * 2
-        return replace(change, ratio_low=ends[0] - 1, ratio_high=ends[1] - 1)
+        relative = relative if relative and relative.error else None
+        ends = relative.around(change.ratio + 1) if relative else (change.ratio + 1,) * 2
+        return replace(change, ratio_low=ends[0] - 1, ratio_high=ends[1] - 1, ratio_spread=relative)
 
     @cached_property
     def _states(self) -> tuple[_States, _States]:

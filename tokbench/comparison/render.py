@@ -235,17 +235,16 @@ def small_page(comparison: Comparison) -> str:
 def as_json(page: ComparisonPage) -> str:
     """Return a comparison as JSON: every change, and the rules that are broken."""
     comparison = page.comparison
-    changes = [{**asdict(each), "verdict": each.verdict} for each in comparison.changes]
     body = {
         "schema": "tokbench-comparison/1",
         "baseline": comparison.baseline,
         "other": comparison.other,
-        "failed": [{"rule": failed.rule.text, **asdict(failed.change)} for failed in page.failed],
+        "failed": [{"rule": failed.rule.text, **failed.change.row} for failed in page.failed],
         "tokenizers": comparison.tokenizers,
         "appeared": comparison.appeared,
         "vanished": comparison.vanished,
         "refused": comparison.refused,
         "notes": comparison.notes,
-        "changes": changes,
+        "changes": [each.row for each in comparison.changes],
     }
     return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,217 @@
+"""The plugin for pytest and the assertions: cases of a suite, the fixture, and messages that say what to do."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import tokbench
+from tokbench.testing import assert_lossless, assert_not_worse, assert_same_ids
+
+SUITE = """
+schema: tokbench/1
+name: suite
+corpora:
+  text: {source: text, path: "*.txt", document: line}
+tokenizers:
+  bytes: {backend: utf8_bytes}
+  mine: {backend: naive_bpe, train: {corpus: text, vocab_size: 270}}
+  absent: {backend: tiktoken, path: nowhere.tiktoken, pattern: gpt2, optional: true}
+metrics: [compression]
+"""
+
+
+class Reports:
+    """Keeps the outcome of every test of a session."""
+
+    def __init__(self):
+        self.found = {}
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" or report.outcome != "passed":
+            self.found[report.nodeid] = report.outcome
+
+
+@pytest.fixture
+def session(tmp_path, monkeypatch):
+    """Run pytest in this process, in a folder with a suite and a test file."""
+    (tmp_path / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    (tmp_path / "a.txt").write_text("one line of text\nand another line\n" * 50, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider -p no:xdist\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    installed = any(each.name == "tokbench" for each in entry_points(group="pytest11"))
+
+    def run(test="", *options):
+        (tmp_path / "test_own.py").write_text(test, encoding="utf-8")
+        sys.modules.pop("test_own", None)
+        reports = Reports()
+        plugin = [] if installed else ["-p", "tokbench.pytest_plugin"]
+        code = pytest.main([*plugin, *map(str, options)], plugins=[reports])
+        return code, reports.found
+
+    return run
+
+
+def test_each_tokenizer_on_each_corpus_is_a_benchmark_with_its_throughput(session, tmp_path):
+    code, found = session("", "--tokbench", "suite.yaml", "--benchmark-json", "b.json", "--benchmark-min-rounds=3")
+    assert code == 0
+    assert found == {
+        "suite.yaml::encode[bytes-text]": "passed",
+        "suite.yaml::encode[mine-text]": "passed",
+        "suite.yaml::encode[absent-text]": "skipped",
+    }
+    one, two = json.loads((tmp_path / "b.json").read_text("utf-8"))["benchmarks"]
+    assert (one["fullname"], one["group"], one["stats"]["rounds"]) == (
+        "suite.yaml::encode[bytes-text]",
+        "encode text",
+        3,
+    )
+    n_bytes = 50 * len("one line of textand another line")
+    assert (one["extra_info"]["bytes"], one["extra_info"]["tokens"]) == (n_bytes, n_bytes)
+    assert one["extra_info"]["mb_per_s"] == pytest.approx(n_bytes / one["stats"]["median"] / 1e6)
+    assert (two["extra_info"]["tokenizer"], two["extra_info"]["backend"]) == ("mine", "naive_bpe")
+    assert two["extra_info"]["tokens"] < n_bytes
+
+
+TESTS = """
+import pytest
+
+def test_of_the_suite(tokbench_tokenizer):
+    assert tokbench_tokenizer.decode(tokbench_tokenizer.encode("a line")) == "a line"
+
+@pytest.mark.parametrize("tokbench_tokenizer", [{"backend": "utf16_units"}], indirect=True)
+def test_of_its_own(tokbench_tokenizer):
+    assert tokbench_tokenizer.vocab_size == 65536
+"""
+
+
+def test_the_fixture_is_each_tokenizer_of_the_suite_or_what_the_test_names(session):
+    code, found = session(TESTS, "--tokbench=suite.yaml", "--benchmark-skip", "-k", "test_of")
+    assert code == 0
+    assert found == {
+        "test_own.py::test_of_the_suite[bytes]": "passed",
+        "test_own.py::test_of_the_suite[mine]": "passed",
+        "test_own.py::test_of_the_suite[absent]": "skipped",
+        "test_own.py::test_of_its_own[tokbench_tokenizer0]": "passed",
+    }
+
+
+def test_without_a_suite_the_fixture_says_what_to_type(session, capsys):
+    code, found = session(TESTS)
+    assert (code, sorted(found.values())) == (1, ["failed", "passed"])
+    assert "run pytest --tokbench SUITE, or name one" in capsys.readouterr().out
+
+
+def test_a_wrong_suite_is_told_with_its_place(session, tmp_path, capsys):
+    (tmp_path / "wrong.yaml").write_text(SUITE.replace("vocab_size", "vocab_sise"), encoding="utf-8")
+    assert session("", "--tokbench", "wrong.yaml")[0] == pytest.ExitCode.USAGE_ERROR
+    assert "wrong.yaml:8:" in capsys.readouterr().err
+    assert session("", "--tokbench", "quickstrat")[0] == pytest.ExitCode.USAGE_ERROR
+    assert "did you mean" in capsys.readouterr().err
+
+
+def test_without_pytest_benchmark_the_option_says_what_to_install(session, capsys):
+    code, _ = session("", "--tokbench", "suite.yaml", "-p", "no:benchmark")
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "pip install pytest-benchmark" in capsys.readouterr().err
+
+
+def test_importing_the_plugin_loads_nothing_heavy():
+    code = (
+        "import pytest, sys, time; start = time.perf_counter(); import tokbench.pytest_plugin; "
+        "print(time.perf_counter() - start, *(m for m in sys.modules if m.startswith(('tokbench', 'numpy', 'pandas'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, *modules = done.stdout.split()
+    assert set(modules) == {"tokbench", "tokbench.pytest_plugin"}
+    assert float(seconds) < 0.05  # 1 to 3 ms where nothing else runs
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A run, and one with a smaller vocabulary."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "a.txt").write_text("".join(f"line {k} of the text\n" for k in range(300)), encoding="utf-8")
+    found = []
+    for size in (290, 270):
+        path = folder / f"{size}.yaml"
+        path.write_text(SUITE.replace("270", str(size)).replace("name: suite", f'name: "{size}"'), encoding="utf-8")
+        found.append(tokbench.run(path, folder / str(size), workers=0))
+    return folder, found
+
+
+def test_a_run_that_is_not_worse_passes(runs):
+    folder, (one, two) = runs
+    assert_not_worse(one, one, "+0%")
+    assert_not_worse(one, two, "+0%")
+    assert_not_worse(two, one, "+90%")
+    assert_not_worse(folder / "290", folder / "270", "0.001", metrics=["compression_ratio"], each_group=True)
+
+
+def test_a_run_that_is_worse_fails_with_the_numbers(runs):
+    _, (one, two) = runs
+    with pytest.raises(AssertionError) as caught:
+        assert_not_worse(two, one, "+1%", significantly=True)
+    first, *rows, last = str(caught.value).splitlines()
+    assert first == "3 numbers are worse than in the baseline by more than 1%:"
+    assert all(row.startswith("  mine on text, whole corpus: ") for row in rows)
+    assert any("compression_ratio" in row and "95 % interval" in row for row in rows)
+    assert last == "type next: tokbench compare BASELINE RUN, with the folders of both runs"
+
+
+@pytest.mark.parametrize(
+    ("limit", "metrics", "message"),
+    [
+        ("a bit", (), "limit 'a bit' is not a number; write it as '+1%' or '0.02'"),
+        ("+1%", ["compresion_ratio"], "no run has a metric 'compresion_ratio'; did you mean 'compression_ratio'?"),
+        ("+1%", ["bytes"], "no direction of 'bytes' is better"),
+    ],
+)
+def test_an_assertion_that_compares_nothing_is_refused(runs, limit, metrics, message):
+    with pytest.raises(tokbench.InputError, match="assert_not_worse") as caught:
+        assert_not_worse(runs[1][0], runs[1][1], limit, metrics=metrics)
+    assert message in str(caught.value)
+
+
+def test_other_ids_are_shown_with_document_position_and_the_smallest_text():
+    texts = ["the the the", "plain", "x" * 40 + " the \N{SNOWMAN} end"]
+    one = tokbench.train("naive_bpe", texts[:2], 260)
+    two = tokbench.train("naive_bpe", texts[:1], 258)
+    assert_same_ids(two, two, texts)
+    with pytest.raises(AssertionError) as caught:
+        assert_same_ids(one, tokbench.load("utf8_bytes"), texts[1:])
+    message = str(caught.value)
+    assert "document 1: token 41 is " in message
+    assert ">>>" in message
+    smallest = message.split("the smallest text that was found: ")[1].splitlines()[0]
+    assert len(eval(smallest)) == 2
+    assert message.endswith(f"type next: tokenizer.encode({smallest})")
+
+
+def test_ids_that_end_too_early_differ_at_the_end():
+    class Short:
+        vocab_size = 256
+
+        def encode(self, text, /):
+            return list(text.encode())[:3]
+
+        def decode(self, ids, /):
+            return bytes(ids).decode()
+
+    with pytest.raises(AssertionError, match="document 0: token 3 is missing, and 101 in the reference"):
+        assert_same_ids(Short(), tokbench.load("utf8_bytes"), ["three"])
+    with pytest.raises(AssertionError, match="document 1 does not come back: at character 3 it has 'ee', and its end"):
+        assert_lossless(Short(), ["one", "three"])
+
+
+@pytest.mark.slow
+def test_histories_are_stored_and_compared_by_the_command_of_pytest_benchmark(session, tmp_path):
+    assert session("", "--tokbench=suite.yaml", "--benchmark-save=one")[0] == 0
+    assert session("", "--tokbench=suite.yaml", "--benchmark-save=two", "--benchmark-compare")[0] == 0
+    command = Path(sys.executable).with_name("pytest-benchmark")
+    done = subprocess.run([command, "compare"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    for name in ("encode[mine-text] (0001_one)", "encode[mine-text] (0002_two)"):
+        assert name in done.stdout

@@ -1,0 +1,140 @@
+"""The tokenizers and texts of a configuration in this process, for tests that call them."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tokbench.config.read import read_config
+from tokbench.contracts.tokenizer import Tokenizer, WarmsUp
+from tokbench.corpus.corpus import Reading
+from tokbench.errors import BackendError, BackendUnavailable
+from tokbench.failures import Failure, attempt
+from tokbench.progress import RunProgress
+from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_one, worker_pool
+from tokbench.runner.workers.executor import Executor
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
+from tokbench.runner.workers.worker import TokenizerJob
+
+MAX_BYTES: Final = 2_000_000
+"""UTF-8 bytes of a corpus that are given at most."""
+
+
+class SuiteCase(NamedTuple):
+    """A tokenizer on a corpus."""
+
+    tokenizer: str
+    corpus: str
+
+
+class Suite:
+    r"""A configuration whose tokenizers run in this process: a crash of one ends the process.
+
+    Args:
+        name: a YAML file, or the name of a suite that ships with tokbench.
+
+    Attributes:
+        name: the name that was given.
+        cases: every tokenizer on every corpus on which it is measured, in the order of the file.
+
+    Raises:
+        InputError: something is wrong with the configuration; the message has every problem with its place.
+
+    >>> from pathlib import Path
+    >>> import tempfile
+    >>> text = "schema: tokbench/1\\nname: s\\ncorpora: {c: {source: sample, part: code}}\\n"
+    >>> path = Path(tempfile.mkdtemp(), "s.yaml")
+    >>> _ = path.write_text(text + "tokenizers: {bytes: {backend: utf8_bytes}}\\nmetrics: [compression]\\n")
+    >>> suite = Suite(str(path))
+    >>> suite.cases, suite.tokenizer("bytes").encode("a"), len(suite.texts("c"))
+    ([SuiteCase(tokenizer='bytes', corpus='c')], [97], 24)
+    >>> suite.close()
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._open = ExitStack()
+        config = read_config(Path(name))
+        pool = self._open.enter_context(worker_pool(config, RunProgress(), Executor(0)))
+        self._pool: WorkerPool = pool
+        try:
+            self._checked: Checked = check(config, pool)
+        except BaseException:
+            self.close()
+            raise
+        self._prepared = {each.name: each for each in self._checked.prepared}
+        plan = self._checked.plan
+        self.cases = [
+            SuiteCase(name, corpus)
+            for corpus in plan.measured
+            for name in self._prepared
+            if name in plan.names_on(corpus)
+        ]
+
+    @property
+    def tokenizers(self) -> list[str]:
+        """The names of the tokenizers."""
+        return list(self._prepared)
+
+    def close(self) -> None:
+        """Forget the tokenizers."""
+        self._open.close()
+
+    def tokenizer(self, name: str) -> Tokenizer:
+        """Return a tokenizer; it is trained now if the configuration trains it, and only once.
+
+        Raises:
+            BackendUnavailable: it is optional and cannot be used here.
+            BackendError: it cannot be trained.
+        """
+        each = self._prepared[name]
+        if each.planned.train_on and not each.facts and not each.failure:
+            each = self._prepared[name] = train_one(self._checked.plan, each, self._pool)
+        if each.failure:
+            raise (BackendUnavailable if each.planned.optional else BackendError)(f"{name}: {each.failure.reason}")
+        loaded = self._pool.ask(TokenizerJob((name,), "loading", "", lambda tokenizer: tokenizer))
+        if isinstance(loaded, WorkerDied):
+            loaded = loaded.failure
+        if isinstance(loaded, Failure):
+            raise BackendError(f"{name}: {loaded.reason}")
+        found: Tokenizer = loaded
+        return found
+
+    def facts(self, name: str) -> PreparedTokenizer:
+        """Return what is known of a tokenizer, such as its size and engine."""
+        return self._prepared[name]
+
+    def texts(self, corpus: str) -> list[str]:
+        """Return the evaluated documents of a corpus; of more than 2 MB a share, chosen by hash.
+
+        Raises:
+            BackendError: the text can no longer be read.
+        """
+        share = min(1.0, MAX_BYTES / max(1, self._checked.plan.surveys[corpus].evaluated_bytes))
+        reading = Reading({corpus: self._checked.plan.corpora[corpus].evaluation()})
+        found = [text for text in reading if zlib.crc32(text.encode()) < share * 2**32]
+        for failure in reading.failures.values():
+            raise BackendError(failure.reason)
+        return found
+
+
+def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
+    """Yield copies without end, each warm, but with empty caches; or the tokenizer itself if it cannot be copied.
+
+    >>> import tokbench
+    >>> tokenizer = tokbench.load("utf8_bytes")
+    >>> next(fresh_copies(tokenizer)) is tokenizer
+    False
+    """
+    packed = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL))
+    while True:
+        copy = packed if isinstance(packed, Failure) else attempt(lambda: pickle.loads(packed))  # noqa: S301 - made above
+        fresh: Tokenizer = tokenizer if isinstance(copy, Failure) else copy
+        if isinstance(fresh, WarmsUp):
+            fresh.warm_up()
+        fresh.encode("the first call may load something")
+        yield fresh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -23,7 +24,7 @@ class Decoder:
 
     Args:
         tokens: the bytes of each id, ``b""`` for one that stands for no text.
-        compiled: whether batches may be joined by compiled code, once there were enough of them.
+        compiled: ``True`` if batches may be joined by compiled code, once numba is loaded or there were enough of them.
 
     >>> decoder = Decoder([b"a", b"", b"\xc3"])
     >>> decoder([0, 1, 2])
@@ -36,7 +37,7 @@ class Decoder:
     def __init__(self, tokens: Sequence[bytes], *, compiled: bool = True) -> None:
         # A dict, not a list: the lookup fails for every id that does not exist, negative ones too.
         self._bytes_of = dict(enumerate(tokens))
-        self._compiled = compiled and has_numba()
+        self._compiled = compiled
         self._decoded = 0
 
     def __call__(self, ids: Sequence[int]) -> str:
@@ -52,7 +53,21 @@ class Decoder:
         try:
             return b"".join(map(self._bytes_of.__getitem__, ids))
         except KeyError as error:
-            raise ValueError(f"id {error} is not in the vocabulary of {len(self._bytes_of)} ids") from None
+            raise self._unknown(error) from None
+
+    def token_bytes(self, token_id: int) -> bytes:
+        """Return the bytes of one id.
+
+        Raises:
+            ValueError: it does not exist.
+        """
+        try:
+            return self._bytes_of[token_id]
+        except KeyError as error:
+            raise self._unknown(error) from None
+
+    def _unknown(self, token_id: object) -> ValueError:
+        return ValueError(f"id {token_id} is not in the vocabulary of {len(self._bytes_of)} ids")
 
     def decode_batch(self, encoded: Encoded) -> list[str]:
         """Decode all documents.
@@ -61,7 +76,8 @@ class Decoder:
             ValueError: one of the ids does not exist.
         """
         self._decoded += len(encoded.ids)
-        join = self._join_compiled if self._compiled and self._decoded >= _WORTH_COMPILED else self._join_slab
+        worth = self._decoded >= _WORTH_COMPILED or "numba" in sys.modules
+        join = self._join_compiled if self._compiled and worth and has_numba() else self._join_slab
         texts: list[str] = []
         for ids, offsets in _slabs(encoded):
             data, ends = join(ids, offsets)
@@ -69,8 +85,11 @@ class Decoder:
         return texts
 
     def _join_slab(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
+        import numpy as np
+
         data = self.join(ids.tolist())
-        return memoryview(data), self._ends(ids, offsets)
+        ends: list[int] = np.append(0, np.cumsum(self._lengths[ids]))[offsets].tolist()
+        return memoryview(data), ends
 
     def _join_compiled(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> tuple[memoryview, list[int]]:
         import numpy as np
@@ -79,31 +98,20 @@ class Decoder:
 
         if len(ids) and (highest := int(ids.max())) >= len(self._bytes_of):
             self.join([highest])  # raises
-        ends = self._ends(ids, offsets)
-        out = np.empty(ends[-1] + 8, np.uint8)
-        join_tokens(np.ascontiguousarray(ids), self._flat, self._starts, out)
-        return memoryview(out), ends  # type: ignore[arg-type] # an array has a buffer
-
-    def _ends(self, ids: NDArray[np.uint32], offsets: NDArray[np.int64]) -> list[int]:
-        """Return where in the bytes of all ids each document starts, and the last one ends."""
-        import numpy as np
-
-        upto = np.zeros(len(ids) + 1, np.int64)
-        np.cumsum(self._lengths[ids], out=upto[1:])
-        ends: list[int] = upto[offsets].tolist()
-        return ends
+        out, ends = join_tokens(np.ascontiguousarray(ids), offsets, self._flat, self._starts)
+        return memoryview(out), ends.tolist()
 
     @cached_property
-    def _starts(self) -> NDArray[np.int64]:
+    def _starts(self) -> NDArray[np.uint64]:
         import numpy as np
 
-        return np.cumsum([0, *map(len, self._bytes_of.values())], dtype=np.int64)
+        return np.cumsum([0, *map(len, self._bytes_of.values())], dtype=np.uint64)
 
     @cached_property
     def _lengths(self) -> NDArray[np.int64]:
         import numpy as np
 
-        return np.diff(self._starts)
+        return np.diff(self._starts).astype(np.int64)
 
     @cached_property
     def _flat(self) -> NDArray[np.uint8]:

@@ -201,7 +201,7 @@ class BPETokenizer:
         Raises:
             ValueError: ``token_id`` is not in ``range(vocab_size)``.
         """
-        return self._decoder.join([token_id])
+        return self._decoder.token_bytes(token_id)
 
     def decode(self, ids: Sequence[int], /) -> str:
         """Decode ids; bytes that are not UTF-8 become U+FFFD.

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
+import numpy as np
+
+from tokbench_plugins.bpe.compiled.encode_chunks import word_at
 from tokbench_plugins.bpe.compiled.jit import compiled
 
-_SHORT = 8  # bytes, written in one go
+_ONE, _EIGHT = np.uint64(1), np.uint64(8)
 
 
 @compiled
-def join_tokens(
-    ids: NDArray[np.uint32], tokens: NDArray[np.uint8], starts: NDArray[np.int64], out: NDArray[np.uint8]
-) -> int:
-    """Write the bytes of all ids one after the other.
+def join_tokens(ids: Any, offsets: Any, tokens: Any, starts: Any) -> Any:
+    """Return the bytes of all ids, one after the other, and where each document has its bytes.
 
     Args:
         ids: uint32[n].
+        offsets: int64[d + 1], where the ids of each document begin, and where the last ones end.
         tokens: uint8[m + 8], the bytes of all tokens.
-        starts: int64[ids there are + 1], where each token starts and the last one ends.
-        out: uint8[as many bytes as the ids have, + 8].
+        starts: uint64[ids there are + 1], where each token starts and the last one ends.
 
     Returns:
-        How many bytes the ids have.
+        uint8[as many bytes as the ids have, + 8]; int64[d + 1], where the bytes of each document begin, and where the
+        last ones end.
     """
-    written = 0
-    for token in ids:
-        start = starts[token]
-        size = starts[token + 1] - start
-        for i in range(_SHORT):  # more than the token has, maybe; the next one is written over it
-            out[written + i] = tokens[start + i]
-        for i in range(_SHORT, size):
-            out[written + i] = tokens[start + i]
-        written += size
-    return written
+    size = _EIGHT
+    for k in range(len(ids)):
+        token = np.uint64(ids[k])
+        size += starts[token + _ONE] - starts[token]
+    out = np.empty(size, np.uint8)
+    ends = np.zeros(len(offsets), np.int64)
+    written = np.uint64(0)
+    for document in range(len(offsets) - 1):
+        for k in range(offsets[document], offsets[document + 1]):
+            token = np.uint64(ids[k])
+            at, end, to = starts[token], starts[token + _ONE], written
+            written += end - at
+            while True:  # eight bytes in one go: more than the token has, maybe, and the next one is written over them
+                word = word_at(tokens, at)
+                for i in range(8):
+                    out[to + np.uint64(i)] = np.uint8(word >> np.uint64(8 * i))
+                at, to = at + _EIGHT, to + _EIGHT
+                if at >= end:
+                    break
+        ends[document + 1] = written
+    return out, ends

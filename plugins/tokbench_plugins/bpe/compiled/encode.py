@@ -13,7 +13,7 @@ The cache is as large as the vocabulary demands and never grows: 40 MB for 100,0
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from threading import Lock
 from typing import Any, Final
 
@@ -25,7 +25,6 @@ from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import (
     HIGHEST_ID,
-    byte_pairs,
     lanes,
     merge_chunks,
     merge_long_chunk,
@@ -142,20 +141,14 @@ def _merging(vocabulary: Vocabulary) -> Any:
 
     Where ids rise with the ranks of merges, as in published vocabularies, an id serves as the rank: one look-up less.
     """
-    merges = np.array(vocabulary.merges, np.int64).reshape(-1, 3)
+    merges = np.fromiter(chain.from_iterable(vocabulary.merges), np.int64, 3 * len(vocabulary.merges)).reshape(-1, 3)
     made = merges[:, 2]
     ranks_are_ids = bool((np.diff(made) > 0).all())
     ranks = made if ranks_are_ids else np.arange(len(merges))
-    first_made = dict(zip(reversed(made.tolist()), reversed(ranks.tolist()), strict=True))
-    in_order = ranks_are_ids and all(
-        max(first_made.get(left, -1), first_made.get(right, -1)) < rank
-        for (left, right, _), rank in zip(vocabulary.merges, ranks.tolist(), strict=True)
-    )
-    byte_ids = np.array(vocabulary.byte_ids, np.uint32)
     tables = pair_tables(np.column_stack([merges[:, :2], ranks]))
     made_by = np.zeros(int(ranks.max(initial=0)) + 1, np.uint32)
     made_by[ranks] = made
-    return byte_ids, byte_pairs(vocabulary, ranks.tolist(), in_order=in_order), *tables, made_by, ranks_are_ids
+    return np.array(vocabulary.byte_ids, np.uint32), *tables, made_by, ranks_are_ids
 
 
 def _known_tokens(

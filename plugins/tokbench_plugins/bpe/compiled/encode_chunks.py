@@ -68,7 +68,7 @@ class Tables(NamedTuple):
 
 
 @compiled
-def _word(data: Any, at: Any) -> Any:
+def word_at(data: Any, at: Any) -> Any:
     """Return eight bytes as one number, the first one lowest: a single load."""
     word = np.uint64(data[at])
     for i in range(1, 8):
@@ -88,17 +88,17 @@ def key_of(data: Any, start: Any, length: Any) -> Any:
     """Return the key of a chunk (for a long one without the place) and its hash."""
     if length <= _U15:
         low = min(length, _U8)  # no branches here: they would be mispredicted for every other word
-        first = _word(data, start) & (_ALL >> (_U8 * (_U8 - low)))
-        second = _word(data, start + _U8) & ((_U1 << (_U8 * (length - low))) - _U1)
+        first = word_at(data, start) & (_ALL >> (_U8 * (_U8 - low)))
+        second = word_at(data, start + _U8) & ((_U1 << (_U8 * (length - low))) - _U1)
         second |= length << _U56
         return first, second, _mix(first, second)
     mixed = length
     at = start
     end = start + length - _U8
     while at < end:
-        mixed = _mix(mixed, _word(data, at))
+        mixed = _mix(mixed, word_at(data, at))
         at += _U8
-    mixed = _mix(mixed, _word(data, end))
+    mixed = _mix(mixed, word_at(data, end))
     return mixed, _LONG | (length << _U40), mixed
 
 
@@ -114,10 +114,10 @@ def _same_bytes(a: Any, at_a: Any, b: Any, at_b: Any, length: Any) -> Any:
     last = length - _U8
     at = _U0
     while at < last:
-        if _word(a, at_a + at) != _word(b, at_b + at):
+        if word_at(a, at_a + at) != word_at(b, at_b + at):
             return False
         at += _U8
-    return _word(a, at_a + last) == _word(b, at_b + last)
+    return word_at(a, at_a + last) == word_at(b, at_b + last)
 
 
 @compiled

@@ -46,7 +46,8 @@ from tokbench.runner.merge import merge_runs
 from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_all, worker_pool
 from tokbench.runner.probe import Probed, probe
 from tokbench.runner.stored import StoredWork
-from tokbench.runner.time import Untimed, time_all
+from tokbench.runner.time import time_all
+from tokbench.runner.untimed import Untimed
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import WorkerPool

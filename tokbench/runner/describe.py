@@ -243,7 +243,7 @@ def describe_metrics(
             headline=metric.headline,
             loss_cannot_help=metric.loss_cannot_help,
             role=metric.role or "",
-            timed=family.timed is not None,
+            timed=family.clocked,
             corpora=list(bound.get(family.name, ())),
             ratio_of=list(ratios.get(metric.id, ())),
         )

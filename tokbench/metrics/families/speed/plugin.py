@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tokbench.metrics.families.speed.measure import VALUES, Speed, SpeedOptions
+from tokbench.metrics.families.speed.measure import RATIO, VALUES, Speed, SpeedOptions
 from tokbench.plugin import MetricFamily, hookimpl
 
 
@@ -15,7 +15,7 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
         MetricFamily(
             name="speed",
             summary="MB/s of encoding and decoding: one thread, unseen text, interleaved rounds",
-            values=VALUES,
+            values=(*VALUES, RATIO),
             timed=Speed,
             options=SpeedOptions,
         )

@@ -82,7 +82,10 @@ def measure_isolated(
     trained = {
         each.name: TrainedIn(each.train_s, each.train_from_store) for each in prepared if each.train_s is not None
     }
-    outcome = metric.finish(found, trained)
+    outcome = attempt(lambda: metric.finish(found, trained), spec.name)
+    if isinstance(outcome, Failure):
+        missing = dict.fromkeys(ready, Untimed.of(outcome)) | dict(missing)
+        outcome = TimedOutcome([], [outcome.reason], [outcome])
     absent = [
         Cell(
             name, OWN_TEXTS, WHOLE, value.id, unit=value.unit, status=missing[name].status, reason=missing[name].reason

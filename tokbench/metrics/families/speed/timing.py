@@ -107,7 +107,7 @@ def quantile_interval(values: Sequence[float], share: float) -> tuple[float, flo
     (Conover, Practical Nonparametric Statistics, 3.2). Each side is missed with 2.5 % at most.
 
     >>> quantile_interval(range(1, 1001), 0.95)
-    (937, 964)
+    (936, 964)
     >>> quantile_interval(range(1, 101), 0.99)
     (None, None)
     """
@@ -148,7 +148,7 @@ def mean_of_processes(values: Sequence[float]) -> MedianSpread:
     logarithms. The source of the formula is Student, The probable error of a mean, Biometrika 6 (1908).
 
     >>> [round(each, 2) for each in mean_of_processes([100.0, 102.0, 98.0, 101.0, 99.0])]
-    [99.99, 98.04, 101.98, 0.02]
+    [99.99, 98.05, 101.97, 0.02]
     """
     logs = [math.log(value) for value in values]
     middle, deviation = fmean(logs), stdev(logs)

@@ -22,7 +22,7 @@ class SpeedTable:
         columns: the metrics, or the groups of one.
         rows: name of the tokenizer, number of rounds for each column, its notes, and its engine. Tokenizers of one
             vocabulary stand together, see :attr:`vocabularies`.
-        vocabularies: by tokenizer, the one whose ids it gives (``same_as``), itself included, where there is such a one.
+        vocabularies: by tokenizer, the one whose ids it gives (``same_as``), itself included, where there is one.
     """
 
     corpus: str
@@ -69,10 +69,13 @@ def speed_tables(tables: CellTables) -> Iterator[SpeedTable]:
 def _table(tables: CellTables, corpus: str, family: str, columns: Sequence[Series], *, by_group: bool) -> SpeedTable:
     ranked = columns[0].ranked()
     declared = {name: tables.tokenizer(name).same_as for name in ranked}
-    roots = {name: other or name for name, other in declared.items() if other or name in declared.values()}
-    place = {name: k for k, name in reversed(list(enumerate(roots.get(name, name) for name in ranked)))}
+    roots: dict[str, str] = {
+        name: other or name for name, other in declared.items() if other or name in declared.values()
+    }
+    root = {name: roots.get(name, name) for name in ranked}
+    place = {root[name]: -k for k, name in enumerate(reversed(ranked))}  # of the first tokenizer of each vocabulary
     rows = []
-    for name in sorted(ranked, key=lambda name: place[roots.get(name, name)]):
+    for name in sorted(ranked, key=lambda each: place[root[each]]):
         cells = [tables.cell(column.metric, corpus, column.group, name) for column in columns]
         if any(cells):  # a tokenizer that was not ready stands in the section on problems
             rounds = [cell.n if cell and cell.value is not None else None for cell in cells]

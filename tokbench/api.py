@@ -109,6 +109,7 @@ def run(
     limit: int | None = None,
     only: Sequence[str] = (),
     settings: Sequence[str] = (),
+    quick: bool = False,
     executor: str = "",
     scheduler: str = "",
     store: bool = True,
@@ -126,7 +127,8 @@ def run(
         limit: for a first look, the number of documents of each group to measure at most; training reads all text.
         only: names of the tokenizers to measure; empty for all.
         settings: values that replace those of the file: ``metrics.fertility.unit=icu``. Relative paths in them start
-            at the current folder. All three are recorded in the results.
+            at the current folder.
+        quick: apply what the configuration lists under ``quick``. All four are recorded in the results.
         executor: ``inprocess``, ``workers`` or ``dask``, which needs ``tokbench[cluster]``; by default ``workers``,
             or ``inprocess`` if there are 0. No number depends on it but times.
         scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
@@ -142,7 +144,7 @@ def run(
     """
     way = Executor(workers, executor, scheduler)
     kept = open_store() if store else None
-    config = read_config(Path(path), Overrides(limit, tuple(only), tuple(settings)))
+    config = read_config(Path(path), Overrides(limit, tuple(only), tuple(settings), quick))
     folder = Path(output) if output is not None else None
     if progress is not None:
         return _run(config, folder, way, kept, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -21,7 +22,7 @@ from tokbench.config.model import (
     TokenizerEntry,
     TopLevel,
 )
-from tokbench.config.overrides import Overrides, apply_settings
+from tokbench.config.overrides import Overrides, apply_quick, apply_settings
 from tokbench.config.strict_yaml import Located
 from tokbench.config.suites import find_config
 from tokbench.config.validate import validate
@@ -64,7 +65,11 @@ def parse_config(text: str, path: Path, overrides: Overrides = NO_OVERRIDES) -> 
     located, bases = read_extended(text, path)
     if not isinstance(located.data, dict):
         raise InputError(located.problems or [Problem(located.where(()), "not a mapping of keys to values")])
+    quick: tuple[str, ...] = ()
+    if overrides.quick:
+        quick = apply_quick(located)
     apply_settings(located, overrides.settings)
+    overrides = replace(overrides, settings=(*quick, *overrides.settings))
     config = Config(
         text, located, path, path.parent.absolute(), bases=bases, overrides=overrides, problems=located.problems
     )

@@ -50,6 +50,7 @@ def describe_config(config: Config) -> RunConfig:
         limit=config.overrides.limit,
         only=list(config.overrides.only),
         settings=list(config.overrides.settings),
+        quick=config.overrides.quick,
         formats=list(config.formats),
     )
 

@@ -405,7 +405,10 @@ class IsolatedMetric(Protocol):
 
     @property
     def fresh(self) -> bool:
-        """``True`` if every step needs a fresh process, in which the tokenizer was not loaded yet."""
+        """``True`` if every step needs a fresh process, in which the tokenizer was not loaded yet.
+
+        Otherwise it is loaded and warmed up before the first step.
+        """
 
     @property
     def seconds(self) -> float | None:

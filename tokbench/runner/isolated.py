@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from tokbench.contracts.metric import IsolatedMetric, MetricFamily, StepAnswers, TimedOutcome, TrainedIn
 from tokbench.contracts.options import Options
+from tokbench.contracts.tokenizer import WarmsUp
 from tokbench.failures import Failure, attempt, doing
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
 from tokbench.runner.plan import Plan
@@ -16,6 +17,38 @@ from tokbench.runner.untimed import Untimed
 from tokbench.runner.workers.pool import ONE_THREAD, InProcessPool, WorkerDied, WorkerPool
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, WorkerContext
+
+
+@dataclass(frozen=True)
+class LoadAlone(Job):
+    """Load a tokenizer and warm it up; the answer is ``None`` or the failure.
+
+    It counts as a training, whose limit in the pool of an isolated metric is that of one step of the run: the limit of
+    one answer may be too short for it.
+    """
+
+    name: str
+    limit: ClassVar[Literal["step", "train"]] = "train"
+
+    @property
+    def here(self) -> bool:
+        """``True``, because it is measured afterwards."""
+        return True
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[Failure | None]:
+        """See :class:`tokbench.runner.workers.worker.Job`."""
+        with doing("loading", tokenizer=self.name, place=""):
+            yield attempt(lambda: self._load(context), "loading")
+
+    def _load(self, context: WorkerContext) -> None:
+        tokenizer = context.tokenizer(self.name)
+        if isinstance(tokenizer, WarmsUp):
+            tokenizer.warm_up()
 
 
 @dataclass(frozen=True)
@@ -107,7 +140,7 @@ def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPoo
         return InProcessPool(pool.progress)
     limits = plan.config.limits
     if metric.seconds is not None:
-        limits = limits.model_copy(update={"step": min(limits.step, metric.seconds)})
+        limits = limits.model_copy(update={"step": min(limits.step, metric.seconds), "train": limits.step})
     return ProcessPool(1, limits, pool.progress, environment=ONE_THREAD)
 
 
@@ -118,6 +151,9 @@ def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) ->
     while rest:
         steps = tuple(rest[:1] if metric.fresh else rest)
         pool.end()
+        unloaded = None if metric.fresh else _load(job.name, pool)
+        if unloaded:
+            return found | {step: StepAnswers([], unloaded) for step in rest}
         waiting = iter([MeasureAlone(job.family, job.options, job.name, steps)])
         for _, answer in pool.work(lambda waiting=waiting: next(waiting, None)):  # type: ignore[misc]
             if isinstance(answer, WorkerDied):
@@ -131,6 +167,15 @@ def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) ->
             else:
                 found[step] = StepAnswers([*_answers(found, step), value])
     return found
+
+
+def _load(name: str, pool: WorkerPool) -> Failure | None:
+    """Load and warm up a tokenizer, and return the failure if that fails, or ends the process."""
+    answer: Failure | WorkerDied | None = pool.ask(LoadAlone(name))
+    if isinstance(answer, WorkerDied):
+        reason = answer.failure.reason.replace("limits: {train:", "limits: {step:")
+        return answer.failure._replace(reason=reason)
+    return answer
 
 
 def _answers(found: Mapping[str, StepAnswers], step: str) -> list[Any]:

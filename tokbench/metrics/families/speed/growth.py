@@ -29,7 +29,6 @@ from tokbench.plugin import (
     TimedOutcome,
     Tokenizer,
     TrainedIn,
-    WarmsUp,
     student_t,
 )
 
@@ -177,8 +176,6 @@ class Growth:
     def measure(self, step: str, load: Callable[[], Tokenizer]) -> Iterator[TimedSize]:
         """Yield a time for each size, from the smallest on; see :class:`tokbench.contracts.metric.IsolatedMetric`."""
         tokenizer = load()
-        if isinstance(tokenizer, WarmsUp):
-            tokenizer.warm_up()
         tokenizer.encode("Warm up on a text that is not hostile: 12 words, and a line break.\n")
         shape = next(name for name in _LETTERS if name == step)
         for size in self._sizes:
@@ -229,6 +226,8 @@ class Growth:
         """Return ``crash`` or ``hang``, and the reason: at which size it came, and the growth until then."""
         assert answers.failure
         done = answers.answers
+        if not done and not answers.failure.timed_out:
+            return "crash", answers.failure.reason
         at = _size_text(self._sizes[min(len(done), len(self._sizes) - 1)])
         until = f"; until then {line_of(done).word}" if len(done) >= _LEAST_SIZES else ""
         if done:

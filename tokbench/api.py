@@ -51,8 +51,9 @@ from tokbench.runner.probe import Probed, probe
 from tokbench.runner.segment import NamedTokenizers, segment_texts
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.surveys import StoredSurveys
-from tokbench.runner.time import Untimed, time_all
+from tokbench.runner.time import time_all
 from tokbench.runner.train import train_here
+from tokbench.runner.untimed import Untimed
 from tokbench.runner.vocabulary_size.measure import study_vocabulary
 from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import WorkerPool
@@ -156,6 +157,7 @@ def run(
     limit: int | None = None,
     only: Sequence[str] = (),
     settings: Sequence[str] = (),
+    quick: bool = False,
     executor: str = "",
     scheduler: str = "",
     store: bool = True,
@@ -174,7 +176,8 @@ def run(
         limit: for a first look, the number of documents of each group to measure at most; training reads all text.
         only: names of the tokenizers to measure; empty for all.
         settings: values that replace those of the file: ``metrics.fertility.unit=icu``. Relative paths in them start
-            at the current folder. All three are recorded in the results.
+            at the current folder.
+        quick: apply what the configuration lists under ``quick``. All four are recorded in the results.
         executor: ``inprocess``, ``workers`` or ``dask``, which needs ``tokbench[cluster]``; by default ``workers``,
             or ``inprocess`` if there are 0. No number depends on it but times.
         scheduler: with ``dask`` the address of a scheduler, such as ``tcp://10.0.0.5:8786``, whose workers do the
@@ -192,7 +195,7 @@ def run(
     """
     way = Executor(workers, executor, scheduler)
     kept = open_store() if store else None
-    overrides = Overrides(limit, tuple(only), tuple(settings))
+    overrides = Overrides(limit, tuple(only), tuple(settings), quick)
     config = config_of(path, overrides) if isinstance(path, Mapping) else read_config(Path(path), overrides)
     folder = Path(output) if output is not None else None
     if isinstance(progress, RunProgress):

@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from tokbench.contracts.corpus import CorpusSpec as CorpusSpec, Document as Document, Gold as Gold, Source as Source
     from tokbench.contracts.metric import (
         Answer as Answer, CorpusMetric as CorpusMetric, CorpusOutcome as CorpusOutcome, CorpusStates as CorpusStates,
-        FindsLosses as FindsLosses, LossSummary as LossSummary, Measured as Measured, Metric as Metric,
+        FindsLosses as FindsLosses, IsolatedMetric as IsolatedMetric,
+        LossSummary as LossSummary, Measured as Measured, Metric as Metric,
         MetricFamily as MetricFamily, NotApplicable as NotApplicable, Probe as Probe, Role as Role,
-        Segmented as Segmented, TextMetric as TextMetric, TimedMetric as TimedMetric, TimedOutcome as TimedOutcome,
-        TimedText as TimedText,
+        Segmented as Segmented, StepAnswers as StepAnswers,
+        TextMetric as TextMetric, TimedMetric as TimedMetric, TimedOutcome as TimedOutcome,
+        TimedText as TimedText, TrainedIn as TrainedIn,
     )
     from tokbench.contracts.options import (
         CorpusName as CorpusName, FilesPath as FilesPath, GroupName as GroupName, LocalPath as LocalPath,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from tokbench.metrics.jackknife import (
         Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, interval as interval,
         holm as holm, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
+        student_t as student_t,
     )
     from tokbench.metrics.spans import (
         cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
@@ -98,7 +101,8 @@ if TYPE_CHECKING:
         LossCause as LossCause, LossExample as LossExample, PairComparison as PairComparison,
     )
     from tokbench.results.cells import (
-        COLUMNS as COLUMNS, Cell as Cell, Status as Status, TokenizerState as TokenizerState, WHOLE as WHOLE,
+        COLUMNS as COLUMNS, Cell as Cell, OWN_TEXTS as OWN_TEXTS,
+        Status as Status, TokenizerState as TokenizerState, WHOLE as WHOLE,
     )
     from tokbench.results.model import Results as Results
     from tokbench.store import open_store as open_store
@@ -125,14 +129,15 @@ _NAMES: Final = {
     # metrics
     "contracts.metric": (
         "MetricFamily Metric Measured NotApplicable TextMetric CorpusMetric CorpusOutcome CorpusStates "
-        "FindsLosses LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText"
+        "FindsLosses LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText "
+        "IsolatedMetric StepAnswers TrainedIn"
     ),
     "results.blocks": "LossCause LossExample PairComparison",
     # building blocks of metrics
     "metrics.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
     "metrics.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
     "metrics.inequality": "gini_coefficient",
-    "metrics.jackknife": "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread",
+    "metrics.jackknife": "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t",
     "metrics.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches",
     "metrics.word_units": (
         "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
@@ -149,7 +154,7 @@ _NAMES: Final = {
     "vocabulary.inspect.usage": "Usage usage_classes",
     # reports
     "contracts.reporter": "ReporterSpec",
-    "results.cells": "COLUMNS WHOLE Cell Status TokenizerState",
+    "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status TokenizerState",
     "results.model": "Results",
     "report.report": "Report",
     "report.cells": "DisplayCell legends",

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.contracts.metric import TimedText
-from tokbench.metrics.families.speed.measure import MAX_PIECE, Speed, SpeedOptions, slices_of
+from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
+from tokbench.metrics.families.speed.slices import MAX_PIECE, slices_of
 from tokbench.metrics.families.speed.timing import calibrate, median_interval, median_spread, seconds
 
 

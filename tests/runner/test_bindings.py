@@ -206,7 +206,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
         (
             "  a: {backend: utf8_bytes}",
             "[compression, {probes: {corpora: [prose]}}]",
-            ["run.yaml:9:43: 'probes' asks about texts of its own and needs no corpus; remove 'corpora'"],
+            ["run.yaml:9:43: 'probes' has texts of its own and needs no corpus; remove 'corpora'"],
         ),
         (
             "  a: {backend: utf8_bytes, corpra: [prose]}",

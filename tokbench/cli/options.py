@@ -76,7 +76,7 @@ def log_option(command: F) -> F:
 
 
 def override_options(command: F) -> F:
-    """Add the options that change what a configuration says: ``--limit``, ``--only`` and ``--set``."""
+    """Add the options that change what a configuration says: ``--limit``, ``--quick``, ``--only`` and ``--set``."""
     for option in (
         click.option(
             "--set",
@@ -85,6 +85,9 @@ def override_options(command: F) -> F:
             metavar="PATH=VALUE",
             help="Replace a value of the configuration, such as metrics.fertility.unit=icu; null removes it; may be "
             "repeated.",
+        ),
+        click.option(
+            "--quick", is_flag=True, help="Apply what the configuration lists under 'quick', for a first look."
         ),
         click.option("--only", multiple=True, metavar="TOKENIZER", help="Measure this one alone; may be repeated."),
         click.option(

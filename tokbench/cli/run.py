@@ -58,7 +58,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
     announce(f"reading {', '.join(map(str, configs))}", log)
     from tokbench.config.overrides import Overrides
 
-    overrides = Overrides(options["limit"], options["only"], options["settings"])
+    overrides = Overrides(options["limit"], options["only"], options["settings"], options["quick"])
     runs = plan_runs(configs, output, overrides, workers)
     options |= {"executor": options["executor"] or "", "scheduler": options["scheduler"] or ""}
     options["store"] = not options.pop("no_store")

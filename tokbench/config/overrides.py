@@ -22,6 +22,7 @@ class Overrides:
         limit: the number of documents of each group to measure at most; ``None`` for all. Training reads all text.
         only: names of tokenizers, or of entries that make several; empty for all.
         settings: values by their dotted path, such as ``metrics.fertility.unit=icu``; the value is YAML.
+        quick: apply the settings that the configuration lists under ``quick``, before the others.
 
     Raises:
         InputError: the limit is less than 1.
@@ -34,6 +35,7 @@ class Overrides:
     limit: int | None = None
     only: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    quick: bool = False
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -53,17 +55,43 @@ def apply_settings(located: Located, settings: Sequence[str]) -> None:
     '--set limits.step=5'
     """
     for setting in settings:
-        try:
-            _Setting(setting).apply(located)
-        except InputError as error:
-            located.problems += error.problems
+        _apply(located, setting, f"--set {shortened(setting, _LONGEST_NAME)}")
+
+
+def apply_quick(located: Located) -> tuple[str, ...]:
+    """Apply the settings that a configuration lists under ``quick``, and return them.
+
+    What is wrong is added to the problems of the configuration, with its place in the file.
+
+    >>> located = read_yaml("{quick: [limits.step=5], limits: {step: 600}}", "run.yaml")
+    >>> apply_quick(located), located.data["limits"]
+    (('limits.step=5',), {'step': 5})
+    """
+    given = located.data.get("quick") if isinstance(located.data, dict) else None
+    settings = tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
+    if not settings:
+        message = (
+            "the configuration says nothing under 'quick'; write --limit 20, or add: quick: [metrics.speed.rounds=6]"
+        )
+        located.problems.append(Problem("--quick", message))
+    places = [located.where(("quick", k)) for k in range(len(settings))]
+    for setting, place in zip(settings, places, strict=True):
+        _apply(located, setting, f"{place} ({shortened(setting, _LONGEST_NAME)})")
+    return settings
+
+
+def _apply(located: Located, setting: str, name: str) -> None:
+    try:
+        _Setting(setting, name).apply(located)
+    except InputError as error:
+        located.problems += error.problems
 
 
 class _Setting:
-    """One setting: a dotted path and a value."""
+    """One setting: a dotted path and a value. Messages call it by its name."""
 
-    def __init__(self, setting: str) -> None:
-        self._name = f"--set {shortened(setting, _LONGEST_NAME)}"
+    def __init__(self, setting: str, name: str) -> None:
+        self._name = name
         key, equals, text = setting.partition("=")
         if not equals or not all(key.split(".")):
             raise self._error("write it as PATH=VALUE, such as metrics.fertility.unit=icu")

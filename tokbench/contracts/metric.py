@@ -1,6 +1,6 @@
 """The contract of a metric: how it computes its numbers, and what a plugin registers for a family of metrics.
 
-There are four kinds:
+There are five kinds:
 
 * A :class:`TextMetric` computes a state from each shard of encoded text (``map``), adds states up in any order
   (``merge``), and makes values of the sum at the end (``finish``). So shards can be measured on any machine, and memory
@@ -9,6 +9,8 @@ There are four kinds:
   sees the states of all groups and tokenizers of a corpus.
 * A :class:`Probe` asks one tokenizer about texts of its own, whatever the corpora are.
 * A :class:`TimedMetric` measures all tokenizers together, after everything else and alone on the machine: speed.
+* An :class:`IsolatedMetric` measures one tokenizer after the other, each in a process of its own that may die: memory,
+  and text that hangs or crashes an engine.
 
 A text metric in a few lines:
 
@@ -31,7 +33,7 @@ A text metric in a few lines:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -302,13 +304,15 @@ class TimedText(NamedTuple):
         corpus: the name of the corpus.
         evaluated: ``True`` if the corpus is evaluated; ``False`` if only the key ``corpora`` of the family names it.
         n_bytes: the size in UTF-8 bytes.
-        documents: the texts of all groups; they can be iterated once.
+        documents: the texts of all groups, or of one; they can be iterated once.
+        group: the group of the cells; ``*`` for the whole corpus.
     """
 
     corpus: str
     evaluated: bool
     n_bytes: int
     documents: Iterable[str]
+    group: str = "*"
 
 
 class TimedMetric(Protocol):
@@ -331,11 +335,105 @@ class EstimatesTiming(Protocol):
         """Return how many bytes it encodes and decodes, over all rounds, on a corpus of so many bytes."""
 
 
+@runtime_checkable
+class TimesGroups(Protocol):
+    """A timed metric that may want the text of every group, too, and not only that of the whole corpus."""
+
+    @property
+    def by_group(self) -> bool:
+        """``True`` to be given a :class:`TimedText` for each group after that of the whole corpus."""
+
+
+@runtime_checkable
+class RefersToOthers(Protocol):
+    """A timed metric that sets each tokenizer beside the one whose ids it is declared to give."""
+
+    def refer(self, same_as: Mapping[str, str], /) -> None:
+        """Take note, before measuring, of the tokenizers with a ``same_as``, each with the name that it gives."""
+
+
+@runtime_checkable
+class RepeatsInProcesses(Protocol):
+    """A timed metric that may be measured in several fresh processes, because one process can be lucky."""
+
+    @property
+    def processes(self) -> int:
+        """The number of processes, 1 or more; every one of them measures everything."""
+
+    def combine(self, outcomes: Sequence[TimedOutcome], /) -> TimedOutcome:
+        """Make one outcome of those of all processes, of which there are two or more."""
+
+
+class StepAnswers(NamedTuple):
+    """The answers of one tokenizer in one step of an isolated metric.
+
+    Attributes:
+        answers: what the step has yielded, in order.
+        failure: the reason why it went no further; ``None`` if it came to its end. ``timed_out`` is set if the
+            process was ended because an answer took too long.
+        crashed: ``True`` if the process died.
+    """
+
+    answers: list[Any]
+    failure: Failure | None = None
+    crashed: bool = False
+
+
+class TrainedIn(NamedTuple):
+    """The time of a training.
+
+    Attributes:
+        seconds: the wall time of the training.
+        earlier: ``True`` if an earlier run trained the tokenizer; ``seconds`` is then what it took there.
+    """
+
+    seconds: float
+    earlier: bool
+
+
+@runtime_checkable
+class IsolatedMetric(Protocol):
+    """A metric that measures one tokenizer at a time, on texts of its own, in a process that may die.
+
+    The steps of a tokenizer come one after the other. If its process dies in a step, the step keeps the answers that it
+    gave before, and a fresh process goes on with the next one.
+    """
+
+    @property
+    def steps(self) -> Sequence[str]:
+        """The names of the steps, in order; error messages name them."""
+
+    @property
+    def fresh(self) -> bool:
+        """``True`` if every step needs a fresh process, in which the tokenizer was not loaded yet.
+
+        Otherwise it is loaded and warmed up before the first step.
+        """
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds that one answer may take; ``None`` for the limit of the configuration, which always holds, too."""
+
+    def measure(self, step: str, load: Callable[[], Tokenizer], /) -> Iterator[Any]:
+        """Yield the answers of a step, which can be pickled. ``load`` returns the tokenizer, and loads it if need be.
+
+        What it raises ends the step and is its failure.
+        """
+
+    def finish(self, found: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn], /) -> TimedOutcome:
+        """Make cells of the answers.
+
+        Args:
+            found: by tokenizer and step, the answers.
+            facts: by tokenizer, the time of its training, for those that were trained.
+        """
+
+
 @dataclass(frozen=True, kw_only=True)
 class MetricFamily:
     """The description of a family of metrics, which a plugin registers.
 
-    At most one of ``text``, ``probes`` and ``timed`` is given.
+    At most one of ``text``, ``probes``, ``timed`` and ``isolated`` is given.
 
     Attributes:
         name: the word under ``metrics:`` in a configuration.
@@ -344,6 +442,7 @@ class MetricFamily:
         text: makes the text metric, or the corpus metric, from the options.
         probes: makes the probes from the options.
         timed: makes the timed metric from the options.
+        isolated: makes the isolated metric from the options.
         options: the options class. A field that names a tokenizer, corpus or group says so by its type
             (:data:`tokbench.plugin.TokenizerName` and so on): a name that does not exist is refused with its place.
         by_script: ``True`` if a text metric also gets cells for all groups of one script together, where groups are
@@ -361,6 +460,7 @@ class MetricFamily:
     text: Callable[[Any], TextMetric | CorpusMetric] | None = None
     probes: Callable[[Any], Sequence[Probe]] | None = None
     timed: Callable[[Any], TimedMetric] | None = None
+    isolated: Callable[[Any], IsolatedMetric] | None = None
     options: type[Options] = Options
     by_script: bool = False
     companion: str = ""
@@ -379,10 +479,17 @@ class MetricFamily:
             return missing_members(metric, "a text metric", protocol)
         if self.timed:
             return missing_members(self.timed(options), "a timed metric", TimedMetric)
+        if self.isolated:
+            return missing_members(self.isolated(options), "an isolated metric", IsolatedMetric)
         probes = self.probes(options) if self.probes else ()
         return next(filter(None, (missing_members(probe, "a probe", Probe) for probe in probes)), "")
 
     @property
+    def clocked(self) -> bool:
+        """``True`` if the numbers are those of this machine: the family is timed or isolated."""
+        return self.timed is not None or self.isolated is not None
+
+    @property
     def automatic(self) -> bool:
         """``True`` if the runner measures the family by itself where its role applies; no configuration names it."""
-        return not (self.text or self.probes or self.timed) and any(metric.role for metric in self.values)
+        return not (self.text or self.probes or self.clocked) and any(metric.role for metric in self.values)

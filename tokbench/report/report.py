@@ -19,7 +19,7 @@ from tokbench.report.sections.probes import ProbeSection, probes
 from tokbench.report.sections.problems import ProblemSection, problems, short_vocabularies
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids
 from tokbench.report.sections.size_lines import SizeLines
-from tokbench.report.sections.speed import SpeedTable, speed_table
+from tokbench.report.sections.speed import SpeedTable, speed_tables
 from tokbench.report.sections.vocabulary_size import VocabularySizeSection
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
@@ -134,8 +134,8 @@ class Report:
 
     @cached_property
     def speeds(self) -> list[SpeedTable]:
-        """Tables of speeds, by corpus."""
-        return [found for corpus in self.tables.corpora if (found := speed_table(self.tables, corpus))]
+        """Tables of speeds, by corpus and family."""
+        return list(speed_tables(self.tables))
 
     @cached_property
     def speed_notes(self) -> list[str]:

@@ -35,6 +35,7 @@ class RunConfig:
         limit: the number of documents of each group that were measured at most; ``None`` if all were.
         only: the names to which the tokenizers were restricted; empty if all were measured.
         settings: values that replaced those of the files, as they were given: ``metrics.fertility.unit=icu``.
+        quick: ``True`` for a quick look: the first of ``settings`` are those that the file lists under ``quick``.
         formats: the names of the report formats.
     """
 
@@ -45,6 +46,7 @@ class RunConfig:
     limit: int | None = None
     only: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
+    quick: bool = False
     formats: list[str] = field(default_factory=list)
 
 

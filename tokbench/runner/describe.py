@@ -50,6 +50,7 @@ def describe_config(config: Config) -> RunConfig:
         limit=config.overrides.limit,
         only=list(config.overrides.only),
         settings=list(config.overrides.settings),
+        quick=config.overrides.quick,
         formats=list(config.formats),
     )
 
@@ -234,7 +235,7 @@ def describe_metrics(
             headline=metric.headline,
             loss_cannot_help=metric.loss_cannot_help,
             role=metric.role or "",
-            timed=family.timed is not None,
+            timed=family.clocked,
             corpora=list(bound.get(family.name, ())),
             ratio_of=list(ratios.get(metric.id, ())),
         )

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from tokbench.contracts.metric import MetricFamily, TimedOutcome, TimedText
+from tokbench.contracts.corpus import Document
+from tokbench.contracts.metric import (
+    MetricFamily,
+    RefersToOthers,
+    RepeatsInProcesses,
+    TimedMetric,
+    TimedOutcome,
+    TimedText,
+    TimesGroups,
+)
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.corpus.corpus import Reading
 from tokbench.failures import Failure, attempt, doing
 from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.runner.isolated import measure_isolated
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
+from tokbench.runner.untimed import Untimed
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 
 
-class Untimed(NamedTuple):
-    """The reason why a tokenizer has no timings."""
+class _Feed(NamedTuple):
+    """The text of a corpus, or of one of its groups, as it is sent to the process that times it."""
 
-    status: Status
-    reason: str
-
-    @classmethod
-    def of(cls, failure: Failure) -> Untimed:
-        """Return the status and reason of its cells after a failure."""
-        return cls(Status.TIMEOUT if failure.timed_out else Status.FAILED, failure.reason)
+    name: str
+    corpus: str
+    group: str
+    evaluated: bool
+    n_bytes: int
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,8 @@ class TimeTokenizers(Job):
     family: str
     options: Options
     names: tuple[str, ...]
-    corpora: tuple[tuple[str, bool, int], ...]
+    feeds: tuple[_Feed, ...]
+    same_as: Mapping[str, str]
 
     @property
     def here(self) -> bool:
@@ -58,9 +68,15 @@ class TimeTokenizers(Job):
         assert make is not None
         loaded = {name: attempt(lambda name=name: context.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]
         ready: dict[str, Tokenizer] = {k: each for k, each in loaded.items() if not isinstance(each, Failure)}
-        texts = [TimedText(name, evaluated, size, context.texts(name)) for name, evaluated, size in self.corpora]
+        texts = [
+            TimedText(each.corpus, each.evaluated, each.n_bytes, context.texts(each.name), each.group)
+            for each in self.feeds
+        ]
+        metric = make(self.options)
+        if isinstance(metric, RefersToOthers):
+            metric.refer(self.same_as)
         with doing("timing", tokenizer="", place=f"for {self.family}"):
-            outcome = attempt(lambda: make(self.options).measure(ready, texts, context.progress), self.family)
+            outcome = attempt(lambda: metric.measure(ready, texts, context.progress), self.family)
         yield outcome, {name: each for name, each in loaded.items() if isinstance(each, Failure)}
 
 
@@ -76,7 +92,7 @@ def time_all(
     unread: Mapping[str, Failure],
     pool: WorkerPool,
 ) -> TimedOutcome:
-    """Return the cells and notes of every timed metric.
+    """Return the cells and notes of every timed and every isolated metric.
 
     A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unread``, because its text is
     not that of the survey.
@@ -87,6 +103,11 @@ def time_all(
     missing.update({each.name: Untimed(Status(each.state.value), each.reason) for each in prepared if not each.facts})
     names = [each.name for each in prepared]
     for spec, options in plan.metrics:
+        if spec.isolated is not None:
+            found = measure_isolated(plan, prepared, missing, spec, options, pool)
+            outcome.cells.extend(found.cells)
+            outcome.notes.extend(found.notes)
+            failures += found.failures
         if spec.timed is not None:
             changed = dict(unread)
             found = _measure(plan, names, spec, options, dict(missing), changed, pool)
@@ -137,26 +158,25 @@ def _measure_on(
     """Time one metric on some corpora, and add to ``missing`` the tokenizers that cannot be timed.
 
     If a tokenizer ends the process, begin anew without it: timings of two processes differ. Corpora that cannot be
-    read, or have changed, are added to ``unread``.
+    read, or have changed, are added to ``unread``. A metric that wants several processes gets fresh ones.
     """
-    corpora = tuple((name, name in plan.measured, plan.surveys[name].evaluated_bytes) for name in on)
-    while True:
+    assert spec.timed is not None
+    metric = spec.timed(options)
+    outcomes, failures = [], list[Failure]()
+    repeats = metric.processes if isinstance(metric, RepeatsInProcesses) else 1
+    for _ in range(repeats):
+        if repeats > 1:
+            pool.end()
         ready = tuple(name for name in names if name not in missing)
-        texts = {name: Reading({name: plan.corpora[name].evaluation()}) for name in on}
-        answer = pool.ask(TimeTokenizers(spec.name, options, ready, corpora), lambda texts=texts: texts)  # type: ignore[misc]
-        for reading in texts.values():
-            unread.update(reading.failures)
-        culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
-        if culprit not in ready:
-            break
-        missing[culprit] = Untimed.of(answer.failure)
-    found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
-    missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
-    failures = list(unloaded.values())
-    if isinstance(found, Failure):
-        failures.append(found)
-        missing.update({name: Untimed.of(found) for name in ready})
-        found = TimedOutcome([], [found.reason])
+        one = _ask(plan, TimeTokenizers(spec.name, options, ready, (), {}), on, metric, missing, unread, pool)
+        outcomes.append(one)
+        failures += one.failures
+    found = TimedOutcome([c for c in outcomes[0].cells if c.tokenizer not in missing], outcomes[0].notes)
+    if isinstance(metric, RepeatsInProcesses) and repeats > 1:
+        sound = [
+            one._replace(cells=[c for c in one.cells if c.tokenizer not in missing]) for one in outcomes if one.cells
+        ]
+        found = metric.combine(sound) if len(sound) > 1 else found
     units = {value.id: value.unit for value in spec.values}
     places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in found.cells)
     places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())
@@ -166,7 +186,62 @@ def _measure_on(
         if name in missing
         for corpus, group, metric, unit in places
     ]
-    return TimedOutcome(found.cells + absent, found.notes, [*failures, *found.failures])
+    return TimedOutcome(found.cells + absent, found.notes, failures)
+
+
+def _ask(
+    plan: Plan,
+    job: TimeTokenizers,
+    on: Sequence[str],
+    metric: TimedMetric,
+    missing: dict[str, Untimed],
+    unread: dict[str, Failure],
+    pool: WorkerPool,
+) -> TimedOutcome:
+    """Time the tokenizers of a job in one process, on some corpora; begin anew without one that ends the process."""
+    feeds = tuple(_feeds(plan, on, by_group=isinstance(metric, TimesGroups) and metric.by_group))
+    same_as = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
+    while True:
+        job = replace(job, names=tuple(name for name in job.names if name not in missing), feeds=feeds, same_as=same_as)
+        texts = {feed.name: Reading({feed.corpus: _documents(plan, feed)}) for feed in feeds}
+        answer = pool.ask(job, lambda texts=texts: texts)  # type: ignore[misc]
+        for reading in texts.values():
+            unread.update(reading.failures)
+        culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
+        if culprit not in job.names:
+            break
+        missing[culprit] = Untimed.of(answer.failure)
+    found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
+    missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
+    failures = list(unloaded.values())
+    if isinstance(found, Failure):
+        missing.update({name: Untimed.of(found) for name in job.names})
+        return TimedOutcome([], [found.reason], [*failures, found])
+    return TimedOutcome(found.cells, found.notes, [*failures, *found.failures])
+
+
+def _feeds(plan: Plan, on: Sequence[str], *, by_group: bool) -> Iterator[_Feed]:
+    """Yield the texts of some corpora, each followed by those of its groups if they are wanted and are several."""
+    for name in on:
+        evaluated = name in plan.measured
+        yield _Feed(name, name, WHOLE, evaluated, plan.surveys[name].evaluated_bytes)
+        sizes = dict.fromkeys(plan.surveys[name].groups, 0)
+        if by_group and len(sizes) > 1:
+            reading = attempt(lambda name=name, sizes=sizes: _count_bytes(plan.corpora[name].evaluation(), sizes))  # type: ignore[misc]
+            if not isinstance(reading, Failure):  # it is told of where the whole corpus is read
+                yield from (_Feed(f"{name}\0{group}", name, group, evaluated, size) for group, size in sizes.items())
+
+
+def _count_bytes(documents: Iterator[Document], sizes: dict[str, int]) -> None:
+    for document in documents:
+        sizes[document.group] += len(document.text.encode())
+
+
+def _documents(plan: Plan, feed: _Feed) -> Iterator[Document]:
+    documents = plan.corpora[feed.corpus].evaluation()
+    if feed.group == WHOLE:
+        return documents
+    return (document for document in documents if document.group == feed.group)
 
 
 def _unread(cell: Cell, unread: Mapping[str, Failure]) -> Cell:

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _DEFAULT_PATTERN: Final = "gpt4"
 
-EncodingName = Literal["cl100k_base", "gpt2", "o200k_base", "r50k_base"]
+EncodingName = Literal["cl100k_base", "gpt2", "llama3", "o200k_base", "r50k_base"]
 
 
 class Encoding(NamedTuple):
@@ -57,11 +57,25 @@ ENCODINGS: Final[Mapping[EncodingName, Encoding]] = {
             "<|endofprompt|>": 100276,
         },
     ),
+    "llama3": Encoding(
+        "gpt4",
+        {
+            f"<|{name}|>": 128000 + k
+            for k, name in enumerate(
+                (
+                    *("begin_of_text", "end_of_text", "reserved_special_token_0", "reserved_special_token_1"),
+                    *("finetune_right_pad_id", "step_id", "start_header_id", "end_header_id", "eom_id", "eot_id"),
+                    "python_tag",
+                )
+            )
+        },
+    ),
     "o200k_base": Encoding("o200k", {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
 }
-"""The encodings by name; the tests compare them with tiktoken's."""
+"""The encodings by name; the tests compare OpenAI's with tiktoken's, and that of Llama 3 with splintr's."""
 
-_IN_SPLINTR: Final = frozenset({"cl100k_base", "o200k_base"})
+_IN_SPLINTR: Final = frozenset({"cl100k_base", "llama3", "o200k_base"})
+_IN_TIKTOKEN: Final = frozenset(ENCODINGS) - {"llama3"}
 
 
 def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
@@ -77,13 +91,13 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
         from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
         source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(name)
-    elif find_spec("tiktoken") is not None:
+    elif name in _IN_TIKTOKEN and find_spec("tiktoken") is not None:
         from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding
 
         source = TiktokenTokenizer(get_encoding(name))
     else:
         raise BackendUnavailable(
-            f"the ranks of {name!r} come with tiktoken, or for cl100k_base and o200k_base with splintr-rs: "
+            f"the ranks of {name!r} come with tiktoken, or for cl100k_base, o200k_base and llama3 with splintr-rs: "
             "pip install tiktoken splintr-rs"
         )
     special = set(ENCODINGS[name].special.values())
@@ -217,7 +231,7 @@ class FileOptions(plugin.Options):
     """
 
     encoding: EncodingName | None = Field(
-        default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base"
+        default=None, description="one of OpenAI's: gpt2 (r50k_base is the same), cl100k_base, o200k_base; or llama3"
     )
     path: plugin.LocalPath | None = Field(
         default=None, description="a .tiktoken file, or a tokenizer.json with byte-level BPE"

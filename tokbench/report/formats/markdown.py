@@ -50,6 +50,7 @@ def render(results: Results) -> str:
         *_fairness(report),
         _pairs(report),
         _vocabulary_size(report),
+        *_speed(report),
         _same_ids(report),
         _probes(report),
         _losses(report),
@@ -175,6 +176,23 @@ def _fairness(report: Report) -> Iterator[str]:
         ]
         left_out = f"\n{view.left_out}\n" if view.left_out else ""
         yield text + markdown_table(head, rows, range(1, len(head))) + left_out + _legends(view.legends)
+
+
+def _speed(report: Report) -> Iterator[str]:
+    """Yield the tables of what was timed, those of one vocabulary together."""
+    for table in report.speeds:
+        columns = [table.head(column) for column in table.columns]
+        head = ["tokenizer", "engine", "vocabulary of"]
+        head += [f"{markdown_text(c.label)} ({markdown_text(c.unit_label or c.unit)})" for c in columns]
+        rows = [
+            [
+                *_row(name, engine or "unknown", table.vocabularies.get(name, "its own")),
+                *(_cell_with_interval(column.cells[name]) for column in columns),
+            ]
+            for name, _, _, engine in table.rows
+        ]
+        text = f"## Timed: {markdown_text(table.title)}\n\n{markdown_table(head, rows, range(3, len(head)))}"
+        yield text + _legends(table.legends)
 
 
 def _pairs(report: Report) -> str:

@@ -55,10 +55,8 @@ def _of_families(plan: Plan) -> Iterator[BindingProblem]:
     families = {family.name: family for family, _ in plan.metrics}
     for entry in plan.config.metrics:
         family, path = families.get(entry.name), (*entry.path, "corpora")
-        if family and family.probes and entry.corpora:
-            yield BindingProblem(
-                path, f"{entry.name!r} asks about texts of its own and needs no corpus; remove 'corpora'"
-            )
+        if family and (family.probes or family.isolated) and entry.corpora:
+            yield BindingProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
         elif family and family.text:
             for k, name in enumerate(entry.corpora):
                 if not _evaluated(plan.config, name):
@@ -84,7 +82,7 @@ def _nothing_left(plan: Plan) -> Iterator[BindingProblem]:
             if not plan.names_on(corpus):
                 message = f"no tokenizer is measured on corpus {corpus!r}; remove it here, or add it to a tokenizer"
                 yield BindingProblem((*entry.path, "corpora", k), message)
-    probed = any(family.probes for family, _ in plan.metrics)
+    probed = any(family.probes or family.isolated for family, _ in plan.metrics)
     measured = {corpus for family, _ in plan.metrics for corpus in plan.corpora_of(family)}
     for name, tokenizer in plan.config.tokenizers.items():
         if tokenizer.corpora and not probed and measured.isdisjoint(tokenizer.corpora):

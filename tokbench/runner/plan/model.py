@@ -83,11 +83,11 @@ class Plan:
         return [each.name for each in self.tokenizers if corpus in (each.corpora or (corpus,))]
 
     def corpora_of(self, family: MetricFamily) -> list[str]:
-        """Return the corpora on which a family is measured; none for probes, which have texts of their own.
+        """Return the corpora on which a family is measured; none for those with texts of their own.
 
         A timed family may be bound to a corpus that is not evaluated otherwise.
         """
-        if family.probes:
+        if family.probes or family.isolated:
             return []
         chosen = self.bound.get(family.name)
         return self.measured if chosen is None else [name for name in self.corpora if name in chosen]

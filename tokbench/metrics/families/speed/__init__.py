@@ -1,1 +1,1 @@
-"""The family ``speed``: times all tokenizers in turn, on text that each sees for the first time."""
+"""Families that measure time and memory: ``speed``, ``latency``, ``threads``, ``growth``, ``footprint``."""

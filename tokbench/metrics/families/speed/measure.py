@@ -11,17 +11,24 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import pickle
 import random
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
 
 from pydantic import Field
 
-from tokbench.metrics.families.speed.timing import calibrate, median_spread, noise_floor, quiet, seconds
+from tokbench.metrics.families.speed.conditions import drift_note, machine_notes, spread_note
+from tokbench.metrics.families.speed.copies import combined, fresh_copy
+from tokbench.metrics.families.speed.slices import TimedSlice, slices_of
+from tokbench.metrics.families.speed.timing import (
+    calibrate,
+    harness_seconds,
+    median_spread,
+    noise_floor,
+    quiet,
+    seconds,
+)
 from tokbench.plugin import (
     WHOLE,
     Cell,
@@ -34,6 +41,7 @@ from tokbench.plugin import (
     TimedOutcome,
     TimedText,
     Tokenizer,
+    TokenizerName,
     WarmsUp,
     attempt,
     check_encoded,
@@ -41,15 +49,6 @@ from tokbench.plugin import (
     doing,
     encode_batch,
 )
-
-_NOISY = 0.05
-"""A note names tokenizers whose relative spread is above this."""
-
-MAX_PIECE: Final = 4_096
-"""Longer documents are cut, at a line end if there is one, so that slices can have equal sizes; in characters."""
-
-_PIECES_PER_SLICE: Final = 4
-"""Every slice has about this many pieces at least; documents of a small corpus are cut shorter for it."""
 
 
 class SpeedOptions(Options):
@@ -59,6 +58,13 @@ class SpeedOptions(Options):
     min_time: float = Field(default=0.001, gt=0, le=10, description="seconds that one value lasts at least")
     max_bytes: int = Field(default=2_000_000, ge=1, description="text taken of a corpus")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
+    by_group: bool = Field(default=False, description="time every group by itself, too; rankings differ by language")
+    reference: TokenizerName = Field(
+        default="", description="the tokenizer of `encode_ratio`; default: for each the one of its `same_as`"
+    )
+    processes: int = Field(
+        default=1, ge=1, le=100, description="fresh processes that repeat everything; five or more give an interval"
+    )
 
 
 VALUES = (
@@ -85,18 +91,31 @@ VALUES = (
         definition="UTF-8 bytes of the original text decoded per second, arrays of ids into strings, one thread.",
     ),
 )
+RATIO = Metric(
+    id="encode_ratio",
+    unit="x",
+    direction="higher",
+    label="encode, reference = 1",
+    formula="median over rounds of MB/s / MB/s of the reference in the same round",
+    definition=(
+        "Encoding speed over that of a reference: the tokenizer of the option `reference`, or else the one that the "
+        "tokenizer is declared the same as. Both are timed on the same text in the same round, so that a machine that "
+        "slows down does not move the ratio."
+    ),
+)
 
 
 @dataclass
 class _Contender:
-    """A tokenizer on one corpus, with the repetitions of each call and its MB/s in each round, by metric."""
+    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric."""
 
     name: str
     tokenizer: Tokenizer
-    corpus: str
+    text: TimedText
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
+    seconds: list[float] = field(default_factory=list)
     failure: Failure | None = None
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -122,41 +141,63 @@ class _Contender:
         """Time each call once, and keep its MB/s."""
         for value, call in self.calls(part):
             took = seconds(call, self.loops[value])
+            self.seconds.append(took)
             self.speeds[value].append(part.n_bytes / took / 1e6)
 
     def guarded(self, step: Callable[[], None]) -> None:
         """Do a step if the tokenizer has not failed yet; it fails if the step raises."""
-        with doing("timing", tokenizer=self.name, place=f"on corpus {self.corpus}"):
+        with doing("timing", tokenizer=self.name, place=f"on corpus {self.text.corpus}"):
             outcome = None if self.failure else attempt(step)
         if isinstance(outcome, Failure):
             self.failure = outcome
 
 
 class Speed:
-    """Times every tokenizer on every corpus."""
+    """Times every tokenizer on every corpus, and on every group if that is wanted."""
 
     def __init__(self, options: SpeedOptions) -> None:
         self._options = options
+        self._same_as: Mapping[str, str] = {}
+
+    @property
+    def by_group(self) -> bool:
+        """See :class:`tokbench.contracts.metric.TimesGroups`."""
+        return self._options.by_group
+
+    @property
+    def processes(self) -> int:
+        """See :class:`tokbench.contracts.metric.RepeatsInProcesses`."""
+        return self._options.processes
+
+    def refer(self, same_as: Mapping[str, str]) -> None:
+        """See :class:`tokbench.contracts.metric.RefersToOthers`."""
+        self._same_as = same_as
 
     def measure(
         self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
     ) -> TimedOutcome:
         """Time every tokenizer on every corpus; see :class:`tokbench.contracts.metric.TimedMetric`."""
-        outcome, failures = TimedOutcome([], []), []
+        outcome, failures = TimedOutcome([], machine_notes("speed")), []
         for text in texts:
-            contenders = [_Contender(name, _fresh(name, each), text.corpus) for name, each in tokenizers.items()]
+            contenders = [_Contender(name, fresh_copy(name, each), text) for name, each in tokenizers.items()]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
+            place = text.corpus if text.group == WHOLE else f"{text.corpus}, {text.group}"
             with quiet():
                 notes = self._rounds(contenders, parts, f"timing on {text.corpus}", progress)
-            outcome.notes.extend(f"speed on {text.corpus}: {note}" for note in notes)
+            outcome.notes.extend(f"speed on {place}: {note}" for note in notes)
             for contender in contenders:
-                outcome.cells.extend(_cells(contender, text.corpus))
+                outcome.cells.extend(_cells(contender))
+                outcome.cells.extend(self._ratio(contender, contenders))
                 failures += [contender.failure] if contender.failure else []
         return outcome._replace(failures=failures)
 
+    def combine(self, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
+        """See :class:`tokbench.contracts.metric.RepeatsInProcesses`."""
+        return combined("speed", outcomes)
+
     def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
-        """Return the size of the slices times the tokenizers, of which the first is timed twice."""
-        return min(n_bytes, self._options.max_bytes) * (tokenizers + 1)
+        """Return the size of the slices times the tokenizers, of which the first is timed twice, in all processes."""
+        return min(n_bytes, self._options.max_bytes) * (tokenizers + 1) * self._options.processes
 
     def _rounds(
         self, contenders: list[_Contender], parts: list[TimedSlice], step: str, progress: Progress
@@ -168,7 +209,7 @@ class Speed:
                 contender.failure = Failure(reason)
             return []
         control = [
-            _Contender(first.name, _fresh(first.name, first.tokenizer), first.corpus) for first in contenders[:1]
+            _Contender(first.name, fresh_copy(first.name, first.tokenizer), first.text) for first in contenders[:1]
         ]
         progress(step, 0, options.rounds)
         field_ = contenders + control
@@ -182,62 +223,72 @@ class Speed:
             progress(step, number, options.rounds)
         return _notes(contenders, control)
 
-
-def _fresh(name: str, tokenizer: Tokenizer) -> Tokenizer:
-    """Return a copy with caches of its own, or the tokenizer itself if it cannot be copied."""
-
-    def copy() -> Tokenizer:
-        made: Tokenizer = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - what was dumped on this line
-        return made
-
-    with doing("copying", tokenizer=name, place=""):
-        copied = attempt(copy)
-    return tokenizer if isinstance(copied, Failure) else copied
-
-
-def _cells(contender: _Contender, corpus: str) -> list[Cell]:
-    cells = []
-    for value in VALUES:
-        place = (contender.name, corpus, WHOLE, value.id)
+    def _ratio(self, contender: _Contender, contenders: Sequence[_Contender]) -> Iterator[Cell]:
+        """Yield the cell of the ratio to the reference, if there is one."""
+        name = self._options.reference or self._same_as.get(contender.name, "")
+        reference = next((each for each in contenders if each.name == name), None)
+        if not name or name == contender.name:
+            return
+        place = (contender.name, contender.text.corpus, contender.text.group, RATIO.id)
         if contender.failure:
-            cells.append(Cell(*place, unit=value.unit, status=Status.FAILED, reason=contender.failure.reason))
-            continue
-        speeds = contender.speeds[value.id]
-        found = median_spread(speeds)
-        cells.append(
-            Cell(
-                *(*place, found.median, value.unit, found.low, found.high, len(speeds)),
-                reason="" if found.low is not None else f"no interval: {len(speeds)} rounds are too few; it needs 6",
-            )
-        )
-    return cells
+            yield _without_value(place, RATIO.unit, contender)
+        elif reference is None or reference.failure:
+            yield Cell(*place, unit=RATIO.unit, status=Status.NOT_APPLICABLE, reason=f"{name} was not timed here")
+        else:
+            speeds = zip(contender.speeds[_ENCODE], reference.speeds[_ENCODE], strict=True)
+            yield _cell(place, RATIO.unit, [mine / other for mine, other in speeds])
+
+
+_ENCODE = VALUES[0].id
+
+
+def _cells(contender: _Contender) -> Iterator[Cell]:
+    for value in VALUES:
+        place = (contender.name, contender.text.corpus, contender.text.group, value.id)
+        if contender.failure:
+            yield _without_value(place, value.unit, contender)
+        else:
+            yield _cell(place, value.unit, contender.speeds[value.id])
+
+
+def _without_value(place: tuple[str, str, str, str], unit: str, contender: _Contender) -> Cell:
+    """Return the cell of a tokenizer that failed; a group with too little text is not a failure."""
+    assert contender.failure
+    small = contender.text.group != WHOLE and not contender.loops
+    status = Status.NOT_APPLICABLE if small and not contender.failure.traceback else Status.FAILED
+    return Cell(*place, unit=unit, status=status, reason=contender.failure.reason)
+
+
+def _cell(place: tuple[str, str, str, str], unit: str, values: Sequence[float]) -> Cell:
+    found = median_spread(values)
+    reason = "" if found.low is not None else f"no interval: {len(values)} rounds are too few; it needs 6"
+    return Cell(*place, found.median, unit, found.low, found.high, len(values), reason=reason)
 
 
 def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]:
     """Return notes that a reader of the speeds must know."""
     notes = []
     sound = [each for each in contenders if not each.failure]
+    speeds = {each.name: each.speeds[_ENCODE] for each in sound}
     for copy in control:
-        original = next((each for each in sound if each.name == copy.name), None)
-        if original and not copy.failure:
-            floor = noise_floor(original.speeds["encode_mb_per_s"], copy.speeds["encode_mb_per_s"])
+        if copy.name in speeds and not copy.failure:
+            floor = noise_floor(speeds[copy.name], copy.speeds[_ENCODE])
             notes.append(
                 f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
             )
-    repeated = {each.name: each.loops["encode_mb_per_s"] for each in sound if each.loops["encode_mb_per_s"] > 1}
+    repeated = {each.name: each.loops[_ENCODE] for each in sound if each.loops[_ENCODE] > 1}
     if repeated:
         times = ", ".join(f"{name} {loops}" for name, loops in repeated.items())
         notes.append(
             f"the text is short for these, each slice was encoded several times in a row, which favours engines that "
             f"cache: {times}"
         )
-    spreads = {each.name: median_spread(each.speeds["encode_mb_per_s"]).relative for each in sound}
-    shaky = [name for name, relative in spreads.items() if relative > _NOISY]
-    if shaky:
-        worst = max(shaky, key=lambda name: spreads[name])
+    notes += [*spread_note(speeds), *drift_note(speeds)]
+    shortest = min((min(each.seconds) for each in sound), default=0.0)
+    if shortest:
+        cost = harness_seconds()
         notes.append(
-            f"rounds differ by more than {_NOISY:.0%} of the median for {len(shaky)} of {len(sound)} tokenizers (most "
-            f"for {worst}, {spreads[worst]:.0%}): look at the intervals"
+            f"the harness' own cost is {cost * 1e6:.2f} us for each timing, {cost / shortest:.2%} of the shortest one"
         )
     same: dict[str, list[str]] = {}
     for each in sound:
@@ -246,45 +297,3 @@ def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]
         f"same ids, so speeds compare directly: {', '.join(names)}" for names in same.values() if len(names) > 1
     )
     return notes
-
-
-class TimedSlice(NamedTuple):
-    """Documents that are timed together.
-
-    Attributes:
-        texts: the documents.
-        n_bytes: the size of the documents in UTF-8 bytes.
-    """
-
-    texts: list[str]
-    n_bytes: int
-
-
-def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
-    """Return ``count`` slices of about equal size, in which documents of all groups are mixed.
-
-    If the corpus is larger than ``max_bytes``, documents are chosen by hash. If there are fewer pieces than slices,
-    fewer slices are returned.
-    """
-    share = min(1.0, max_bytes / max(1, text.n_bytes))
-    longest = max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count)))
-    pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
-    random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret
-    bins: list[list[str]] = [[] for _ in range(min(count, len(pieces)))]
-    sizes = [0] * len(bins)
-    for piece in pieces:
-        smallest = sizes.index(min(sizes))
-        bins[smallest].append(piece)
-        sizes[smallest] += len(piece.encode())
-    return [TimedSlice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
-
-
-def _pieces(documents: Iterable[str], longest: int) -> Iterator[str]:
-    for document in documents:
-        start = 0
-        while len(document) - start > longest:
-            end = document.rfind("\n", start, start + longest) + 1 or start + longest
-            yield document[start:end]
-            start = end
-        if document[start:]:
-            yield document[start:]

@@ -7,8 +7,10 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from statistics import median
-from typing import NamedTuple
+from statistics import fmean, median, stdev
+from typing import Final, NamedTuple
+
+from tokbench.plugin import student_t
 
 
 @contextmanager
@@ -49,12 +51,20 @@ def calibrate(call: Callable[[], object], min_time: float) -> int:
         loops = max(loops + 1, math.ceil(loops * 1.2 * min_time / max(took, 1e-9)))
 
 
+LEAST_PROCESSES: Final = 5
+"""With fewer processes their mean has no interval."""
+
+_TAIL: Final = 0.025
+_LARGE: Final = 500
+"""From so many values on, probabilities are computed by logarithms."""
+
+
 class MedianSpread(NamedTuple):
-    """A median with its interval and spread.
+    """A median, or the mean of processes, with its interval and spread.
 
     Attributes:
-        median: the median.
-        low, high: the interval of the median, at least 95 %; ``None`` with fewer than six values.
+        median: the median, or the mean.
+        low, high: its interval, at least 95 %; ``None`` with too few values.
         relative: 1.4826 x the median absolute deviation / the median: a standard deviation that a few
             outliers cannot move.
     """
@@ -80,24 +90,85 @@ def median_spread(values: Sequence[float]) -> MedianSpread:
 def median_interval(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
     """Return the narrowest interval of order statistics that covers the median with 95 % at least.
 
-    The median lies below the k-th smallest of n values with probability P(B(n, 1/2) < k), whatever the
-    distribution (Conover, Practical Nonparametric Statistics, 3.2).
+    It lies symmetrically; see :func:`quantile_interval`.
 
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     (2, 9)
     >>> median_interval([1, 2, 3, 4, 5])
     (None, None)
     """
-    n, k, tail = len(values), 0, 0.0
-    while True:
-        tail += math.comb(n, k) / 2**n
-        if 2 * tail > 0.05:  # noqa: PLR2004 - 95 %
-            break
-        k += 1
-    if k == 0:
+    return quantile_interval(values, 0.5)
+
+
+def quantile_interval(values: Sequence[float], share: float) -> tuple[float, float] | tuple[None, None]:
+    """Return an interval of order statistics that covers a quantile with 95 % at least; ``None`` with too few values.
+
+    The quantile q lies below the k-th smallest of n values with probability P(B(n, q) < k), whatever the distribution
+    (Conover, Practical Nonparametric Statistics, 3.2). Each side is missed with 2.5 % at most.
+
+    >>> quantile_interval(range(1, 1001), 0.95)
+    (936, 964)
+    >>> quantile_interval(range(1, 101), 0.99)
+    (None, None)
+    """
+    n, low, below = len(values), 0, 0.0
+    high = None
+    for k in range(n + 1):  # below = P(B < k)
+        if below <= _TAIL:
+            low = k
+        if high is None and below >= 1 - _TAIL:
+            high = k
+        below += math.comb(n, k) * share**k * (1 - share) ** (n - k) if n < _LARGE else _binomial(n, k, share)
+    if not low or high is None:
         return None, None
     ordered = sorted(values)
-    return ordered[k - 1], ordered[n - k]
+    return ordered[low - 1], ordered[high - 1]
+
+
+def _binomial(n: int, k: int, share: float) -> float:
+    """Return the probability of k among n, by logarithms, so that nothing overflows."""
+    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share))
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the smallest value that a share of the values does not exceed.
+
+    >>> quantile([30, 10, 20, 40], 0.5), quantile([30, 10, 20, 40], 0.99)
+    (20, 40)
+    """
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def mean_of_processes(values: Sequence[float]) -> MedianSpread:
+    """Return the geometric mean of the values of some processes, with its 95 % interval: Student's t on logarithms.
+
+    With fewer than five processes there is no interval. The relative spread is the standard deviation of the
+    logarithms. The source of the formula is Student, The probable error of a mean, Biometrika 6 (1908).
+
+    >>> [round(each, 2) for each in mean_of_processes([100.0, 102.0, 98.0, 101.0, 99.0])]
+    [99.99, 98.05, 101.97, 0.02]
+    """
+    logs = [math.log(value) for value in values]
+    middle, deviation = fmean(logs), stdev(logs)
+    if len(logs) < LEAST_PROCESSES:
+        return MedianSpread(math.exp(middle), None, None, deviation)
+    half = student_t(len(logs) - 1) * deviation / math.sqrt(len(logs))
+    return MedianSpread(math.exp(middle), math.exp(middle - half), math.exp(middle + half), deviation)
+
+
+def harness_seconds() -> float:
+    """Return the seconds that taking one time costs: the median over many timings of a call that does nothing.
+
+    >>> 0 < harness_seconds() < 0.001
+    True
+    """
+    return median(seconds(_nothing, 1) for _ in range(999))
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def noise_floor(one: Sequence[float], again: Sequence[float]) -> float:

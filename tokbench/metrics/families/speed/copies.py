@@ -1,0 +1,74 @@
+"""Fresh copies of tokenizers, and one outcome of several fresh processes."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tokbench.metrics.families.speed.timing import LEAST_PROCESSES, mean_of_processes
+from tokbench.plugin import Cell, Failure, Status, TimedOutcome, Tokenizer, attempt, doing
+
+
+def fresh_copy(name: str, tokenizer: Tokenizer) -> Tokenizer:
+    """Return a copy with caches of its own, or the tokenizer itself if it cannot be copied."""
+
+    def copy() -> Tokenizer:
+        made: Tokenizer = pickle.loads(pickle.dumps(tokenizer))  # noqa: S301 - what was dumped on this line
+        return made
+
+    with doing("copying", tokenizer=name, place=""):
+        copied = attempt(copy)
+    return tokenizer if isinstance(copied, Failure) else copied
+
+
+def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
+    """Return one outcome of those of several processes: each process counts as one value.
+
+    A value is the geometric mean over processes. A cell that has no value in one process has none at all.
+    """
+    places = dict.fromkeys((c.tokenizer, c.corpus, c.group, c.metric) for one in outcomes for c in one.cells)
+    known = [{(c.tokenizer, c.corpus, c.group, c.metric): c for c in one.cells} for one in outcomes]
+    cells = [_mean([one[place] for one in known if place in one], len(outcomes)) for place in places]
+    notes = [f"{family}: every value is the mean of {len(outcomes)} fresh processes, its interval is over processes"]
+    return TimedOutcome(
+        cells,
+        notes + _notes([one.notes for one in outcomes]),
+        [failure for one in outcomes for failure in one.failures],
+    )
+
+
+def _notes(found: Sequence[Sequence[str]]) -> list[str]:
+    """Return the notes of all processes; of those that differ in their numbers alone, the first.
+
+    >>> _notes([["load 4.1", "same ids"], ["load 3.9", "same ids"]])
+    ['load 4.1 (process 1 of 2, and alike in 1 other)', 'same ids']
+    """
+    alike: dict[str, dict[int, str]] = {}
+    for k, notes in enumerate(found, 1):
+        for note in notes:
+            alike.setdefault(re.sub(r"[\d.,]+", "0", note), {}).setdefault(k, note)
+    shown = []
+    for notes_by_process in alike.values():
+        number, note = next(iter(notes_by_process.items()))
+        others = len(notes_by_process) - 1
+        if len(set(notes_by_process.values())) > 1 or others + 1 < len(found):
+            note += f" (process {number} of {len(found)}" + (f", and alike in {others} other)" if others else ")")
+        shown.append(note)
+    return shown
+
+
+def _mean(cells: Sequence[Cell], processes: int) -> Cell:
+    """Return the mean of one cell over processes, or the first cell without a value."""
+    absent = next((cell for cell in cells if cell.value is None), None)
+    if absent is not None:
+        return absent
+    if len(cells) < processes:
+        reason = f"measured in {len(cells)} of {processes} processes only"
+        return replace(cells[0], value=None, ci_low=None, ci_high=None, n=0, status=Status.FAILED, reason=reason)
+    found = mean_of_processes([cell.value for cell in cells if cell.value is not None])
+    reason = (
+        "" if found.low is not None else f"no interval: {processes} processes are too few; it needs {LEAST_PROCESSES}"
+    )
+    return replace(cells[0], value=found.median, ci_low=found.low, ci_high=found.high, n=processes, reason=reason)

@@ -1,0 +1,93 @@
+"""The texts that are timed: pieces of a corpus that every tokenizer sees for the first time."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from tokbench.plugin import TimedText
+
+MAX_PIECE: Final = 4_096
+"""Longer documents are cut, at a line end if there is one, so that slices can have equal sizes; in characters."""
+
+_PIECES_PER_SLICE: Final = 4
+"""Every slice has about this many pieces at least; documents of a small corpus are cut shorter for it."""
+
+
+class TimedSlice(NamedTuple):
+    """Documents that are timed together.
+
+    Attributes:
+        texts: the documents.
+        n_bytes: the size of the documents in UTF-8 bytes.
+    """
+
+    texts: list[str]
+    n_bytes: int
+
+
+def slices_of(text: TimedText, count: int, max_bytes: int, seed: int) -> list[TimedSlice]:
+    """Return ``count`` slices of about equal size, in which documents of all groups are mixed.
+
+    If the corpus is larger than ``max_bytes``, documents are chosen by hash. If there are fewer pieces than slices,
+    fewer slices are returned.
+    """
+    pieces = _shuffled(text, max_bytes, max(1, min(MAX_PIECE, text.n_bytes // (_PIECES_PER_SLICE * count))), seed)
+    bins: list[list[str]] = [[] for _ in range(min(count, len(pieces)))]
+    sizes = [0] * len(bins)
+    for piece in pieces:
+        smallest = sizes.index(min(sizes))
+        bins[smallest].append(piece)
+        sizes[smallest] += len(piece.encode())
+    return [TimedSlice(texts, size) for texts, size in zip(bins, sizes, strict=True)]
+
+
+def joined_text(text: TimedText, max_bytes: int, seed: int) -> bytes:
+    """Return about ``max_bytes`` of a corpus, pieces of all groups mixed, one to a line or more; in UTF-8.
+
+    >>> sorted(joined_text(TimedText("c", True, 7, ["one", "two"]), 100, seed=1).split())
+    [b'one', b'two']
+    """
+    return "\n".join(_shuffled(text, max_bytes, MAX_PIECE, seed)).encode()
+
+
+def documents_of_size(data: bytes, size: int, most: int) -> list[str]:
+    """Return at most ``most`` texts that follow one another in ``data``, each of ``size`` bytes or up to 3 fewer.
+
+    No character is cut: a text ends before the one that would not fit.
+
+    >>> documents_of_size("añb".encode(), 2, 9)
+    ['a', 'ñ']
+    """
+    found: list[str] = []
+    start = 0
+    while len(found) < most and start + size <= len(data):
+        end = start + size
+        while end < len(data) and data[end] & 0xC0 == 0x80:  # noqa: PLR2004 - a byte in the middle of a character
+            end -= 1
+        if end == start:  # one character is larger than the size
+            break
+        found.append(data[start:end].decode())
+        start = end
+    return found
+
+
+def _shuffled(text: TimedText, max_bytes: int, longest: int, seed: int) -> list[str]:
+    """Return the pieces of a text in random order; of a larger one those that a hash chooses."""
+    share = min(1.0, max_bytes / max(1, text.n_bytes))
+    pieces = [piece for piece in _pieces(text.documents, longest) if zlib.crc32(piece.encode()) < share * 2**32]
+    random.Random(seed).shuffle(pieces)  # noqa: S311 - an order, not a secret
+    return pieces
+
+
+def _pieces(documents: Iterable[str], longest: int) -> Iterator[str]:
+    for document in documents:
+        start = 0
+        while len(document) - start > longest:
+            end = document.rfind("\n", start, start + longest) + 1 or start + longest
+            yield document[start:end]
+            start = end
+        if document[start:]:
+            yield document[start:]

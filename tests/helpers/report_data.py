@@ -16,15 +16,13 @@ from tokbench.results.blocks import (
     MetricInfo,
     PairComparison,
     PluginInfo,
-    ProbeAnswerInfo,
-    ProbeInfo,
-    ProbeText,
     RunConfig,
     TokenizerInfo,
     TrainingInfo,
 )
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
+from tokbench.results.probes import ProbeAnswerInfo, ProbeInfo, ProbeText
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"

@@ -21,9 +21,10 @@ from tokbench.report.formats import html, markdown
 from tokbench.report.report import Report
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
-from tokbench.results.blocks import CorpusInfo, ProbeAnswerInfo, ProbeInfo, TokenizerInfo
+from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
+from tokbench.results.probes import ProbeAnswerInfo, ProbeInfo
 from tokbench.results.vocabulary_size import SizeCost, SizeLine, SizeLoss, SizeRow, VocabularySizes
 from tokbench.runner.describe import describe_metrics
 

@@ -10,17 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, reduce
-from operator import add
-from typing import TYPE_CHECKING, Any, Final, Literal
-
-import numpy as np
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal
 
 from tokbench.contracts.metric import Role
-from tokbench.metrics.jackknife import Spread, holm, leave_out, spread
-from tokbench.metrics.sums import Sums
+from tokbench.metrics.jackknife import Spread, holm
+from tokbench.metrics.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
-from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
+from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
 
 if TYPE_CHECKING:
@@ -273,35 +270,17 @@ class _Comparer:
 
     def _paired(self, change: CellChange, info: MetricInfo) -> CellChange:
         """Return a change with its interval, from the sums of both runs."""
-        if not info.ratio_of:
-            return replace(change, reason="not a ratio of sums, so it has no interval")
-        sums = [states.sums(change, info.family) for states in self._states]
-        if any(each is None or not set(info.ratio_of) <= each.columns.keys() for each in sums):
-            return replace(change, reason="the sums behind it are not kept, so it has no interval")
-        one, two = (each for each in sums if each is not None)
-        above, below = info.ratio_of
-        used = (one.columns[below] > 0) & (two.columns[below] > 0)
-        without = [leave_out(each.columns[above][used], each.columns[below][used]) for each in (one, two)]
-        found = spread(without[1] - without[0])
-        reason = one.lengths(below).shortcoming() or ("" if found else "too few documents for an interval")
-        reason = reason or (found.shortcoming() if found else "")
-        if reason or not found:
-            return replace(change, reason=reason)
-        assert change.difference is not None
-        if not found.error:
-            return replace(change, low=change.difference, high=change.difference, p=0.0)
-        low, high = found.ends(change.difference)
-        change = replace(change, low=low, high=high, p=found.p_value(change.difference), spread=found)
-        if change.ratio is None or not without[0].all():
+        one, two = (kept.sums(change.tokenizer, change.corpus, change.group, info.family) for kept in self._kept)
+        found = paired_difference(one, two, info.ratio_of)
+        change = replace(change, low=found.low, high=found.high, p=found.p, spread=found.spread, reason=found.reason)
+        if change.spread is None or change.ratio is None:
             return change
-        relative = spread(without[1] / without[0])
-        relative = relative if relative and relative.error else None
-        ends = relative.around(change.ratio + 1) if relative else (change.ratio + 1,) * 2
-        return replace(change, ratio_low=ends[0] - 1, ratio_high=ends[1] - 1, ratio_spread=relative)
+        share = paired_quotient(one, two, info.ratio_of)
+        return replace(change, ratio_low=share.low, ratio_high=share.high, ratio_spread=share.spread)
 
     @cached_property
-    def _states(self) -> tuple[_States, _States]:
-        return _States(self._one), _States(self._two)
+    def _kept(self) -> tuple[KeptSums, KeptSums]:
+        return KeptSums(self._one), KeptSums(self._two)
 
     def _tokenizers(self) -> dict[str, list[str]]:
         found = {}
@@ -320,29 +299,6 @@ class _Comparer:
         for name, results in zip(self._names, (self._one, self._two), strict=True):
             if results.interrupted:
                 yield f"{name} was stopped before it was through"
-
-
-class _States:
-    """The raw sums of a run, found by place."""
-
-    def __init__(self, results: Results) -> None:
-        self._groups = {name: list(corpus.groups) for name, corpus in results.corpora.items()}
-        self._raw = {(each.tokenizer, each.corpus, each.group, each.family): each.state for each in results.states}
-
-    def sums(self, change: CellChange, family: str) -> Sums | None:
-        """Return the sums behind a cell, of a group or the whole corpus; ``None`` if they are not kept."""
-        groups = self._groups.get(change.corpus, []) if change.group == WHOLE else [change.group]
-        found = [_sums(self._raw.get((change.tokenizer, change.corpus, group, family))) for group in groups]
-        known = [each for each in found if each is not None]
-        return reduce(add, known) if known and len(known) == len(found) else None
-
-
-def _sums(raw: Any) -> Sums | None:
-    """Return the sums of a raw state that has some."""
-    if not isinstance(raw, dict) or not isinstance(raw.get("sums"), dict):
-        return None
-    columns = {name: np.asarray(column, dtype=np.float64) for name, column in raw["sums"].items()}
-    return Sums(raw.get("documents", 0), columns, raw.get("largest") or {})
 
 
 def _place(cell: Cell) -> tuple[str, str, str, str]:

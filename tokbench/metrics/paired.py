@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.jackknife import leave_out, spread
+from tokbench.metrics.jackknife import Spread, leave_out, spread
 from tokbench.metrics.sums import Sums
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
@@ -56,12 +56,14 @@ class PairedChange(NamedTuple):
     Attributes:
         low, high: the ends of its 95 % interval; ``None`` if there is none.
         p: the p-value of the difference from 0; ``None`` if there is no interval, or for a quotient.
+        spread: its spread when each jackknife group is left out; ``None`` if it does not vary, or has no interval.
         reason: the reason why there is no interval; an empty string if there is one.
     """
 
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    spread: Spread | None = None
     reason: str = ""
 
 
@@ -89,7 +91,7 @@ def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str
     difference = pair.values[1] - pair.values[0]
     if not found.error:
         return PairedChange(difference, difference, 0.0 if difference else 1.0)
-    return PairedChange(*found.ends(difference), found.p_value(difference))
+    return PairedChange(*found.ends(difference), found.p_value(difference), found)
 
 
 def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
@@ -111,8 +113,10 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
     if found is None or reason:
         return PairedChange(reason=reason)
     quotient = pair.values[1] / pair.values[0]
-    low, high = found.around(quotient) if found.error else (quotient, quotient)
-    return PairedChange(low - 1, high - 1)
+    if not found.error:
+        return PairedChange(quotient - 1, quotient - 1)
+    low, high = found.around(quotient)
+    return PairedChange(low - 1, high - 1, spread=found)
 
 
 class _Pair(NamedTuple):

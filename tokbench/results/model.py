@@ -24,13 +24,13 @@ from tokbench.results.blocks import (
     PairComparison,
     PartialRun,
     PluginInfo,
-    ProbeInfo,
     RunConfig,
     StatesFile,
     TokenizerInfo,
 )
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.older import upgraded
+from tokbench.results.probes import ProbeInfo
 from tokbench.results.states import RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.validation_messages import wrong_value

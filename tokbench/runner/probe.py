@@ -11,8 +11,8 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import HasUnknown, Tokenizer
 from tokbench.failures import Failure, attempt, doing, tracebacks
 from tokbench.metrics.encoded_shard import DECODING
-from tokbench.results.blocks import ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell
+from tokbench.results.probes import ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.runner.finish import make_cell
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer

@@ -15,7 +15,8 @@ from tokbench.corpus.corpus import Reading
 from tokbench.errors import BackendError, BackendUnavailable
 from tokbench.failures import Failure, attempt
 from tokbench.progress import RunProgress
-from tokbench.runner.prepare import Checked, PreparedTokenizer, check, train_one, worker_pool
+from tokbench.runner.check import Checked, check, worker_pool
+from tokbench.runner.prepare import PreparedTokenizer, train_one
 from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import TokenizerJob

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from tokbench.report.cells import LEGENDS, LOSSY, UNCHECKED
 from tokbench.report.escaping import visible
-from tokbench.results.blocks import ProbeInfo
 from tokbench.results.model import Results
+from tokbench.results.probes import ProbeInfo
 
 
 class TokenizedText(NamedTuple):

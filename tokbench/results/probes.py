@@ -1,0 +1,59 @@
+"""The probes of ``results.json``: their texts, and how each tokenizer cuts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeText:
+    """A text of a probe and its tokens.
+
+    Attributes:
+        label: the name of the text in a table.
+        text: the text.
+        tokens: ``(id, text)`` of each token.
+        comes_back: ``True`` if decoding gives the text back; ``None`` if that was not checked.
+    """
+
+    label: str
+    text: str
+    tokens: list[tuple[int, str]] = field(default_factory=list)
+    comes_back: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeAnswerInfo:
+    """The answer of one tokenizer to a probe.
+
+    Attributes:
+        tokens: for each text of the probe ``(id, text)`` of its tokens.
+        own: further texts, which are this tokenizer's own.
+        reason: why there is no answer; empty if there is one.
+        lost: the labels of the texts of the probe that decoding does not give back; ``None`` if that was not checked.
+    """
+
+    tokens: list[list[tuple[int, str]]] = field(default_factory=list)
+    own: list[ProbeText] = field(default_factory=list)
+    reason: str = ""
+    lost: list[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeInfo:
+    """One probe: its texts, and the answers of all tokenizers.
+
+    Attributes:
+        probe: its name.
+        title, explanation: what it shows, and why one would care.
+        metrics: the ids of the metrics it yields.
+        texts: ``(label, text)`` of its texts.
+        answers: by tokenizer.
+    """
+
+    probe: str
+    title: str
+    explanation: str
+    metrics: list[str] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    answers: dict[str, ProbeAnswerInfo] = field(default_factory=dict)

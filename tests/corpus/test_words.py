@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import regex
 from hypothesis import given
@@ -12,7 +13,8 @@ import tokbench
 from tokbench.contracts.corpus import Document, Gold
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.sources.gold import align
-from tokbench.corpus.words.find import find_words
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.corpus.words.find import _spans, find_words
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.units import default_unit
 from tokbench.corpus.words.white_space import white_bytes
@@ -155,3 +157,13 @@ def test_spaces_and_ink_of_documents():
     shard = Shard("c", "en", 0, [Document(text, "en", str(k), str(k)) for k, text in enumerate(texts)], by_key=False)
     assert shard.n_spaces.tolist() == [0, 2, 1, 1, 0]
     assert shard.ink_before.tolist() == [0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4]
+
+
+@pytest.mark.parametrize("unit", [*FOUND, "mora"])
+def test_a_long_document_is_searched_in_pieces(unit):
+    text = "".join(document.text[:60] for document in SampleSource(SampleOptions()).documents())
+    text = text.replace(" ", "\n", 2000) + "\r\n\u0301a\n\u200d🇫\n🇮\nไทย\nที่ no end"
+    whole = _spans(text, unit, size=len(text))
+    assert len(whole[0]) > 1000
+    for size in (1, 500):
+        assert np.array_equal(_spans(text, unit, size=size), whole)

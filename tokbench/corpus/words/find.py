@@ -31,6 +31,9 @@ _PATTERNS: Final[dict[Unit, str]] = {
 """,
 }
 
+_PIECE: Final = 1 << 22
+"""Characters; only a document that is longer than a shard is searched in several pieces."""
+
 _FINDERS: Final[dict[Unit, Callable[[str], NDArray[np.int64]]]] = {
     "grapheme": grapheme_spans,
     "icu": icu_spans,
@@ -86,14 +89,31 @@ def find_words(texts: list[str], unit: Unit) -> Spans:
     >>> [len(find_words([text], "syllable").starts) for text in texts]
     [3, 2, 4, 2, 3]
     """
-    joined = "\n".join(texts)
-    spans = uax29_spans(joined.encode()) if unit == "uax29" else _in_bytes(joined, unit)
-    starts = np.ascontiguousarray(spans[:, 0])
+    starts, ends = _spans("\n".join(texts), unit)
     sizes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
     # Where each document ends in the joined text, its line feed included.
     before = np.searchsorted(starts, np.cumsum(sizes + 1), side="left")
     documents = np.repeat(np.arange(len(texts)), np.diff(before, prepend=0))
-    return Spans(starts - documents, spans[:, 1] - documents, documents)
+    starts -= documents  # in place, because there may be a span for every character of a long document
+    ends -= documents
+    return Spans(starts, ends, documents)
+
+
+def _spans(text: str, unit: Unit, size: int = _PIECE) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return int64[w] twice, the start and the end of each word of a text, in bytes.
+
+    A long text is searched in pieces of about ``size`` characters that end with a line feed, so that the memory which
+    the search needs does not grow with the text.
+    """
+    starts, ends, before, begin = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0, 0
+    while begin < len(text):
+        end = text.find("\n", begin + size) + 1 or len(text)
+        piece = text[begin:end]
+        spans = uax29_spans(piece.encode()) if unit == "uax29" else _in_bytes(piece, unit)
+        starts.append(spans[:, 0] + before)
+        ends.append(spans[:, 1] + before)
+        before, begin = before + len(piece.encode()), end
+    return np.concatenate(starts), np.concatenate(ends)
 
 
 def _in_bytes(text: str, unit: Unit) -> NDArray[np.int64]:

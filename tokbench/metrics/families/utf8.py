@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.plugin import (
     EncodedShard,
@@ -14,6 +15,7 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
+    Spans,
     SummedMetric,
     Sums,
     count_by_document,
@@ -26,6 +28,13 @@ _SHARES: Final = {
     "partial_tokens": ("partial_tokens", "tokens"),
     "graphemes_split": ("split_clusters", "grapheme_clusters"),
 }
+
+
+_MOST_CONTINUING: Final = 3
+"""The bytes of a character after its first, at most."""
+
+_SPANS: Final = 1 << 20
+"""The number of spans that are compared at the same time."""
 
 
 class Utf8(SummedMetric):
@@ -48,9 +57,12 @@ class Utf8(SummedMetric):
         partial = inside[starts] | inside[ends]
         # Of the boundaries inside one character the first counts.
         cutting = np.flatnonzero(inside[ends])
-        _, first = np.unique(np.cumsum(~inside)[ends[cutting]], return_index=True)
+        character = ends[cutting]
+        for _ in range(_MOST_CONTINUING):
+            character = character - inside[character]
+        _, first = np.unique(character, return_index=True)
         clusters = shard.words("grapheme")
-        cut = np.searchsorted(ends, clusters.ends, side="left") > np.searchsorted(ends, clusters.starts, side="right")
+        cut = _cut(ends, clusters)
         return Sums.of(
             shard,
             characters=shard.n_chars * counted,
@@ -68,6 +80,16 @@ class Utf8(SummedMetric):
         if not counted:
             return dict.fromkeys(_SHARES, NotApplicable("no document came back exactly"))
         return {name: state.share(part, whole, n=counted) for name, (part, whole) in _SHARES.items()}
+
+
+def _cut(ends: NDArray[np.int64], spans: Spans) -> NDArray[np.bool_]:
+    """Return bool[s], ``True`` for spans with one of the rising ends inside; many spans are compared in turns."""
+    cut = np.empty(len(spans.ends), dtype=np.bool_)
+    for k in range(0, len(cut), _SPANS):
+        turn = slice(k, k + _SPANS)
+        before = np.searchsorted(ends, spans.starts[turn], side="right")
+        cut[turn] = np.searchsorted(ends, spans.ends[turn], side="left") > before
+    return cut
 
 
 _COUNTED: Final = (

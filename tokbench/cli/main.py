@@ -10,6 +10,7 @@ from tokbench.cli.check import check
 from tokbench.cli.compare import compare
 from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
+from tokbench.cli.leaderboard import leaderboard
 from tokbench.cli.list import list_
 from tokbench.cli.merge import merge
 from tokbench.cli.new import new
@@ -31,7 +32,7 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, report, compare, merge, new, list_, check, inspect, train, store):
+for _command in (run, report, compare, leaderboard, merge, new, list_, check, inspect, train, store):
     tokbench.add_command(_command)
 
 

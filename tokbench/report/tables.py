@@ -139,13 +139,14 @@ class CellTables:
         style = style or style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
         best = self._best(usable) if len({cell.unit for cell in usable}) == 1 else set()
         shown = {
-            name: self._display_cell(cell, style, best=name in best) if cell else self._missing(name, corpus)
+            name: self.display(cell, style, best=name in best) if cell else self._missing(name, corpus)
             for name, cell in cells.items()
         }
         label = self.label(metric)
         return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
 
-    def _display_cell(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
+    def display(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
+        """Return a cell as reports show it, in the style of its column."""
         comes_back = self.comes_back(cell)
         unknown = comes_back == ComesBack.NO and self._unknown(cell.tokenizer, cell.corpus, cell.group) >= MANY_UNKNOWN
         timed = self.metric(cell.metric).timed
@@ -241,15 +242,16 @@ class CellTables:
         if not pool or len({cell.unit for cell in pool}) > 1:
             return set()
         top = self._top(pool)
-        by_tokens = self.metric(metric).role in {Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD}
-        level = {cell.tokenizer for cell in pool if self._level(cell, top, by_tokens=by_tokens)}
+        level = {cell.tokenizer for cell in pool if self.level(cell, top)}
         return level if len(level) < len(pool) else set()
 
-    def _level(self, cell: Cell, top: Cell, *, by_tokens: bool) -> bool:
+    def level(self, cell: Cell, top: Cell) -> bool:
+        """Tell whether two cells of one metric and place cannot be told apart, as :meth:`level_with_best` does."""
+        if cell.value == top.value:
+            return True
+        by_tokens = self.metric(cell.metric).role in {Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD}
         differ = self._differ.get((cell.corpus, cell.group, frozenset({cell.tokenizer, top.tokenizer})))
-        if cell.value == top.value or (by_tokens and differ is not None):
-            return cell.value == top.value or not differ
-        return _overlap(cell, top)
+        return not differ if by_tokens and differ is not None else intervals_overlap(cell, top)
 
     @cached_property
     def _differ(self) -> dict[tuple[str, str, frozenset[str]], bool]:
@@ -261,9 +263,12 @@ class CellTables:
         """Return the cells of a metric that can be compared; an empty list if these are fewer than two."""
         if not cells or self.metric(cells[0].metric).direction == "none":
             return []
-        whole = [c for c in cells if c.measured is None]
-        pool = [c for c in whole if not trained_on(c.in_sample) and self.comes_back(c) == ComesBack.YES]
+        pool = [cell for cell in cells if self.competes(cell)]
         return pool if len(pool) > 1 else []
+
+    def competes(self, cell: Cell) -> bool:
+        """Tell whether a cell may be best: it rests on all documents, on none of the training, and loses no text."""
+        return cell.measured is None and not trained_on(cell.in_sample) and self.comes_back(cell) == ComesBack.YES
 
     def _top(self, pool: list[Cell]) -> Cell:
         higher = self.metric(pool[0].metric).direction == "higher"
@@ -278,7 +283,7 @@ class CellTables:
         top = self._top(pool)
         best = {cell.tokenizer for cell in pool if cell.value == top.value}
         if metric.timed:
-            best |= {cell.tokenizer for cell in pool if _overlap(cell, top)}
+            best |= {cell.tokenizer for cell in pool if intervals_overlap(cell, top)}
         # Where most are best, as in a round trip without loss, bold says nothing.
         return best if 2 * len(best) <= len(pool) else set()
 
@@ -287,7 +292,8 @@ def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *more]))
 
 
-def _overlap(one: Cell, other: Cell) -> bool:
+def intervals_overlap(one: Cell, other: Cell) -> bool:
+    """Tell whether the intervals of two cells overlap; two without intervals do not."""
     if one.ci_low is None or one.ci_high is None or other.ci_low is None or other.ci_high is None:
         return False
     return one.ci_low <= other.ci_high and other.ci_low <= one.ci_high

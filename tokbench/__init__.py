@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tokbench.api import compare as compare
+    from tokbench.api import leaderboard as leaderboard
     from tokbench.api import load as load
     from tokbench.api import merge as merge
     from tokbench.api import run as run
@@ -35,6 +36,7 @@ _HOMES: Final = {
     "ResultsError": "errors",
     "TokbenchError": "errors",
     "compare": "api",
+    "leaderboard": "api",
     "load": "api",
     "merge": "api",
     "run": "api",

@@ -13,6 +13,8 @@ from typing import Any
 from tokbench.batch import valid_unicode
 from tokbench.comparison.compare import Comparison
 from tokbench.comparison.compare import compare as compare_runs
+from tokbench.comparison.leaderboard import Leaderboard
+from tokbench.comparison.leaderboard import leaderboard as leaderboard_of
 from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import config_of, read_config
@@ -261,6 +263,23 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
         ResultsError: a run has no results, or they are damaged.
     """
     return compare_runs(NamedRun.read(baseline), NamedRun.read(other), other_machine=other_machine)
+
+
+def leaderboard(paths: Sequence[str | Path], metrics: Sequence[str] = ()) -> Leaderboard:
+    """Set many runs side by side: the best of each corpus and metric, with the run behind every number.
+
+    Args:
+        paths: the folders of the runs, or their ``results.json``.
+        metrics: ids of metrics; empty for all of which a direction is better.
+
+    Returns:
+        The leaderboard; ``leaderboard.frame`` is a table with a row for each number.
+
+    Raises:
+        InputError: no run has such a metric.
+        ResultsError: a run has no results, or they are damaged.
+    """
+    return leaderboard_of([NamedRun.read(path) for path in paths], metrics)
 
 
 def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False) -> Results:

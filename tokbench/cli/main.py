@@ -12,6 +12,7 @@ from tokbench.cli.check import check
 from tokbench.cli.compare import compare
 from tokbench.cli.inspect import inspect
 from tokbench.cli.interruption import Interruption, stop_on_signals
+from tokbench.cli.leaderboard import leaderboard
 from tokbench.cli.list import list_
 from tokbench.cli.merge import merge
 from tokbench.cli.new import new
@@ -37,7 +38,10 @@ def tokbench() -> None:
     """
 
 
-for _command in (run, report, show, compare, merge, new, list_, check, inspect, train, store):
+for _command in (
+    *(run, report, show, compare, leaderboard, merge, new),
+    *(list_, check, inspect, train, store),
+):
     tokbench.add_command(_command)
 
 

@@ -223,7 +223,7 @@ def small_page(comparison: Comparison) -> str:
         (
             heading,
             [[cut(text, _LONGEST_CELL) for text in asdict(row).values()] for row in rows[:_FEW]],
-            more + max(len(rows) - _FEW, 0) if more > 0 else len(rows) - _FEW,
+            max(more, 0) + max(len(rows) - _FEW, 0),
         )
         for heading, rows, more in page.tables
     ]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.jackknife import Spread, leave_out, spread
+from tokbench.metrics.jackknife import Spread, holm, leave_out, spread
 from tokbench.metrics.sums import Sums
 from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
+
+K = TypeVar("K", bound=Hashable)
+
+_LEVEL: Final = 0.05
 
 
 class KeptSums:
@@ -117,6 +121,18 @@ def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str])
         return PairedChange(quotient - 1, quotient - 1)
     low, high = found.around(quotient)
     return PairedChange(low - 1, high - 1, spread=found)
+
+
+def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
+    """Return the keys of the differences that are not significant: whose p-value is above 0.05 after Holm's correction.
+
+    A difference without a p-value counts neither way, and is not among them.
+
+    >>> sorted(not_told_apart({"a": PairedChange(p=0.001), "b": PairedChange(p=0.3), "c": PairedChange()}))
+    ['b']
+    """
+    compared = {key: each.p for key, each in differences.items() if each.p is not None}
+    return {key for key, p in zip(compared, holm(list(compared.values())), strict=True) if p > _LEVEL}
 
 
 class _Pair(NamedTuple):

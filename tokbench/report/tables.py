@@ -9,8 +9,7 @@ from typing import Final
 from tokbench.contracts.metric import Role
 from tokbench.corpus.languages import slices
 from tokbench.errors import ResultsError
-from tokbench.metrics.jackknife import holm
-from tokbench.metrics.paired import KeptSums, PairedChange, paired_difference, paired_quotient
+from tokbench.metrics.paired import KeptSums, PairedChange, not_told_apart, paired_difference, paired_quotient
 from tokbench.metrics.sums import Sums
 from tokbench.report.cells import UNBOUND, ComesBack, DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
@@ -27,9 +26,6 @@ MANY_UNKNOWN: Final = 0.001
 
 MOST_GROUPS: Final = 200
 """A report shows no more groups of a corpus; ``results.csv`` has them all."""
-
-LEVEL: Final = 0.05
-"""Tokenizers are told apart where a corrected p-value is at most this."""
 
 _TIMED_DIGITS: Final = 3  # no machine is steadier than that
 
@@ -146,13 +142,14 @@ class CellTables:
         style = style or style_for([cell.value for cell in usable if cell.value is not None], unit, digits)
         best = self.level_with_best(metric, corpus, group) if len({cell.unit for cell in usable}) == 1 else set()
         shown = {
-            name: self._display_cell(cell, style, best=name in best) if cell else self._missing(name, corpus)
+            name: self.display(cell, style, best=name in best) if cell else self._missing(name, corpus)
             for name, cell in cells.items()
         }
         label = self.label(metric)
         return Series(metric, label, info.short_label or label, corpus, group, unit, info.direction, shown)
 
-    def _display_cell(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
+    def display(self, cell: Cell, style: Style, *, best: bool) -> DisplayCell:
+        """Return a cell as reports show it, in the style of its column."""
         comes_back = self.comes_back(cell)
         unknown = comes_back == ComesBack.NO and self._unknown(cell.tokenizer, cell.corpus, cell.group) >= MANY_UNKNOWN
         timed = self.metric(cell.metric).timed
@@ -236,21 +233,9 @@ class CellTables:
         }
 
     def competing(self, metric: str, corpus: str, group: str = WHOLE) -> list[Cell]:
-        """Return the cells that can be best, the best first.
-
-        Nobody competes who loses text, was trained on it, has measured a part of it, or is a baseline.
-        """
+        """Return the cells that may be best, the best first; see :meth:`competes`."""
         found = (self.cell(metric, corpus, group, name) for name in self.tokenizers)
-        pool = [
-            cell
-            for cell in found
-            if cell is not None
-            and cell.value is not None
-            and cell.measured is None
-            and not trained_on(cell.in_sample)
-            and not self.tokenizer(cell.tokenizer).baseline
-            and self.comes_back(cell) == ComesBack.YES
-        ]
+        pool = [cell for cell in found if cell and self.competes(cell)]
         sign = -1.0 if self.metric(metric).direction == "higher" else 1.0
         return sorted(pool, key=lambda cell: sign * (cell.value or 0.0))
 
@@ -270,23 +255,19 @@ class CellTables:
         if 2 * len(equal) > len(pool):
             return set()
         if info.timed:
-            return equal | {each.tokenizer for each in others if overlap(each, top)}
+            return equal | {each.tokenizer for each in others if intervals_overlap(each, top)}
         return equal | self.tied(top, others)
 
     def tied(self, top: Cell, others: Sequence[Cell]) -> set[str]:
         """Return the tokenizers that cannot be told apart from the best one, by paired differences.
 
-        The documents are the same, so that the difference has an interval of its own. A tokenizer is told apart if its
-        p-value is at most 0.05 after Holm's correction over all that are compared with the best one.
+        The documents are the same, so that the difference has an interval of its own.
 
         Args:
             top: the best cell.
             others: the cells to be compared with it; they are of the same place.
         """
-        found = {each.tokenizer: self.paired(top, each).p for each in others}
-        compared = {name: p for name, p in found.items() if p is not None}
-        corrected = zip(compared, holm(list(compared.values())), strict=True)
-        return {name for name, p in corrected if p > LEVEL}
+        return not_told_apart({each.tokenizer: self.paired(top, each) for each in others})
 
     def paired(self, one: Cell, two: Cell) -> PairedChange:
         """Return the difference of two tokenizers in one place, the second less the first."""
@@ -312,13 +293,26 @@ class CellTables:
         except ResultsError:
             return None
 
+    def competes(self, cell: Cell) -> bool:
+        """Tell whether a cell may be best.
+
+        It has a value, rests on all documents and on none of the training, loses no text, and is not a baseline's.
+        """
+        return (
+            cell.value is not None
+            and cell.measured is None
+            and not trained_on(cell.in_sample)
+            and not self.tokenizer(cell.tokenizer).baseline
+            and self.comes_back(cell) == ComesBack.YES
+        )
+
 
 def _names(first: Iterable[str], more: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *more]))
 
 
-def overlap(one: Cell, other: Cell) -> bool:
-    """Tell whether the intervals of two cells overlap; not if one of them has none."""
+def intervals_overlap(one: Cell, other: Cell) -> bool:
+    """Tell whether the intervals of two cells overlap; two without intervals do not."""
     if one.ci_low is None or one.ci_high is None or other.ci_low is None or other.ci_high is None:
         return False
     return one.ci_low <= other.ci_high and other.ci_low <= one.ci_high

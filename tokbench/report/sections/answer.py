@@ -10,7 +10,7 @@ from tokbench.contracts.metric import Role
 from tokbench.report.cells import ComesBack, percent
 from tokbench.report.sections.losses import losses
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
-from tokbench.report.tables import CellTables, overlap
+from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.cells import WHOLE, Cell, trained_on
 
 _MOST_NAMES: Final = 4
@@ -174,7 +174,7 @@ def _fastest(tables: CellTables, corpus: str) -> Iterator[str]:
 
 def _fastest_of(tables: CellTables, pool: Sequence[Cell], among: str) -> str:
     top, *others = pool
-    near = [each.tokenizer for each in others if overlap(each, top)]
+    near = [each.tokenizer for each in others if intervals_overlap(each, top)]
     sentence = f"{top.tokenizer} encodes fastest{among}, {_shown(tables, top)}"
     return f"{sentence}; {_names(near)} may be as fast." if near else f"{sentence}."
 

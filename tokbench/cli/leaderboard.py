@@ -1,0 +1,51 @@
+"""The command ``tokbench leaderboard``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tokbench.cli.options import common_options
+
+_SUFFIXES = (".md", ".html", ".json")
+
+
+@click.command()
+@click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="METRIC",
+    help="Show this metric alone; may be repeated [default: all of which a direction is better].",
+)
+@click.option(
+    "-o",
+    "--output",
+    "files",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A file for the leaderboard: .md, .html or .json; may be repeated [default: Markdown, printed].",
+)
+@common_options
+def leaderboard(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[Path, ...]) -> None:
+    """Show the best of each corpus and metric over many RUNS: folders of runs, or results.json files.
+
+    Numbers stand side by side only if they rest on the same text and definition, and speeds only within one machine.
+    Tokenizers that lose text are never best. Every number names its run.
+    """
+    from tokbench.comparison.leaderboard import leaderboard as board_of
+    from tokbench.comparison.leaderboard_page import LeaderboardPage, as_json, html, markdown
+    from tokbench.files import write_atomically
+    from tokbench.results.model import NamedRun
+
+    if wrong := [str(file) for file in files if file.suffix not in _SUFFIXES]:
+        raise click.UsageError(f"-o {wrong[0]}: end the name in .md, .html or .json")
+    page = LeaderboardPage(board_of([NamedRun.read(path) for path in runs], metrics))
+    for file in files:
+        render = {".md": markdown, ".html": html, ".json": as_json}[file.suffix]
+        write_atomically(file, render(page).encode("utf-8", "backslashreplace"))
+        click.echo(f"written: {file}", err=True)
+    if not files:
+        click.echo(markdown(page))

@@ -1,0 +1,394 @@
+"""The leaderboard of many runs: the best of each corpus and metric, with the run behind every number.
+
+Numbers stand side by side only if they measure the same: the same text by its sha256, the same definition, unit and
+options of the metric, and for speeds the same machine and version of tokbench. What differs is kept apart, and said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal
+
+from tokbench.contracts.metric import Role
+from tokbench.errors import InputError, ResultsError, did_you_mean
+from tokbench.metrics.paired import KeptSums, not_told_apart, paired_difference
+from tokbench.metrics.sums import Sums
+from tokbench.report.cells import DisplayCell
+from tokbench.report.number_format import style_for
+from tokbench.report.tables import CellTables, intervals_overlap
+from tokbench.results.blocks import MetricInfo, TokenizerInfo
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import NamedRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MACHINE: Final = ("system", "cpu", "cores", "threads", "tokbench")
+"""The facts that must agree before speeds stand side by side, as in a comparison."""
+
+_DIGITS: Final = 4
+_HASH: Final = 12
+"""Characters of a sha256 that tell two texts apart for a reader."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSource:
+    """One run of the leaderboard.
+
+    Attributes:
+        number: the number by which entries name it, from 1 on.
+        path: the path as it was given.
+        name, created: the name of the run, and when it began, ISO 8601, UTC.
+        tokbench: the version of tokbench.
+        machine: the machine in words.
+        remark: such as that the run was stopped; empty if there is nothing to say.
+    """
+
+    number: int
+    path: str
+    name: str
+    created: str
+    tokbench: str
+    machine: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One number of a standing.
+
+    Attributes:
+        tokenizer: its name in the run.
+        run: the number of the run that it is from.
+        again: the numbers of further runs that have the same number for the same tokenizer.
+        cell: the number with its interval.
+        shown: the same as reports show it, with its marks; ``shown.best`` is ``True`` for the best and all that cannot
+            be told apart from it.
+        competes: ``True`` if it may be best: it loses no text, was not trained on this one, and is not partial.
+    """
+
+    tokenizer: str
+    run: int
+    cell: Cell
+    shown: DisplayCell
+    competes: bool
+    again: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """The numbers of one metric on one whole corpus, best first; those that do not compete come last.
+
+    Attributes:
+        corpus: the name of the corpus, with the beginning of its sha256 if runs have another text of this name.
+        sha256: the digest of its documents; empty if it is not known.
+        metric, label, unit, direction: the metric.
+        headline: ``True`` for the few metrics by which tokenizers are told apart at first sight.
+        machine: the machine, if the metric was timed; else empty.
+        entries: the numbers.
+    """
+
+    corpus: str
+    sha256: str
+    metric: str
+    label: str
+    unit: str
+    direction: Literal["higher", "lower", "none"]
+    headline: bool
+    machine: str
+    entries: list[Entry]
+
+    @property
+    def best(self) -> list[Entry]:
+        """The best entry, and all that cannot be told apart from it; empty if :attr:`without_best` says why."""
+        return [entry for entry in self.entries if entry.shown.best]
+
+    @property
+    def without_best(self) -> str:
+        """The reason why no entry is best; empty if one is."""
+        rivals = sum(entry.competes for entry in self.entries)
+        if self.best or rivals < 2:  # noqa: PLR2004 - one alone cannot be compared
+            return "" if self.best else "one number alone" if rivals else "no number competes"
+        return f"all {rivals:,} are level"
+
+
+@dataclass(kw_only=True)
+class Leaderboard:
+    """The standings of many runs.
+
+    Attributes:
+        runs: the runs, in the order in which they were given.
+        standings: by corpus and metric, in the order of the runs.
+        notes: sentences on what was kept apart or left out.
+    """
+
+    runs: list[RunSource] = field(default_factory=list)
+    standings: list[Standing] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The entries as a table, a row for each number, with the run that it is from."""
+        import pandas as pd
+
+        head = [
+            *("corpus", "sha256", "metric", "unit", "machine", "tokenizer", "value", "ci_low", "ci_high", "best"),
+            *("competes", "run", "path", "created", "tokbench"),
+        ]
+        sources = {each.number: each for each in self.runs}
+        rows = []
+        for each in self.standings:
+            place = (each.corpus, each.sha256, each.metric, each.unit, each.machine)
+            for entry in each.entries:
+                cell, source = entry.cell, sources[entry.run]
+                number = (entry.tokenizer, cell.value, cell.ci_low, cell.ci_high, entry.shown.best, entry.competes)
+                rows.append((*place, *number, source.name, source.path, source.created, source.tokbench))
+        return pd.DataFrame(rows, columns=head)
+
+
+def leaderboard(runs: Sequence[NamedRun], metrics: Sequence[str] = ()) -> Leaderboard:
+    """Return the leaderboard of some runs.
+
+    Args:
+        runs: the runs.
+        metrics: ids of metrics; empty for all of which a direction is better.
+
+    Raises:
+        InputError: no run has such a metric.
+
+    >>> from tokbench.results.blocks import CorpusInfo
+    >>> from tokbench.results.model import Results
+    >>> corpus = {"c": CorpusInfo(sha256="ab", groups={"g": 9})}
+    >>> kinds = {"m": MetricInfo(direction="higher"), "back": MetricInfo(role=Role.ROUND_TRIP.value)}
+    >>> def run(name, value):
+    ...     cells = [Cell(name, "c", "*", "m", value), Cell(name, "c", "*", "back", 1.0)]
+    ...     return NamedRun(f"runs/{name}", Results(name=name, corpora=corpus, metrics=kinds, cells=cells))
+    >>> [standing] = leaderboard([run("a", 1.0), run("b", 2.0)], ["m"]).standings
+    >>> [(entry.tokenizer, entry.run, entry.shown.best) for entry in standing.entries]
+    [('b', 2, True), ('a', 1, False)]
+    """
+    known = dict.fromkeys(name for run in runs for name in run.results.metrics)
+    for name in metrics:
+        if name not in known:
+            raise InputError(f"no run has the metric {name!r}; {did_you_mean(name, known)}")
+    return _Board([_Run(number, run) for number, run in enumerate(runs, 1)], metrics).made()
+
+
+class _Run:
+    """One run, with its cells by key."""
+
+    def __init__(self, number: int, run: NamedRun) -> None:
+        self.number, self.path, self.results = number, run.name, run.results
+        self.tables = CellTables(run.results)
+
+    @cached_property
+    def machine(self) -> str:
+        """The machine in words, with the version of tokbench; two that differ in a fact have other words."""
+        found = self.results.environment
+        facts = [(name, getattr(found, name)) for name in MACHINE]
+        threads = ", ".join(f"{name}={value}" for name, value in sorted(found.threads.items()))
+        words = {"cores": f"{found.cores} cores", "threads": threads, "tokbench": f"tokbench {found.tokbench}"}
+        return ", ".join(str(words.get(name, value)) for name, value in facts if value)
+
+    @cached_property
+    def _kept(self) -> KeptSums | None:
+        try:
+            return KeptSums(self.results)
+        except ResultsError:
+            return None
+
+    def sums(self, cell: Cell, info: MetricInfo) -> Sums | None:
+        """Return the sums behind a cell; ``None`` if they are not kept."""
+        kept = self._kept
+        return kept.sums(cell.tokenizer, cell.corpus, cell.group, info.family) if kept else None
+
+    def source(self) -> RunSource:
+        """Return its description."""
+        limit = self.results.config.limit
+        remarks = ["stopped before it was through"] if self.results.interrupted else []
+        remarks += [f"at most {limit:,} documents a group"] if limit is not None else []
+        return RunSource(
+            number=self.number,
+            path=self.path,
+            name=self.results.name,
+            created=self.results.created,
+            tokbench=self.results.environment.tokbench,
+            machine=self.machine,
+            remark="; ".join(remarks),
+        )
+
+    def text_key(self, corpus: str) -> tuple[object, ...]:
+        """Return what must agree for numbers on a corpus to rest on the same documents."""
+        info = self.tables.corpus(corpus)
+        groups = tuple(sorted(info.groups.items()))
+        return (info.sha256 or f"unknown, run {self.number}", info.holdout, groups, info.parallel, info.reference)
+
+    def metric_key(self, metric: str) -> tuple[str, ...]:
+        """Return what must agree for two metrics of a name to be the same."""
+        info = self.tables.metric(metric)
+        family = self.results.families.get(info.family)
+        options = json.dumps(family.options, sort_keys=True, default=str) if family else ""
+        return (metric, info.formula, info.direction, options, self.machine if info.timed else "")
+
+    def identity(self, tokenizer: str) -> str:
+        """Return what two tokenizers of a name must have in common to be the same."""
+        info: TokenizerInfo = self.tables.tokenizer(tokenizer)
+        facts = (info.backend, info.options, info.vocab_size, info.sha256, info.artefact_sha256)
+        return json.dumps(facts, sort_keys=True, default=str)
+
+
+@dataclass
+class _Found:
+    """The cells of one standing, each with its run."""
+
+    corpus: str
+    info: MetricInfo
+    cells: list[tuple[_Run, Cell]] = field(default_factory=list)
+
+
+class _Board:
+    """Puts the cells of runs side by side."""
+
+    def __init__(self, runs: Sequence[_Run], metrics: Sequence[str]) -> None:
+        self._runs, self._metrics = runs, metrics
+        self._found: dict[tuple[object, ...], _Found] = {}
+        self._texts: dict[str, dict[tuple[object, ...], list[_Run]]] = {}
+        self._definitions: dict[str, dict[tuple[str, ...], list[_Run]]] = {}
+
+    def made(self) -> Leaderboard:
+        """Return the leaderboard."""
+        for run in self._runs:
+            for corpus, info in run.results.corpora.items():
+                if info.groups:
+                    self._texts.setdefault(corpus, {}).setdefault(run.text_key(corpus), []).append(run)
+            self._collect(run)
+        standings = [self._standing(found) for found in self._found.values()]
+        return Leaderboard(
+            runs=[run.source() for run in self._runs],
+            standings=[standing for standing in standings if standing.entries],
+            notes=list(self._notes()),
+        )
+
+    def _wanted(self, run: _Run) -> list[str]:
+        """Return the metrics of a run to show: a rank depends on who else was in the run, so it is not among them."""
+        rank = run.tables.metric(run.tables.with_role(Role.RANK)).family
+        names = self._metrics or [
+            name for name, info in run.results.metrics.items() if info.direction != "none" and info.family != rank
+        ]
+        return [name for name in names if name in run.results.metrics]
+
+    def _collect(self, run: _Run) -> None:
+        order = [*run.tables.headline, *run.results.metrics]
+        for metric in sorted(self._wanted(run), key=order.index):
+            self._definitions.setdefault(metric, {}).setdefault(run.metric_key(metric), []).append(run)
+            for corpus, info in run.results.corpora.items():
+                for name in run.tables.tokenizers if info.groups else ():
+                    cell = run.tables.cell(metric, corpus, WHOLE, name)
+                    if cell and cell.value is not None:
+                        key = (corpus, run.text_key(corpus), run.metric_key(metric), cell.unit)
+                        found = self._found.setdefault(key, _Found(corpus, run.tables.metric(metric)))
+                        found.cells.append((run, cell))
+
+    def _standing(self, found: _Found) -> Standing:
+        run, first = found.cells[0]
+        entries = self._entries(found)
+        sha256 = run.tables.corpus(found.corpus).sha256
+        apart = len(self._texts[found.corpus]) > 1
+        number = [*self._texts[found.corpus]].index(run.text_key(found.corpus)) + 1
+        mark = f" ({sha256[:_HASH] or 'sha256 unknown'}, text {number})" if apart else ""
+        return Standing(
+            corpus=found.corpus + mark,
+            sha256=sha256,
+            metric=first.metric,
+            label=run.tables.label(first.metric),
+            unit=first.unit,
+            direction=found.info.direction,
+            headline=found.info.headline,
+            machine=run.machine if found.info.timed else "",
+            entries=entries,
+        )
+
+    def _entries(self, found: _Found) -> list[Entry]:
+        """Return the entries, best first, each number of a tokenizer once."""
+        style = style_for([cell.value or 0.0 for _, cell in found.cells], found.cells[0][1].unit, _DIGITS)
+        kept: dict[tuple[object, ...], tuple[_Run, Cell, list[int]]] = {}
+        # Of a speed that was measured again, the run that began last counts, and not the luckiest.
+        for run, cell in sorted(found.cells, key=lambda each: each[0].results.created, reverse=found.info.timed):
+            who = (cell.tokenizer, run.identity(cell.tokenizer))
+            competes = run.tables.competes(cell)
+            key = who if found.info.timed else (*who, cell.value, competes)
+            if key in kept:
+                kept[key][2].append(run.number)
+            else:
+                kept[key] = run, cell, []
+        rivals = [(run, cell) for run, cell, _ in kept.values() if run.tables.competes(cell)]
+        best = _best(rivals, found.info)
+        entries = [
+            Entry(
+                tokenizer=cell.tokenizer,
+                run=run.number,
+                again=() if found.info.timed else tuple(again),
+                cell=cell,
+                shown=run.tables.display(cell, style, best=(run.number, cell.tokenizer) in best),
+                competes=run.tables.competes(cell),
+            )
+            for run, cell, again in kept.values()
+        ]
+        sign = -1.0 if found.info.direction == "higher" else 1.0
+        return sorted(entries, key=lambda entry: (not entry.competes, sign * (entry.cell.value or 0.0)))
+
+    def _notes(self) -> Iterator[str]:
+        for corpus, texts in self._texts.items():
+            if len(texts) > 1:
+                each = "; ".join(
+                    f"text {number} (sha256 {(some[0].tables.corpus(corpus).sha256 or 'unknown')[:_HASH]}): {_of(some)}"
+                    for number, some in enumerate(texts.values(), 1)
+                )
+                yield f"corpus {corpus} is not the same documents in all runs, so its standings are apart: {each}"
+        for metric, keys in self._definitions.items():
+            if len({key[:-1] for key in keys}) > 1:
+                yield f"{metric} has not the same definition or options in all runs, so its standings are apart"
+        timed = {key[-1] for keys in self._definitions.values() for key in keys if key[-1]}
+        if len(timed) > 1:
+            yield f"speeds are compared within one machine and version only: there are {len(timed)}"
+        again = self._measured_again()
+        if again:
+            yield f"speeds that were measured again count from the run that began last: {', '.join(again)}"
+
+    def _measured_again(self) -> list[str]:
+        seen: dict[tuple[object, ...], set[int]] = {}
+        for key, found in self._found.items():
+            for run, cell in found.cells if found.info.timed else ():
+                seen.setdefault((key, cell.tokenizer, run.identity(cell.tokenizer)), set()).add(run.number)
+        return list(dict.fromkeys(str(who) for (_, who, _), numbers in seen.items() if len(numbers) > 1))
+
+
+def _best(rivals: Sequence[tuple[_Run, Cell]], info: MetricInfo) -> set[tuple[int, str]]:
+    """Return run and tokenizer of the best, and of all that cannot be told apart from it.
+
+    The set is empty if fewer than two compete, or if all of them are level.
+    """
+    if len(rivals) < 2 or info.direction == "none":  # noqa: PLR2004 - one alone cannot be compared
+        return set()
+    pick = max if info.direction == "higher" else min
+    top_run, top = pick(rivals, key=lambda rival: rival[1].value or 0.0)
+    found = {(run.number, cell.tokenizer): (run, cell) for run, cell in rivals}
+    level = {key for key, (_, cell) in found.items() if cell.value == top.value}
+    if info.timed:
+        level |= {key for key, (_, cell) in found.items() if intervals_overlap(cell, top)}
+    else:
+        first = top_run.sums(top, info)
+        changes = {
+            key: paired_difference(first, run.sums(cell, info), info.ratio_of)
+            for key, (run, cell) in found.items()
+            if key not in level
+        }
+        level |= not_told_apart(changes)
+    return level if len(level) < len(rivals) else set()
+
+
+def _of(runs: Sequence[_Run]) -> str:
+    return ("run " if len(runs) == 1 else "runs ") + ", ".join(str(run.number) for run in runs)

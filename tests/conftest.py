@@ -22,6 +22,10 @@ settings.load_profile("ci")  # pytest --hypothesis-profile thorough loads the ot
 os.environ["TOKBENCH_NO_STORE"] = "1"
 # The tests start hundreds of processes that import tokbench: the first one keeps what it compiles.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Engines in Rust panic on purpose in hundreds of tests, and looking up the names of a backtrace takes longer than the test.
+os.environ["RUST_BACKTRACE"] = "0"
+# No test multiplies large matrices: no process needs the threads for it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # A stranger's package with broken modules, which test_registry.py installs.
 collect_ignore = ["sample_plugin"]

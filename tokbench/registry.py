@@ -185,6 +185,8 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
         InputError: ``TOKBENCH_PLUGINS`` names an entry point that does not exist.
     """
     registry = Registry()
+    manager = pluggy.PluginManager(hookspecs.GROUP)
+    manager.add_hookspecs(hookspecs)
     found = entry_points(group=hookspecs.GROUP) if found is None else found
     ordered = sorted(found, key=lambda ep: (_origin(ep)[0] != _OWN, _origin(ep), ep.name))
     allowed = _allowed([entry_point.name for entry_point in ordered])
@@ -194,7 +196,7 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
         status = PluginStatus(entry_point.name, *origin, excluded, entry_point.value, bool(excluded))
         if not excluded:
             try:
-                _register(registry, entry_point, status)
+                _register(registry, manager, entry_point, status)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin's module raises on import
                 status = replace(status, reason=one_line(error))
         registry.plugins.append(status)
@@ -229,15 +231,24 @@ def _name_and_version(distribution: Any) -> tuple[str, str]:
     return distribution.name, distribution.version
 
 
-def _register(registry: Registry, entry_point: EntryPoint, status: PluginStatus) -> None:
+def _register(registry: Registry, manager: pluggy.PluginManager, entry_point: EntryPoint, status: PluginStatus) -> None:
     """Load one plugin and add what it registers; nothing is added if any step fails."""
-    manager = pluggy.PluginManager(hookspecs.GROUP)
-    manager.add_hookspecs(hookspecs)
     plugin = entry_point.load()
-    manager.register(plugin, entry_point.name)
-    manager.check_pending()
-    if not manager.get_hookcallers(plugin):
-        raise ContractError(f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl")
+    try:
+        manager.register(plugin, entry_point.name)
+        manager.check_pending()
+        if not manager.get_hookcallers(plugin):
+            raise ContractError(f"{entry_point.value} has no function marked with tokbench.plugin.hookimpl")
+        collected = _collected(registry, manager)
+    finally:  # the hooks of the next plugin are called by themselves
+        if manager.has_plugin(entry_point.name):
+            manager.unregister(name=entry_point.name)
+    for catalogue, specs in collected:
+        catalogue.add(specs, status)
+
+
+def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[Catalogue[Any], list[Any]]]:
+    """Return what the hooks register, by catalogue, after a check that it can be added."""
     hooks: list[tuple[Catalogue[Any], Any]] = [
         (registry.backends, manager.hook.register_backends),
         (registry.metrics, manager.hook.register_metrics),
@@ -250,8 +261,7 @@ def _register(registry: Registry, entry_point: EntryPoint, status: PluginStatus)
         hook(register=specs.append)
         catalogue.check(specs)
         collected.append((catalogue, specs))
-    for catalogue, specs in collected:
-        catalogue.add(specs, status)
+    return collected
 
 
 def missing(spec: BackendSpec | ReporterSpec) -> str | None:

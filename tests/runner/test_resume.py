@@ -19,6 +19,7 @@ GROUPS = 10
 def slow_run(install, stored, write_config, tmp_path, monkeypatch):
     """Write a configuration of four slow tokenizers, two of them trained, and return how to start it."""
     install("counting")
+    monkeypatch.setenv("TOKBENCH_PLUGINS", "corpora,counting,metrics,reports")  # processes start a little faster
     monkeypatch.setenv("COUNTED", str(tmp_path / "counted"))
     for number in range(GROUPS):
         (tmp_path / f"{number:02}.txt").write_text(f"text {number}\nab\n", encoding="utf-8")

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from tokbench.config.model import Config
@@ -85,6 +86,7 @@ def describe_plugin(plugin: PluginStatus) -> PluginInfo:
     )
 
 
+@cache
 def _version(distribution: str) -> str:
     try:
         return importlib.metadata.version(distribution)

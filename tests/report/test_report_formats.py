@@ -52,6 +52,9 @@ def test_the_formats_register_themselves():
         "parquet": "results.parquet",
         "curve": "curve.csv",
         "pairs": "pairs.csv",
+        "pytest_benchmark": "pytest-benchmark.json",
+        "asv": "asv.json",
+        "asv_benchmarks": "asv-benchmarks.json",
     }
 
 

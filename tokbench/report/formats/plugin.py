@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tokbench.plugin import ReporterSpec, hookimpl
-from tokbench.report.formats import csv, html, latex, markdown, parquet
+from tokbench.report.formats import asv, csv, html, latex, markdown, parquet, pytest_benchmark
 
 
 @hookimpl
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
-    """Register ``html``, ``md``, ``latex``, ``csv``, ``parquet``, ``curve`` and ``pairs``."""
-    for spec in (html.SPEC, markdown.SPEC, latex.SPEC, csv.CSV, parquet.SPEC, csv.CURVE, csv.PAIRS):
+    """Register the pages, the tables, and the files for other programs."""
+    pages = (html.SPEC, markdown.SPEC, latex.SPEC)
+    tables = (csv.CSV, parquet.SPEC, csv.CURVE, csv.PAIRS)
+    for spec in (*pages, *tables, pytest_benchmark.SPEC, asv.RESULTS, asv.BENCHMARKS):
         register(spec)

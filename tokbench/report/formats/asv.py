@@ -1,0 +1,125 @@
+"""The cells as airspeed velocity (asv) stores results, format 2: one file of numbers, and one that describes them.
+
+The layout is that of "Benchmark suite layout and file formats" in asv's documentation for developers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import product
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tokbench.plugin import WHOLE, ReporterSpec
+
+if TYPE_CHECKING:
+    from tokbench.plugin import Results
+
+_FORMAT: Final = 2
+
+COLUMNS: Final = (
+    "result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b", "stats_q_25",
+    "stats_q_75", "stats_number", "stats_repeat", "samples", "profile",
+)  # fmt: skip
+"""What a row of results has, in asv's order. The columns after the version are left out, as asv does with missing data:
+the intervals of tokbench are 95 % and not 99 %."""
+
+
+class _Benchmark(NamedTuple):
+    """A metric as a benchmark of asv, with a value for each tokenizer and place; ``None`` where there is no number."""
+
+    name: str
+    unit: str
+    code: str
+    params: list[list[str]]
+    values: list[float | None]
+
+    @property
+    def version(self) -> str:
+        """The version of the definition: asv ignores numbers of another one."""
+        return hashlib.sha256(self.code.encode(errors="replace")).hexdigest()
+
+
+def _benchmarks(results: Results) -> Iterator[_Benchmark]:
+    """Yield the metrics that have a number, in the order of the results."""
+    values: dict[str, dict[tuple[str, str], float | None]] = {}
+    units: dict[str, str] = {}
+    for cell in results.cells:
+        where = cell.corpus if cell.group == WHOLE else f"{cell.corpus}/{cell.group}"
+        values.setdefault(cell.metric, {})[cell.tokenizer, where] = cell.value
+        units.setdefault(cell.metric, cell.unit)
+    for metric, found in values.items():
+        info = results.metrics.get(metric)
+        if info is None or all(value is None for value in found.values()):
+            continue
+        params = [list(dict.fromkeys(place[k] for place in found)) for k in (0, 1)]
+        yield _Benchmark(
+            f"{info.family}.track_{metric}",
+            units[metric],
+            info.formula,
+            [[repr(name) for name in names] for names in params],
+            [found.get((tokenizer, where)) for tokenizer, where in product(*params)],
+        )
+
+
+def asv_results(results: Results) -> str:
+    """Return the numbers. The values of a metric are in the order of ``itertools.product`` of tokenizers and places.
+
+    The commit is not known here: set ``commit_hash`` before the file is given to asv.
+    """
+    machine = results.environment
+    created = datetime.fromisoformat(results.created) if results.created else None
+    rows = {each.name: [each.values, each.params, each.version] for each in _benchmarks(results)}
+    body = {
+        "commit_hash": "",
+        "env_name": f"tokbench-{results.name}",
+        "date": round(created.timestamp() * 1000) if created else 0,
+        "params": {
+            "machine": "tokbench",
+            "os": machine.system,
+            "cpu": machine.cpu,
+            "num_cpu": str(machine.cores or ""),
+            "python": machine.python,
+        },
+        "python": machine.python,
+        "requirements": dict(machine.packages),
+        "env_vars": dict(machine.threads),
+        "result_columns": list(COLUMNS),
+        "results": rows,
+        "durations": {},
+        "version": _FORMAT,
+    }
+    return json.dumps(body, indent=1, allow_nan=False) + "\n"
+
+
+def asv_benchmarks(results: Results) -> str:
+    """Return the description of the metrics, which asv reads as ``benchmarks.json``."""
+    described = {
+        each.name: {
+            "name": each.name,
+            "type": "track",
+            "unit": each.unit,
+            "code": each.code,
+            "params": each.params,
+            "param_names": ["tokenizer", "corpus"],
+            "version": each.version,
+        }
+        for each in _benchmarks(results)
+    }
+    return json.dumps({**described, "version": _FORMAT}, indent=1, allow_nan=False) + "\n"
+
+
+RESULTS = ReporterSpec(
+    name="asv",
+    summary="every number for airspeed velocity (asv)",
+    filename="asv.json",
+    render=asv_results,
+)
+BENCHMARKS = ReporterSpec(
+    name="asv_benchmarks",
+    summary="the metrics, as asv's benchmarks.json describes them",
+    filename="asv-benchmarks.json",
+    render=asv_benchmarks,
+)

@@ -1,0 +1,119 @@
+"""The timings as pytest-benchmark stores them, for ``pytest-benchmark compare`` and what else reads its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from tokbench.plugin import WHOLE, ReporterSpec, Status
+
+if TYPE_CHECKING:
+    from tokbench.plugin import Cell, Results
+
+_SECONDS: Final = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "ns": 1e-9}
+"""Units of time, in seconds."""
+
+_HOW: Final = (
+    "seconds for one {unit}; mean is the median; min, max, q1 and q3 are the ends of its 95 % interval, iqr their "
+    "distance and stddev a quarter of it; 0 without an interval"
+)
+"""How the statistics are to be read: results keep the median and its interval, not each round."""
+
+
+def pytest_benchmark_json(results: Results) -> str:
+    """Return every timing with a value in the layout of pytest-benchmark's ``--benchmark-json``.
+
+    A speed such as MB/s becomes the seconds for one MB. Sizes, ratios and metrics of the text are left out; those that
+    head a report stand in ``extra_info``.
+    """
+    machine = results.environment
+    body = {
+        "machine_info": {
+            "python_version": machine.python,
+            "system": machine.system,
+            "cpu": {"brand_raw": machine.cpu, "count": machine.cores},
+        },
+        "commit_info": {"id": "unversioned", "time": None, "dirty": False, "branch": "(unknown)"},
+        "benchmarks": list(_benchmarks(results)),
+        "datetime": results.created,
+        "version": f"tokbench {machine.tokbench}",
+    }
+    return json.dumps(body, indent=1, allow_nan=False) + "\n"
+
+
+def _benchmarks(results: Results) -> Iterator[dict[str, object]]:
+    timed = {name for name, info in results.metrics.items() if info.timed}
+    for cell in results.cells:
+        stats = _stats(cell) if cell.metric in timed else None
+        if stats:
+            where = cell.corpus if cell.group == WHOLE else f"{cell.corpus}/{cell.group}"
+            name = f"{cell.metric}[{cell.tokenizer}-{where}]"
+            yield {
+                "group": f"{cell.metric} {where}",
+                "name": name,
+                "fullname": f"{results.name}::{name}",
+                "params": {"tokenizer": cell.tokenizer, "corpus": where},
+                "param": f"{cell.tokenizer}-{where}",
+                "extra_info": _extra(results, cell),
+                "options": {},
+                "stats": stats,
+            }
+
+
+def _seconds(value: float | None, unit: str) -> float | None:
+    """Return the seconds that a timing stands for; ``None`` if it is no time and no speed."""
+    if unit in _SECONDS and value is not None:
+        return value * _SECONDS[unit]
+    return 1 / value if unit.endswith("/s") and value else None
+
+
+def _stats(cell: Cell) -> dict[str, Any] | None:
+    """Return the statistics of a timing; ``None`` if it has no value."""
+    median = _seconds(cell.value, cell.unit)
+    if cell.status != Status.OK or median is None:
+        return None
+    ends = [each for end in (cell.ci_low, cell.ci_high) if (each := _seconds(end, cell.unit)) is not None]
+    low, high = (min(ends), max(ends)) if len(ends) == 2 else (median, median)  # noqa: PLR2004 - two ends
+    names = ("min", "q1", "ld15iqr")
+    return {
+        **dict.fromkeys(names, low),
+        **dict.fromkeys(("max", "q3", "hd15iqr"), high),
+        "mean": median,
+        "median": median,
+        "stddev": (high - low) / 4,
+        "iqr": high - low,
+        "iqr_outliers": 0,
+        "stddev_outliers": 0,
+        "outliers": "0;0",
+        "rounds": max(1, cell.n),
+        "iterations": 1,
+        "ops": 1 / median if median else 0.0,
+        "total": median * max(1, cell.n),
+    }
+
+
+def _extra(results: Results, timed: Cell) -> dict[str, object]:
+    """Return what else is known of the tokenizer on the corpus, and how to read the statistics."""
+    place = timed.tokenizer, timed.corpus, timed.group
+    heads = {name for name, info in results.metrics.items() if info.headline}
+    values = {
+        cell.metric: cell.value
+        for cell in results.cells
+        if cell.metric in heads and (cell.tokenizer, cell.corpus, cell.group) == place and cell.value is not None
+    }
+    return {
+        "tokenizer": timed.tokenizer,
+        "corpus": timed.corpus,
+        "corpus_sha256": results.corpora[timed.corpus].sha256 if timed.corpus in results.corpora else "",
+        "stats": _HOW.format(unit=timed.unit.removesuffix("/s")),
+        **values,
+    }
+
+
+SPEC = ReporterSpec(
+    name="pytest_benchmark",
+    summary="timings for pytest-benchmark compare",
+    filename="pytest-benchmark.json",
+    render=pytest_benchmark_json,
+)

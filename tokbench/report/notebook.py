@@ -194,6 +194,7 @@ def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
     order = list(dict.fromkeys(who for row in rows for who in row.cells))
     shown = _Shown(rows, order, several=len({row.corpus for row in rows}) > 1)
     styler = shown.numbers.style.apply(lambda _: shown.styles, axis=None)
+    styler = styler.format_index(escape="html").format_index(escape="html", axis="columns")
     for who, places in shown.columns():
         for texts in places:
             some = list(texts.index)
@@ -222,13 +223,14 @@ class _Shown:
         numbers: the numbers, NaN where there is none.
         styles: the CSS of each.
         texts: what is shown.
+        names: the tokenizers.
     """
 
     def __init__(self, rows: Sequence[TableRow], order: Sequence[str], *, several: bool) -> None:
         import pandas as pd
 
-        self._rows, self._order = rows, order
-        names = [(row.corpus, _group(row.group)) for row in rows]
+        self._rows, self._order, self.names = rows, order, [visible(who) for who in order]
+        names = [(visible(row.corpus), visible(_group(row.group))) for row in rows]
         self._index = (
             pd.MultiIndex.from_tuples(names, names=["corpus", "group"])
             if several
@@ -242,14 +244,14 @@ class _Shown:
         import pandas as pd
 
         data = [[entry(*row.cells.get(who, (None, None))) for who in self._order] for row in self._rows]
-        return pd.DataFrame(data, index=self._index, columns=pd.Index(self._order, name="tokenizer"))
+        return pd.DataFrame(data, index=self._index, columns=pd.Index(self.names, name="tokenizer"))
 
     def columns(self) -> Iterator[tuple[str, list[pd.Series[str]]]]:
         """Yield each tokenizer with its texts, in parts in which a number always has the same text.
 
         A formatter of pandas is told the number and not the place, and each further one takes milliseconds.
         """
-        for who in self._order:
+        for who in self.names:
             texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))
             rank = texts.groupby(numbers).transform(lambda some: some.factorize()[0])
             yield who, [texts[rank == each] for each in sorted(set(rank))]

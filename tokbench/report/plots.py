@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from tokbench.results.cells import WHOLE
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import SizeLine
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _SPEED: Final = "encoding, MB/s"
 _RATIO: Final = "bytes/token"
 
@@ -36,6 +39,9 @@ _MOST_GROUPS: Final = 60
 
 _MOST_POINTS: Final = 200
 """Points of a line over vocabulary sizes, which may be known at a hundred thousand."""
+
+_MOST_ROWS: Final = 4_000
+"""Rows of the data of a chart; Altair refuses more than 5,000."""
 
 _LONGEST: Final = 40
 _STEP: Final = 46
@@ -83,8 +89,9 @@ class Plots:
         if not rows:
             return None
         alt = _altair()
-        left = len(rows) - _MOST_GROUPS
-        rows = rows[:_MOST_GROUPS]
+        most = max(1, min(_MOST_GROUPS, _MOST_ROWS // len(rows[0].cells)))
+        left = len(rows) - most
+        rows = rows[:most]
         order = [_name(who) for who in rows[0].cells]
         values = [
             {
@@ -105,7 +112,7 @@ class Plots:
             f"{self._report.tables.label(metric)}: {_name(corpus)}",
             subtitle=[each for each in (ends, f"and {left:,} more groups" if left > 0 else "") if each],
         )
-        base = alt.Chart(alt.Data(values=values), title=title).encode(
+        base = alt.Chart(_data(values), title=title).encode(
             x=alt.X("tokenizer:N", sort=order, title=None, axis=alt.Axis(orient="top", labelAngle=-45)),
             y=alt.Y("group:N", sort=groups, title=None),
             tooltip=[alt.Tooltip(f"{each}:N") for each in ("tokenizer", "group", "text", "about")],
@@ -147,8 +154,12 @@ class Plots:
         alt = _altair()
         found = [(line, trace) for line in lines.drawn(place) if (trace := lines.trace(line, place, group)) is not None]
         title = _name(place) + ("" if group == WHOLE else f", {_name(group)}")
-        values = [point for line, trace in found for point in self._points(line, trace, (place, group))]
-        base = alt.Chart(alt.Data(values=values), title=f"Bytes per token over vocabulary sizes: {title}").encode(
+        values = [
+            point
+            for line, trace in found
+            for point in self._points(line, trace, (place, group), _MOST_ROWS // len(found))
+        ]
+        base = alt.Chart(_data(values), title=f"Bytes per token over vocabulary sizes: {title}").encode(
             x=alt.X("size:Q", scale=alt.Scale(type="log", nice=False), title="vocabulary size"),
             y=alt.Y("ratio:Q", scale=alt.Scale(zero=False), title=_RATIO),
             color=alt.Color("line:N", title=None),
@@ -161,18 +172,16 @@ class Plots:
         )
         return alt.layer(base.mark_line(), marks).properties(width=560, height=320)
 
-    def _points(self, line: SizeLine, trace: SizeTrace, place: tuple[str, str]) -> list[dict[str, Any]]:
+    def _points(self, line: SizeLine, trace: SizeTrace, place: tuple[str, str], most: int) -> list[dict[str, Any]]:
         """Return the points of a line: all of a ladder, and some of a curve, evenly spread over a logarithmic axis."""
         lines = self._report.size_lines
         corpus, group = place
         knee = lines.knee(line.line, corpus, group)
         marks = LOSSY * bool(lines.lost(line.line, corpus)) + IN_SAMPLE * bool(lines.in_sample(line.line, corpus))
-        last = len(trace.sizes) - 1
-        wanted = np.geomspace(max(int(trace.sizes[0]), 1), max(int(trace.sizes[-1]), 1), _MOST_POINTS)
+        last, most = len(trace.sizes) - 1, min(most, _MOST_POINTS)
+        wanted = np.geomspace(max(int(trace.sizes[0]), 1), max(int(trace.sizes[-1]), 1), most)
         some = (
-            {min(int(k), last) for k in np.searchsorted(trace.sizes, wanted)}
-            if last >= _MOST_POINTS
-            else set(range(last + 1))
+            {min(int(k), last) for k in np.searchsorted(trace.sizes, wanted)} if last >= most else set(range(last + 1))
         )
         own = {int(np.searchsorted(trace.sizes, knee.size))} if knee and trace.kind == "curve" else set[int]()
         return [
@@ -227,7 +236,7 @@ def _scatter(values: Sequence[dict[str, Any]], title: str) -> Chart:
     """Return points with their names and intervals; those that lose text are hollow."""
     alt = _altair()
     x_scale, y_scale = alt.Scale(type="log"), alt.Scale(zero=False, padding=14)
-    base = alt.Chart(alt.Data(values=values), title=title).encode(color=alt.Color("backend:N"))
+    base = alt.Chart(_data(values), title=title).encode(color=alt.Color("backend:N"))
     x, y = alt.X("speed:Q", scale=x_scale, title=_SPEED), alt.Y("ratio:Q", scale=y_scale, title=_RATIO)
     across = base.transform_filter("datum.low > 0").mark_rule()
     across = across.encode(x=alt.X("low:Q", scale=x_scale, title=_SPEED), x2="high:Q", y=y)
@@ -237,6 +246,13 @@ def _scatter(values: Sequence[dict[str, Any]], title: str) -> Chart:
     points = base.mark_point(size=60, opacity=1).encode(x=x, y=y, fill=fill, tooltip=["name:N", "speed:Q", "ratio:Q"])
     names = base.mark_text(align="left", dx=7, dy=-6).encode(x=x, y=y, text="name:N")
     return alt.layer(across, along, points, names).properties(width=560, height=320)
+
+
+def _data(values: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Return the data of a chart; of other forms of data Altair checks each value, which takes seconds."""
+    import pandas as pd
+
+    return pd.DataFrame(values)
 
 
 def _name(text: str) -> str:

@@ -1,0 +1,213 @@
+"""The leaderboard: the best of many runs, only where numbers measure the same, and never a loss."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.comparison.leaderboard import leaderboard
+from tokbench.comparison.leaderboard_page import LeaderboardPage, as_json, html, markdown
+from tokbench.contracts.metric import Role
+from tokbench.errors import InputError
+from tokbench.results.blocks import (
+    CorpusInfo,
+    Environment,
+    FamilyInfo,
+    MetricInfo,
+    PairComparison,
+    RunConfig,
+    TokenizerInfo,
+)
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.model import NamedRun, Results
+
+METRICS = {
+    "density": MetricInfo(family="f", direction="higher", formula="b / t", headline=True, role=Role.TEXT_PER_TOKEN, label="compression"),
+    "pace": MetricInfo(family="s", direction="higher", formula="b / s", timed=True, headline=True, loss_cannot_help="no"),
+    "back": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
+    "place": MetricInfo(family="p", direction="lower", role=Role.RANK),
+    "size": MetricInfo(family="f", direction="none"),
+}  # fmt: skip
+
+
+def run(path, numbers, *, speeds=(), lossy=(), in_sample=(), day=1, sha="ab", **changes):
+    """A run, from value, low and high by tokenizer."""
+    cells = []
+    for name, (value, low, high) in numbers.items():
+        share = 0.5 if name in in_sample else None
+        cells += [
+            Cell(name, "c", WHOLE, "density", value, "bytes/token", low, high, 9, in_sample=share),
+            Cell(name, "c", WHOLE, "back", 0.9 if name in lossy else 1.0, "share"),
+            Cell(name, "c", WHOLE, "place", 1.0, "rank"),
+            Cell(name, "c", WHOLE, "size", 7.0, "bytes"),
+        ]
+    cells += [
+        Cell(name, "c", WHOLE, "pace", *(value, "MB/s", low, high)) for name, (value, low, high) in dict(speeds).items()
+    ]
+    results = Results(
+        name=path,
+        created=f"2026-01-{day:02}T00:00:00+00:00",
+        corpora={"c": CorpusInfo(sha256=sha * 32, groups={"g": 9})},
+        tokenizers={name: TokenizerInfo(backend="b", vocab_size=9) for name in numbers},
+        metrics=METRICS,
+        families={name: FamilyInfo() for name in "fsrp"},
+        environment=Environment(tokbench="1", cpu="one", system="Linux", cores=2),
+        cells=cells,
+    )
+    return NamedRun(f"runs/{path}", replace(results, **changes))
+
+
+def standing(board, metric="density", number=0):
+    return [each for each in board.standings if each.metric == metric][number]
+
+
+def ranked(board, metric="density", number=0):
+    return [(each.tokenizer, each.run, each.shown.best) for each in standing(board, metric, number).entries]
+
+
+def test_the_best_of_all_runs_and_its_ties():
+    board = leaderboard([
+        run("one", {"a": (3.0, 2.9, 3.1), "b": (2.0, 1.9, 2.1)}),
+        run("two", {"c": (3.05, 2.95, 3.15), "d": (1.0, 0.9, 1.1)}),
+    ])  # fmt: skip
+    assert ranked(board) == [("c", 2, True), ("a", 1, True), ("b", 1, False), ("d", 2, False)]
+    assert {each.metric for each in board.standings} == {"density", "back"}  # no rank, nothing without a direction
+    assert standing(board, "back").without_best == "all 4 are level"
+    assert board.notes == []
+    [source, _] = board.runs
+    assert (source.path, source.name, source.created) == ("runs/one", "one", "2026-01-01T00:00:00+00:00")
+
+
+def test_within_a_run_the_paired_comparison_decides():
+    values = {"a": (3.0, 2.9, 3.1), "b": (2.95, 2.85, 3.05), "c": (2.9, 2.8, 3.0)}
+    pair = PairComparison(corpus="c", group=WHOLE, tokenizer="a", other="b", tokens=(1, 2), difference=-0.1, ci_low=-0.2, ci_high=-0.05, n=9, p=0.01, differ=True)  # fmt: skip
+    board = leaderboard([run("one", values, pairs=[pair]), run("two", {"d": (1.0, 0.9, 1.1)})])
+    assert ranked(board)[:3] == [("a", 1, True), ("b", 1, False), ("c", 1, True)]
+
+
+def test_what_loses_text_was_trained_on_or_is_partial_is_never_best():
+    numbers = {"lossy": (9.0, 8.9, 9.1), "seen": (8.0, 7.9, 8.1), "part": (7.0, 6.9, 7.1), "b": (2.0, 1.9, 2.1)}
+    first = run("one", numbers, lossy=["lossy"], in_sample=["seen"])
+    first.results.cells[:] = [replace(c, measured=0.5) if c.tokenizer == "part" else c for c in first.results.cells]
+    board = leaderboard([first, run("two", {"a": (1.0, 0.9, 1.1)})])
+    assert ranked(board)[:2] == [("b", 1, True), ("a", 2, False)]
+    aside = {entry.tokenizer: entry.shown.marks for entry in standing(board).entries if not entry.competes}
+    assert aside == {"lossy": "‡", "seen": "†", "part": "◐"}
+
+
+def test_another_text_of_the_same_name_is_kept_apart_and_said():
+    board = leaderboard([
+        run("one", {"a": (1.0, 0.9, 1.1)}),
+        run("two", {"b": (2.0, 1.9, 2.1)}, sha="cd"),
+        run("three", {"c": (3.0, 2.9, 3.1)}),
+    ])  # fmt: skip
+    assert [each.corpus for each in board.standings if each.metric == "density"] == [
+        "c (abababababab, text 1)",
+        "c (cdcdcdcdcdcd, text 2)",
+    ]
+    assert ranked(board) == [("c", 3, True), ("a", 1, False)]
+    assert standing(board, number=1).without_best == "one number alone"
+    assert board.notes == [
+        (
+            "corpus c is not the same documents in all runs, so its standings are apart: text 1 (sha256 abababababab): "
+            "runs 1, 3; text 2 (sha256 cdcdcdcdcdcd): run 2"
+        )
+    ]
+
+
+def test_a_text_whose_digest_is_unknown_is_that_of_no_other_run():
+    runs = [run(name, {name: (1.0, 0.9, 1.1)}, sha="") for name in ("one", "two")]
+    assert [len(each.entries) for each in leaderboard(runs).standings if each.metric == "density"] == [1, 1]
+
+
+def test_other_options_or_formulas_of_a_metric_are_kept_apart():
+    other = run("two", {"b": (2.0, 1.9, 2.1)}, families={"f": FamilyInfo(options={"unit": "icu"})})
+    board = leaderboard([run("one", {"a": (1.0, 0.9, 1.1)}), other])
+    assert [ranked(board, number=k) for k in (0, 1)] == [[("a", 1, False)], [("b", 2, False)]]
+    assert "density has not the same definition or options in all runs, so its standings are apart" in board.notes
+
+
+def test_speeds_are_compared_within_one_machine_and_the_last_run_counts():
+    numbers = {"a": (1.0, 0.9, 1.1), "b": (1.5, 1.4, 1.6)}
+    lucky, later = {"a": (99.0, 98, 100), "b": (50.0, 49, 51)}, {"a": (40.0, 39, 41)}
+    other = Environment(tokbench="1", cpu="another", system="Linux", cores=2)
+    board = leaderboard([
+        run("lucky", numbers, speeds=lucky, day=1),
+        run("later", numbers, speeds=later, day=2),
+        run("other", numbers, speeds={"a": (500.0, 499, 501)}, environment=other),
+    ])  # fmt: skip
+    assert ranked(board, "pace") == [("b", 1, True), ("a", 2, False)]
+    assert ranked(board, "pace", 1) == [("a", 3, False)]
+    assert standing(board, "pace").machine == "Linux, one, 2 cores, tokbench 1"
+    assert "speeds are compared within one machine and version only: there are 2" in board.notes
+    assert "speeds that were measured again count from the run that began last: a" in board.notes
+    # The same number of the same tokenizer stands once, from the first run, and names the others.
+    assert [(each.tokenizer, each.run, each.again) for each in standing(board).entries] == [("b", 1, (3, 2)), ("a", 1, (3, 2))]  # fmt: skip
+
+
+def test_another_tokenizer_of_the_same_name_has_a_line_of_its_own():
+    other = run("two", {"a": (1.0, 0.9, 1.1)}, tokenizers={"a": TokenizerInfo(backend="b", vocab_size=8)})
+    board = leaderboard([run("one", {"a": (1.0, 0.9, 1.1)}), other])
+    assert [each.run for each in standing(board).entries] == [1, 2]
+
+
+def test_pages_name_the_run_of_every_number():
+    runs = [
+        run("<one>", {"a|b": (3.0, 2.9, 3.1), "<b>": (2.0, 1.9, 2.1)}, lossy=["<b>"], config=RunConfig(limit=5)),
+        run("two", {"c": (1.0, 0.9, 1.1)}, interrupted=True),
+    ]
+    page = LeaderboardPage(leaderboard(runs))
+    text = markdown(page)
+    assert "| c | compression ↑ (bytes/token) | 3.000 | a\\|b \\[1\\] |  |" in text
+    assert "| 1 | a\\|b | **3.000** | 2.900–3.100 | \\[1\\] |" in text
+    assert "| – | &lt;b&gt; | 2.000‡ | 1.900–2.100 | \\[1\\] |" in text
+    assert "at most 5 documents a group" in text
+    assert "stopped before it was through" in text
+    assert "ab" * 32 in text
+    shown = html(page)
+    assert "<b>3.000</b>" in shown
+    assert "&lt;one&gt;" in shown
+    assert "<one>" not in shown
+    body = json.loads(as_json(page))
+    assert body["schema"] == "tokbench-leaderboard/1"
+    [first] = [each for each in body["standings"] if each["metric"] == "density"]
+    assert first["entries"][0] | {"n": 9} == {
+        "tokenizer": "a|b",
+        "value": 3.0,
+        "ci_low": 2.9,
+        "ci_high": 3.1,
+        "n": 9,
+        "best": True,
+        "competes": True,
+        "marks": "",
+        "run": 1,
+        "also_in_runs": [],
+    }
+    assert {each["number"]: each["path"] for each in body["runs"]} == {1: "runs/<one>", 2: "runs/two"}
+
+
+def test_the_command_and_the_frame(tmp_path):
+    for number, name in enumerate(("one", "two")):
+        (tmp_path / name).mkdir()
+        results = run(name, {name: (1.0 + number, 0.9 + number, 1.1 + number)}).results
+        (tmp_path / name / "results.json").write_text(results.to_json(), encoding="utf-8")
+    paths = [str(tmp_path / name) for name in ("one", "two")]
+    files = [str(tmp_path / f"board.{suffix}") for suffix in ("md", "html", "json")]
+    done = CliRunner().invoke(command, ["leaderboard", *paths, *(part for file in files for part in ("-o", file))])
+    assert done.exit_code == 0, done.output
+    assert "two \\[2\\]" in (tmp_path / "board.md").read_text(encoding="utf-8")
+    printed = CliRunner().invoke(command, ["leaderboard", *paths, "--metric", "density"]).output
+    assert "## Leaderboard of 2 runs" in printed
+    assert "back" not in printed
+    refused = CliRunner().invoke(command, ["leaderboard", *paths, "-o", "board.txt"])
+    assert refused.exit_code == 2
+    assert "end the name in .md, .html or .json" in refused.output
+    frame = tokbench.leaderboard(paths, ["density"]).frame
+    assert frame[["tokenizer", "value", "best", "run"]].to_numpy().tolist() == [["two", 2.0, True, "two"], ["one", 1.0, False, "one"]]  # fmt: skip
+    with pytest.raises(InputError, match="no run has the metric 'densty'; did you mean 'density'"):
+        tokbench.leaderboard(paths, ["densty"])

@@ -28,7 +28,16 @@ _NEW_OBJECTS: Final = 50_000
 """So many new objects let the garbage collector look. With Python's 700 it takes a fifth of the time of starting."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+_FIRST_STEPS: Final = """\b
+Begin with one of these:
+  tokbench run quickstart --limit 5        a first report, in reports/quickstart/
+  tokbench show "an Egg" -t splintr:qwen3  the tokens of a text
+  tokbench new                             three questions, and a configuration
+  tokbench list                            everything that there is
+"""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=_FIRST_STEPS)
 @click.version_option(package_name="tokbench")
 def tokbench() -> None:
     """Compare and benchmark tokenizers: one YAML file in, one report out.

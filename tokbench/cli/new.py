@@ -1,34 +1,90 @@
-"""The command ``tokbench new``: it writes a shipped suite to a file, to be changed."""
+"""The command ``tokbench new``: it writes a shipped suite to a file, or asks three questions and writes a draft."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tokbench.cli.options import common_options
 from tokbench.errors import InputError, Problem
 
+_CANDIDATES = "quickstart"
+"""The suite whose loaded tokenizers can be named by the name that they have there."""
+
+_DEFAULT = "gpt-4o, llama-3, gemma-3, qwen-3"
+
 
 @click.command()
-@click.argument("suite")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file [default: SUITE.yaml].")
+@click.argument("suite", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file [default: SUITE.yaml, or mine.yaml].")
 @common_options
-def new(suite: str, output: Path | None) -> None:
+def new(suite: str | None, output: Path | None) -> None:
     """Write the shipped SUITE to a file, as the start of a configuration; a file that exists is left alone.
 
-    'tokbench list suites' names the suites.
+    Without SUITE, answer three questions, and a commented configuration is written that runs. 'tokbench list suites'
+    names the suites.
     """
     from tokbench.config.suites import find_suite
 
-    found = find_suite(suite)
-    path = output or Path(found.path.name)
+    if suite:
+        found = find_suite(suite)
+        path, text = output or Path(found.path.name), found.path.read_bytes()
+    else:
+        path = output or Path("mine.yaml")
+        text = _asked(path).encode()
     try:
         with path.open("xb") as file:
-            file.write(found.path.read_bytes())
+            file.write(text)
     except FileExistsError as error:
         message = "exists already and is left alone; choose another file with -o"
         raise InputError([Problem(str(path), message)]) from error
     except OSError as error:
         raise InputError([Problem(str(path), f"cannot be written: {error.strerror}")]) from error
     click.echo(f"written: {path}; run it with: tokbench run {path}")
+
+
+def _asked(path: Path) -> str:
+    """Ask what is to be compared on what, and return the configuration."""
+    from tokbench.config.draft import PURPOSES, draft
+
+    for name, question in PURPOSES.items():
+        click.echo(f"  {name:<10} {question}")
+    purpose = click.prompt("What for?", type=click.Choice(list(PURPOSES)), default="choose", show_choices=False)
+    texts = click.prompt("Your texts: a file, a folder or a glob pattern (empty: a shipped sample)", default="").strip()
+    known = _known()
+    click.echo(f"  by name: {', '.join(known)}; or backend:value, such as tiktoken:gpt2 or sentencepiece:my.model")
+    names = click.prompt("Which tokenizers?", default=_DEFAULT)
+    tokenizers = _tokenizers([name.strip() for name in names.split(",") if name.strip()], known)
+    return draft(path.stem, purpose, texts, tokenizers)
+
+
+def _known() -> dict[str, dict[str, Any]]:
+    """Return the tokenizers that have a name of their own, with their keys."""
+    from tokbench.config.read import read_config
+
+    entries = read_config(Path(_CANDIDATES)).tokenizers.items()
+    return {name: {"backend": each.backend, **each.options} for name, each in entries if not each.train}
+
+
+def _tokenizers(names: list[str], known: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the keys of each named tokenizer.
+
+    Raises:
+        InputError: a name is not known.
+    """
+    from tokbench.errors import did_you_mean
+    from tokbench.registry import load_registry
+    from tokbench.runner.segment import backend_value
+
+    registry, found = load_registry(), {}
+    for name in names:
+        recipe = None if name in known else backend_value(name, registry)
+        if name not in known and recipe is None:
+            raise InputError(f"no tokenizer is called {name!r}; {did_you_mean(name, known)}")
+        key = name if recipe is None else Path(name.partition(":")[2]).stem or name
+        given = recipe.options.model_dump(exclude_unset=True, mode="json") if recipe else {}
+        found[key] = known[name] if recipe is None else {"backend": recipe.backend, **given}
+    return found

@@ -20,7 +20,7 @@ from tokbench.corpus.shards import Shard
 from tokbench.errors import InputError, Problem, did_you_mean
 from tokbench.failures import Failure, attempt, doing
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.registry import load_registry, missing
+from tokbench.registry import Registry, load_registry, missing
 from tokbench.results.segmentation import Segmentation, SegmentedText
 from tokbench.runner.check import check
 from tokbench.runner.prepare import train_all
@@ -159,28 +159,13 @@ class NamedTokenizers:
     def __init__(self, names: Sequence[str], config: Path | None) -> None:
         self._names = tuple(dict.fromkeys(names))
         self._registry = load_registry()
-        self._recipes = {name: recipe for name in self._names if (recipe := self._recipe(name))}
+        self._recipes = {name: recipe for name in self._names if (recipe := backend_value(name, self._registry))}
         configured = [name for name in self._names if name not in self._recipes]
         if config is None and not self._names:
             raise InputError([Problem("-t", "name a tokenizer, such as -t tiktoken:cl100k_base, or -c CONFIG")])
         if config is None and configured:
             raise InputError([Problem(f"-t {name}", self._unknown(name)) for name in configured])
         self._config = _only(config, configured) if config and (configured or not self._names) else None
-
-    def _recipe(self, name: str) -> Recipe | None:
-        """Return what loads ``backend:value``; ``None`` if the part before the colon is not a backend."""
-        backend, colon, value = name.partition(":")
-        if backend not in self._registry.backends.entries:
-            return None
-        spec = self._registry.backends.get(backend)
-        if spec.load is None:
-            raise InputError(
-                [Problem(f"-t {name}", f"backend {backend!r} must be trained; name it in a configuration")]
-            )
-        if absent := missing(spec):
-            raise InputError([Problem(f"-t {name}", f"backend {backend!r} {absent}")])
-        given = {_option_of(spec, value): plain_scalar(value)} if colon else {}
-        return Recipe(backend, validate_options(spec.load_options, given, f"-t {name}"))
 
     def _unknown(self, name: str) -> str:
         backend, colon, _ = name.partition(":")
@@ -215,6 +200,27 @@ class NamedTokenizers:
             )
         made = {name: [each.name for each in ready if name in {each.name, each.planned.entry}] for name in self._names}
         return [each for name, some in made.items() for each in some or [name]] or [each.name for each in ready]
+
+
+def backend_value(name: str, registry: Registry) -> Recipe | None:
+    """Return what loads ``backend:value``; ``None`` if the part before the colon is not a backend.
+
+    Raises:
+        InputError: the backend cannot load, is not installed, or the value is wrong.
+
+    >>> backend_value("utf8_bytes", load_registry()).backend, backend_value("gpt-4o", load_registry())
+    ('utf8_bytes', None)
+    """
+    backend, colon, value = name.partition(":")
+    if backend not in registry.backends.entries:
+        return None
+    spec = registry.backends.get(backend)
+    if spec.load is None:
+        raise InputError([Problem(f"-t {name}", f"backend {backend!r} must be trained; name it in a configuration")])
+    if absent := missing(spec):
+        raise InputError([Problem(f"-t {name}", f"backend {backend!r} {absent}")])
+    given = {_option_of(spec, value): plain_scalar(value)} if colon else {}
+    return Recipe(backend, validate_options(spec.load_options, given, f"-t {name}"))
 
 
 def _only(path: Path, names: Sequence[str]) -> Config:

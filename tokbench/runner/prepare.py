@@ -426,7 +426,7 @@ def check(config: Config, pool: WorkerPool) -> Checked:
         InputError: with all problems, each with its place.
     """
     pool.progress(READING, 0, None)  # at once, because reading may take long
-    registry = load_registry()
+    registry = pool.registry = load_registry()
     with pool.progress.phase("reading"):
         plan = make_plan(config, registry, pool.progress)
     with pool.progress.phase("loading"):

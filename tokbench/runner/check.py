@@ -217,7 +217,7 @@ def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None
         InputError: with all problems, each with its place.
     """
     pool.progress(READING, 0, None)  # at once, because reading may take long
-    registry = load_registry()
+    registry = pool.registry = load_registry()
     plan = plan_tokenizers(config, registry)
 
     def read() -> None:

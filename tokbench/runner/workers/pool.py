@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from tokbench.failures import Failure, Heartbeat
 from tokbench.progress import Progress, RunProgress
+from tokbench.registry import Registry
 from tokbench.runner.workers.worker import Job, Recipe, TokenizerJob, WorkerContext
 
 ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
@@ -46,6 +47,7 @@ class WorkerPool(ABC):
         progress: called with every step that a job reports.
         kept: by tokenizer, its recipe.
         notes: what a reader of the results must know of the workers.
+        registry: the plugins of the run, once they are loaded.
     """
 
     shared: ClassVar[bool] = False
@@ -55,6 +57,7 @@ class WorkerPool(ABC):
         self.progress = RunProgress.of(progress)
         self.kept: dict[str, Recipe] = {}
         self.notes: list[str] = []
+        self.registry: Registry | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -142,7 +145,7 @@ class InProcessPool(WorkerPool):
         """See :meth:`WorkerPool.work`."""
         while (job := next_job()) is not None:
             if self._context is None:
-                self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress)
+                self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress, self.registry)
             self._context.recipes.update(self.kept)
             self._feeds = {name: text_batches(texts) for name, texts in feeds(job).items()}
             for answer in job.run(self._context):

@@ -37,7 +37,7 @@ from tokbench.errors import LONGEST_MESSAGE, BackendError, ContractError, one_li
 from tokbench.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.metrics.encoded_shard import LoadedTokenizer
 from tokbench.progress import Progress
-from tokbench.registry import load_registry
+from tokbench.registry import Registry, load_registry
 
 _PROGRESS_SECONDS = 0.1
 
@@ -115,6 +115,7 @@ class WorkerContext:
     Args:
         next_batch: asks the parent for the next texts of a feed; it answers with an empty list after the last.
         show_progress: tells the parent how far a step has come.
+        registry: the plugins, if they are loaded already.
 
     Attributes:
         registry: the plugins.
@@ -122,8 +123,10 @@ class WorkerContext:
         kept: what a job leaves for later jobs in the same process.
     """
 
-    def __init__(self, next_batch: Callable[[str], list[str]], show_progress: Progress) -> None:
-        self.registry = load_registry()
+    def __init__(
+        self, next_batch: Callable[[str], list[str]], show_progress: Progress, registry: Registry | None = None
+    ) -> None:
+        self.registry = registry or load_registry()
         self.recipes: dict[str, Recipe] = {}
         self.kept: dict[str, Any] = {}
         self._next_batch = next_batch

@@ -186,7 +186,8 @@ class EncodedShard:
     def _ends_by_bytes(self) -> TokenEnds:
         ids, offsets = self.arrays
         prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""
-        running = np.concatenate([[0], np.cumsum(self.loaded.byte_lengths(ids))])
+        running = np.zeros(len(ids) + 1, dtype=np.int64)
+        np.cumsum(self.loaded.byte_lengths(ids), out=running[1:])
         starts = running[offsets[:-1]]
         surplus = running[offsets[1:]] - starts - self.shard.n_bytes
         # The dummy prefix is inside the first token; an empty document has neither.

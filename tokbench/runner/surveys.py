@@ -75,7 +75,7 @@ class StoredSurveys:
             self._keys[corpus.name] = key
             return found
         survey = corpus.survey(progress, room)
-        if all(each.holds(began - _GRANULARITY) for each in stamps):
+        if all(each.changed < began - _GRANULARITY and each.holds(began) for each in stamps):
             self._keys[corpus.name] = key
             self._store.put(_SURVEY, key, pickle.dumps(survey, pickle.HIGHEST_PROTOCOL))
         return survey

@@ -19,7 +19,7 @@ from functools import partial
 from pydantic import Field
 
 from tokbench.metrics.families.speed.conditions import drift_note, machine_notes, spread_note
-from tokbench.metrics.families.speed.copies import combined, fresh_copy
+from tokbench.metrics.families.speed.copies import FreshCopies, combined
 from tokbench.metrics.families.speed.slices import TimedSlice, slices_of
 from tokbench.metrics.families.speed.timing import (
     calibrate,
@@ -131,11 +131,11 @@ class _Contender:
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def warm_up(self, part: TimedSlice, min_time: float) -> None:
-        """Warm the tokenizer up, and find the number of repetitions of each call."""
+        """Warm the tokenizer up, and find the number of repetitions of each call: 1 for a group, whose text is short."""
         if isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
         for value, call in self.calls(part):
-            self.loops[value] = calibrate(call, min_time)
+            self.loops[value] = calibrate(call, min_time if self.text.group == WHOLE else 0)
 
     def time(self, part: TimedSlice) -> None:
         """Time each call once, and keep its MB/s."""
@@ -178,12 +178,15 @@ class Speed:
     ) -> TimedOutcome:
         """Time every tokenizer on every corpus; see :class:`tokbench.contracts.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], machine_notes("speed")), []
+        copies = FreshCopies(tokenizers)
+        controls = FreshCopies(dict(list(tokenizers.items())[:1]))
         for text in texts:
-            contenders = [_Contender(name, fresh_copy(name, each), text) for name, each in tokenizers.items()]
+            contenders = [_Contender(name, each, text) for name, each in copies.for_text(text).items()]
+            control = [_Contender(name, each, text) for name, each in controls.for_text(text).items()]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             place = text.corpus if text.group == WHOLE else f"{text.corpus}, {text.group}"
             with quiet():
-                notes = self._rounds(contenders, parts, f"timing on {text.corpus}", progress)
+                notes = self._rounds(contenders, control, parts, f"timing on {text.corpus}", progress)
             outcome.notes.extend(f"speed on {place}: {note}" for note in notes)
             for contender in contenders:
                 outcome.cells.extend(_cells(contender))
@@ -200,7 +203,12 @@ class Speed:
         return min(n_bytes, self._options.max_bytes) * (tokenizers + 1) * self._options.processes
 
     def _rounds(
-        self, contenders: list[_Contender], parts: list[TimedSlice], step: str, progress: Progress
+        self,
+        contenders: list[_Contender],
+        control: list[_Contender],
+        parts: list[TimedSlice],
+        step: str,
+        progress: Progress,
     ) -> list[str]:
         options = self._options
         if len(parts) <= options.rounds:
@@ -208,9 +216,6 @@ class Speed:
                 reason = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
                 contender.failure = Failure(reason)
             return []
-        control = [
-            _Contender(first.name, fresh_copy(first.name, first.tokenizer), first.text) for first in contenders[:1]
-        ]
         progress(step, 0, options.rounds)
         field_ = contenders + control
         for contender in field_:

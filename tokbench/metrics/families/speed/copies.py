@@ -81,7 +81,9 @@ def _notes(found: Sequence[Sequence[str]]) -> list[str]:
         number, note = next(iter(notes_by_process.items()))
         others = len(notes_by_process) - 1
         if len(set(notes_by_process.values())) > 1 or others + 1 < len(found):
-            note += f" (process {number} of {len(found)}" + (f", and alike in {others} other)" if others else ")")
+            note += f" (process {number} of {len(found)}" + (
+                f", and alike in {others} other{'s' if others > 1 else ''})" if others else ")"
+            )
         shown.append(note)
     return shown
 

@@ -71,7 +71,7 @@ def _percentile(size: SizeName, name: str) -> Metric:
         unit="us",
         direction="lower",
         label=f"latency {size} {name}",
-        formula=f"the {name} over documents of the time of one call of encode",
+        formula="percentile over documents of the time of one call of encode",
         definition=(
             f"Microseconds within which {worst} the documents of {size} are encoded, one at a time, each seen for the "
             "first time. The call from Python is included."

@@ -168,3 +168,24 @@ def test_what_was_changed_is_recorded_and_told(write_config, tmp_path):
     page = (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
     assert "first look" not in page
     assert plain.corpora["sample"].limit is None
+
+
+def test_quick_applies_what_the_file_lists(write_config):
+    from tokbench.report.report import Report
+
+    path = write_config(metrics="[compression, speed]", extra="quick: [metrics.speed=null, limits.step=50]\n")
+    assert [entry.name for entry in read_config(path).metrics] == ["compression", "speed"]
+    results = tokbench.run(path, workers=0, quick=True, settings=["limits.step=60"])
+    assert results.config.quick
+    assert results.config.settings == ["metrics.speed=null", "limits.step=50", "limits.step=60"]
+    assert "encode_mb_per_s" not in results.metrics
+    assert any("quick look" in line for line in Report(results).overrides)
+
+
+def test_quick_needs_a_list_and_names_the_place_of_a_mistake(write_config):
+    quick = Overrides(quick=True)
+    [problem] = read_config(write_config(), quick).problems
+    assert (problem.where, problem.message[:49]) == ("--quick", "the configuration says nothing under 'quick'; wri")
+    [problem] = read_config(write_config(extra="quick: [metrics.speed=null]\n"), quick).problems
+    assert problem.where.endswith("run.yaml:9:9 (metrics.speed=null)")
+    assert "the run has no metric 'speed'" in problem.message

@@ -150,7 +150,8 @@ def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) ->
     rest = list(job.steps)
     while rest:
         steps = tuple(rest[:1] if metric.fresh else rest)
-        pool.end()
+        if metric.fresh or not isinstance(pool, InProcessPool):
+            pool.end()
         unloaded = None if metric.fresh else _load(job.name, pool)
         if unloaded:
             return found | {step: StepAnswers([], unloaded) for step in rest}

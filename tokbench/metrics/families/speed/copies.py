@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tokbench.metrics.families.speed.timing import LEAST_PROCESSES, mean_of_processes
-from tokbench.plugin import Cell, Failure, Status, TimedOutcome, Tokenizer, attempt, doing
+from tokbench.plugin import WHOLE, Cell, Failure, Status, TimedOutcome, TimedText, Tokenizer, attempt, doing
 
 
 def fresh_copy(name: str, tokenizer: Tokenizer) -> Tokenizer:
@@ -21,6 +21,33 @@ def fresh_copy(name: str, tokenizer: Tokenizer) -> Tokenizer:
     with doing("copying", tokenizer=name, place=""):
         copied = attempt(copy)
     return tokenizer if isinstance(copied, Failure) else copied
+
+
+class FreshCopies:
+    """Copies of tokenizers that have not seen the text for which they are asked.
+
+    The groups of a corpus have no text in common, so that one set of copies serves them all: making copies of large
+    vocabularies takes longer than timing them.
+
+    >>> from tokbench.plugin import TimedText
+    >>> copies = FreshCopies({"a": [1]})  # any object will do
+    >>> whole, en, fr = (copies.for_text(TimedText("c", True, 9, [], group)) for group in ("*", "en", "fr"))
+    >>> whole["a"] is en["a"], en["a"] is fr["a"]
+    (False, True)
+    """
+
+    def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
+        self._tokenizers = tokenizers
+        self._for_groups: tuple[str, Mapping[str, Tokenizer]] | None = None
+
+    def for_text(self, text: TimedText) -> Mapping[str, Tokenizer]:
+        """Return a copy of each tokenizer by name."""
+        if text.group != WHOLE and self._for_groups and self._for_groups[0] == text.corpus:
+            return self._for_groups[1]
+        found = {name: fresh_copy(name, each) for name, each in self._tokenizers.items()}
+        if text.group != WHOLE:
+            self._for_groups = text.corpus, found
+        return found
 
 
 def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
@@ -54,7 +81,9 @@ def _notes(found: Sequence[Sequence[str]]) -> list[str]:
         number, note = next(iter(notes_by_process.items()))
         others = len(notes_by_process) - 1
         if len(set(notes_by_process.values())) > 1 or others + 1 < len(found):
-            note += f" (process {number} of {len(found)}" + (f", and alike in {others} other)" if others else ")")
+            note += f" (process {number} of {len(found)}" + (
+                f", and alike in {others} other{'s' if others > 1 else ''})" if others else ")"
+            )
         shown.append(note)
     return shown
 

@@ -33,7 +33,9 @@ _STATUS: Final = Path("/proc/self/status")
 _RESET: Final = Path("/proc/self/clear_refs")
 _DOCUMENT_WORDS: Final = 200
 _BATCH: Final = 200
-"""Documents of one call."""
+"""Documents of one call at most."""
+_DOCUMENT_BYTES: Final = 1_700
+"""About the size of a document."""
 
 
 class FootprintOptions(Options):
@@ -120,9 +122,9 @@ def _texts(n_bytes: int) -> Iterator[list[str]]:
         "的一是不了人我在有他这中大来",
     )
     words = ["".join(source.choices(each, k=source.randint(1, 9))) for each in letters for _ in range(5000)]
-    done = 0
+    done, documents = 0, max(1, min(_BATCH, n_bytes // _DOCUMENT_BYTES))
     while done < n_bytes:
-        batch = [" ".join(source.choices(words, k=_DOCUMENT_WORDS)) for _ in range(_BATCH)]
+        batch = [" ".join(source.choices(words, k=_DOCUMENT_WORDS)) for _ in range(documents)]
         done += sum(len(text.encode()) for text in batch)
         yield batch
 

@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 from pydantic import Field
 
 from tokbench.metrics.families.speed.conditions import drift_note, machine_notes
-from tokbench.metrics.families.speed.copies import fresh_copy
+from tokbench.metrics.families.speed.copies import FreshCopies
 from tokbench.metrics.families.speed.slices import documents_of_size, joined_text
 from tokbench.metrics.families.speed.timing import median_interval, quantile, quantile_interval, quiet, seconds
 from tokbench.plugin import (
@@ -71,7 +71,7 @@ def _percentile(size: SizeName, name: str) -> Metric:
         unit="us",
         direction="lower",
         label=f"latency {size} {name}",
-        formula=f"the {name} over documents of the time of one call of encode",
+        formula="percentile over documents of the time of one call of encode",
         definition=(
             f"Microseconds within which {worst} the documents of {size} are encoded, one at a time, each seen for the "
             "first time. The call from Python is included."
@@ -185,11 +185,12 @@ class Latency:
     ) -> TimedOutcome:
         """Time every tokenizer on every corpus; see :class:`tokbench.contracts.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], machine_notes("latency")), []
+        copies = {size: FreshCopies(tokenizers) for size in self._options.sizes}
         for text in texts:
             place = text.corpus if text.group == WHOLE else f"{text.corpus}, {text.group}"
             data = joined_text(text, self._options.max_bytes + _WARM_BYTES, self._options.seed)
             for size in self._options.sizes:
-                timed = [_Timed(name, fresh_copy(name, each), text) for name, each in tokenizers.items()]
+                timed = [_Timed(name, each, text) for name, each in copies[size].for_text(text).items()]
                 progress(f"latency on {place}, {size}", 0, None)
                 with quiet():
                     rounds = self._rounds(timed, data, size)

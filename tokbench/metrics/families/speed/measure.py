@@ -19,7 +19,7 @@ from functools import partial
 from pydantic import Field
 
 from tokbench.metrics.families.speed.conditions import drift_note, machine_notes, spread_note
-from tokbench.metrics.families.speed.copies import combined, fresh_copy
+from tokbench.metrics.families.speed.copies import FreshCopies, combined
 from tokbench.metrics.families.speed.slices import TimedSlice, slices_of
 from tokbench.metrics.families.speed.timing import (
     calibrate,
@@ -55,7 +55,7 @@ class SpeedOptions(Options):
     """Options of ``speed``."""
 
     rounds: int = Field(default=10, ge=3, le=1000, description="rounds; six or more give an interval")
-    min_time: float = Field(default=0.001, gt=0, le=10, description="seconds that one value lasts at least")
+    min_time: float = Field(default=0.001, gt=0, le=10, description="seconds that one value of decoding lasts at least")
     max_bytes: int = Field(default=2_000_000, ge=1, description="text taken of a corpus")
     seed: int = Field(default=1, description="seed of the order of rounds and documents")
     by_group: bool = Field(default=False, description="time every group by itself, too; rankings differ by language")
@@ -78,7 +78,7 @@ VALUES = (
         formula="median over rounds of bytes / seconds / 10^6",
         definition=(
             "UTF-8 bytes encoded per second, documents into arrays of ids, one thread, warm engine. Each round "
-            "times a slice of text that was not seen before. Compare with what the tokens hold: a tokenizer "
+            "times a slice of text that was not seen before, once. Compare with what the tokens hold: a tokenizer "
             "that makes fewer tokens of a text does less work."
         ),
     ),
@@ -131,11 +131,15 @@ class _Contender:
         yield "decode_mb_per_s", partial(decode_batch, self.tokenizer, encoded)
 
     def warm_up(self, part: TimedSlice, min_time: float) -> None:
-        """Warm the tokenizer up, and find the number of repetitions of each call."""
+        """Warm the tokenizer up, and find the repetitions of decoding."""
         if isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
         for value, call in self.calls(part):
-            self.loops[value] = calibrate(call, min_time)
+            if value == _ENCODE:  # encoding is never repeated: a text seen twice may come from a cache
+                call()
+                self.loops[value] = 1
+            else:
+                self.loops[value] = calibrate(call, min_time)
 
     def time(self, part: TimedSlice) -> None:
         """Time each call once, and keep its MB/s."""
@@ -178,12 +182,15 @@ class Speed:
     ) -> TimedOutcome:
         """Time every tokenizer on every corpus; see :class:`tokbench.contracts.metric.TimedMetric`."""
         outcome, failures = TimedOutcome([], machine_notes("speed")), []
+        copies = FreshCopies(tokenizers)
+        controls = FreshCopies(dict(list(tokenizers.items())[:1]))
         for text in texts:
-            contenders = [_Contender(name, fresh_copy(name, each), text) for name, each in tokenizers.items()]
+            contenders = [_Contender(name, each, text) for name, each in copies.for_text(text).items()]
+            control = [_Contender(name, each, text) for name, each in controls.for_text(text).items()]
             parts = slices_of(text, self._options.rounds + 1, self._options.max_bytes, self._options.seed)
             place = text.corpus if text.group == WHOLE else f"{text.corpus}, {text.group}"
             with quiet():
-                notes = self._rounds(contenders, parts, f"timing on {text.corpus}", progress)
+                notes = self._rounds(contenders, control, parts, f"timing on {text.corpus}", progress)
             outcome.notes.extend(f"speed on {place}: {note}" for note in notes)
             for contender in contenders:
                 outcome.cells.extend(_cells(contender))
@@ -200,7 +207,12 @@ class Speed:
         return min(n_bytes, self._options.max_bytes) * (tokenizers + 1) * self._options.processes
 
     def _rounds(
-        self, contenders: list[_Contender], parts: list[TimedSlice], step: str, progress: Progress
+        self,
+        contenders: list[_Contender],
+        control: list[_Contender],
+        parts: list[TimedSlice],
+        step: str,
+        progress: Progress,
     ) -> list[str]:
         options = self._options
         if len(parts) <= options.rounds:
@@ -208,9 +220,6 @@ class Speed:
                 reason = f"the text gives {len(parts)} slices, {options.rounds} rounds need one more"
                 contender.failure = Failure(reason)
             return []
-        control = [
-            _Contender(first.name, fresh_copy(first.name, first.tokenizer), first.text) for first in contenders[:1]
-        ]
         progress(step, 0, options.rounds)
         field_ = contenders + control
         for contender in field_:
@@ -276,13 +285,6 @@ def _notes(contenders: list[_Contender], control: list[_Contender]) -> list[str]
             notes.append(
                 f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
             )
-    repeated = {each.name: each.loops[_ENCODE] for each in sound if each.loops[_ENCODE] > 1}
-    if repeated:
-        times = ", ".join(f"{name} {loops}" for name, loops in repeated.items())
-        notes.append(
-            f"the text is short for these, each slice was encoded several times in a row, which favours engines that "
-            f"cache: {times}"
-        )
     notes += [*spread_note(speeds), *drift_note(speeds)]
     shortest = min((min(each.seconds) for each in sound), default=0.0)
     if shortest:

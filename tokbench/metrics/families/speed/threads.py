@@ -60,7 +60,7 @@ def _speed(count: int) -> Metric:
         unit="MB/s",
         direction="higher",
         label=f"{count} thread{'s' if count > 1 else ''}",
-        formula="median over rounds of bytes / seconds / 10^6",
+        formula="median over rounds of MB that all threads encode / seconds",
         definition=(
             f"UTF-8 bytes encoded per second by {count} thread{'s that share' if count > 1 else ' with'} one "
             "tokenizer, in batches of about 64 KB, unseen text."

@@ -1,0 +1,339 @@
+"""Latency, threads, growth and footprint: engines of known cost are measured as they are, and a crash costs one cell."""
+
+import os
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import tokbench
+from tokbench.contracts.metric import StepAnswers, TimedText
+from tokbench.contracts.tokenizer import Encoded
+from tokbench.failures import Failure
+from tokbench.metrics.families.speed.conditions import machine_notes
+from tokbench.metrics.families.speed.copies import combined
+from tokbench.metrics.families.speed.footprint import FootprintOptions, Footprints
+from tokbench.metrics.families.speed.growth import Growth, GrowthOptions, TimedSize, hostile_text
+from tokbench.metrics.families.speed.latency import Latency, LatencyOptions
+from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
+from tokbench.metrics.families.speed.threads import ThreadOptions, Threads
+from tokbench.progress import silent
+from tokbench.report.formats.markdown import render
+from tokbench.report.report import Report
+from tokbench.results.cells import Cell, Status
+
+
+class Sleeps:
+    """Takes a known time for every text: seconds, and seconds for each byte and each square of bytes."""
+
+    vocab_size = 256
+    thread_safe = True
+
+    def __init__(self, seconds=0.0, by_byte=0.0, by_square=0.0):
+        self.costs = seconds, by_byte, by_square
+
+    def encode(self, text, /):
+        seconds, by_byte, by_square = self.costs
+        time.sleep(seconds + by_byte * len(text) + by_square * len(text) ** 2)
+        return list(text.encode())
+
+    def decode(self, ids, /):
+        return bytes(ids).decode(errors="replace")
+
+
+class Memorizes(Sleeps):
+    """Knows every document that it has seen."""
+
+    def __init__(self, seconds):
+        super().__init__(seconds)
+        self.known = {}
+
+    def encode(self, text, /):
+        if text not in self.known:
+            self.known[text] = super().encode(text)
+        return self.known[text]
+
+
+def text_of(documents):
+    return TimedText("c", True, sum(len(each.encode()) for each in documents), documents)
+
+
+def distinct(count, size):
+    return [f"{k} ".ljust(size, "x") for k in range(1000, 1000 + count)]
+
+
+def cells_of(outcome):
+    return {(cell.tokenizer, cell.metric): cell for cell in outcome.cells}
+
+
+def test_a_sleeping_engine_is_measured_as_it_is():
+    found = cells_of(Speed(SpeedOptions(rounds=3)).measure({"a": Sleeps(0.02)}, [text_of(distinct(16, 1000))], silent))
+    assert found["a", "encode_mb_per_s"].value == pytest.approx(1000 / 0.02 / 1e6, rel=0.15)
+
+
+def test_an_engine_that_memorizes_documents_gains_nothing():
+    metric = Speed(SpeedOptions(rounds=3, reference="plain"))
+    engines = {"plain": Sleeps(0.01), "memorizes": Memorizes(0.01)}
+    ratio = cells_of(metric.measure(engines, [text_of(distinct(16, 1000))], silent))["memorizes", "encode_ratio"]
+    assert ratio.value == pytest.approx(1, abs=0.2)
+    assert ratio.n == 3
+
+
+def test_the_reference_is_the_option_or_the_one_of_same_as():
+    metric = Speed(SpeedOptions(rounds=3))
+    metric.refer({"b": "a", "c": "gone"})
+    found = cells_of(metric.measure({n: Sleeps() for n in "abc"}, [text_of(distinct(20, 50))], silent))
+    assert found["b", "encode_ratio"].status == Status.OK
+    assert ("a", "encode_ratio") not in found
+    assert found["c", "encode_ratio"].reason == "gone was not timed here"
+
+
+@pytest.mark.slow
+def test_one_tokenizer_under_two_names_is_equal_beside_a_busy_process():
+    stop = time.monotonic() + 300
+    child = os.fork()
+    if not child:
+        while time.monotonic() < stop:
+            pass
+        os._exit(0)
+    try:
+        texts = [text_of(distinct(60, 4000))]
+        engine = tokbench.load("utf8_bytes")
+        found = []
+        for seed in range(20):
+            metric = Speed(SpeedOptions(rounds=10, reference="a", seed=seed, min_time=0.0001))
+            found.append(cells_of(metric.measure({"a": engine, "b": engine}, texts, silent))["b", "encode_ratio"])
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    # The interval covers 97.9 %: fewer than 18 of 20 has a probability of 0.8 %.
+    assert sum(cell.ci_low <= 1 <= cell.ci_high for cell in found) >= 18
+
+
+def test_latency_is_that_of_single_documents_seen_once():
+    class Remembers(Sleeps):
+        seen: ClassVar = Counter()
+
+        def encode(self, text, /):
+            self.seen[text] += 1
+            return super().encode(text)
+
+    options = LatencyOptions(sizes=["100 B", "1 MB"], documents=30)
+    outcome = Latency(options).measure({"a": Remembers(0.01)}, [text_of(distinct(500, 40))], silent)
+    found = cells_of(outcome)
+    assert found["a", "latency_100b_p50"].value == pytest.approx(10_000, rel=0.1)
+    assert found["a", "latency_100b_p95"].value >= found["a", "latency_100b_p50"].value
+    assert found["a", "latency_100b_p99"].reason == "the text has 30 documents of 100 B for it; p99 needs 100"
+    assert found["a", "single_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6, rel=0.3)
+    assert found["a", "batch_100b_mb_per_s"].value == pytest.approx(100 / 0.01 / 1e6, rel=0.3)
+    assert found["a", "latency_1mb_p50"].status == Status.NOT_APPLICABLE
+    assert sum(count == 1 for count in Remembers.seen.values()) == 60  # 30 alone, 30 in batches
+    assert any("an engine that does nothing" in note for note in outcome.notes)
+
+
+def test_threads_gain_what_the_engine_lets_them():
+    class InBatches(Sleeps):
+        def encode_batch(self, texts, /):
+            time.sleep(0.01)
+            sizes = [len(text) for text in texts]
+            return Encoded(np.zeros(sum(sizes), dtype=np.uint32), np.cumsum([0, *sizes]))
+
+    class OneAtATime(InBatches):
+        lock = threading.Lock()
+
+        def encode_batch(self, texts, /):
+            with self.lock:
+                return super().encode_batch(texts)
+
+    metric = Threads(ThreadOptions(rounds=3, most=2))
+    outcome = metric.measure(
+        {"free": InBatches(), "locked": OneAtATime()},
+        [text_of(distinct(700, 4000))],
+        silent,
+    )
+    found = cells_of(outcome)
+    if ("free", "threads_2_efficiency") not in found:
+        pytest.skip("this machine has one CPU")
+    free, locked = (found[name, "threads_2_efficiency"].value for name in ("free", "locked"))
+    assert locked == pytest.approx(0.5, abs=0.1)
+    assert free > locked + 0.15
+
+
+def grown(engine, *shapes, **options):
+    metric = Growth(GrowthOptions(shapes=shapes, max_bytes=16_000, **options))
+    found = {shape: StepAnswers(list(metric.measure(shape, lambda: engine))) for shape in shapes}
+    return metric.finish({"a": found}, {})
+
+
+@pytest.mark.parametrize(
+    ("engine", "exponent", "word"),
+    [(Sleeps(by_byte=4e-6), 1, "linear"), (Sleeps(by_square=6e-10), 2, "quadratic")],
+)
+def test_growth_is_the_exponent_of_the_time(engine, exponent, word):
+    outcome = grown(engine, "spaces")
+    [growth] = [cell for cell in outcome.cells if cell.metric == "growth_exponent"]
+    assert growth.value == pytest.approx(exponent, abs=0.15)
+    assert (growth.corpus, growth.group, growth.n) == ("(own texts)", "spaces", 3)
+    assert outcome.notes == [f"growth: a: {word} on spaces"]
+
+
+def test_a_crash_and_a_hang_say_at_which_size_they_came():
+    metric = Growth(GrowthOptions(seconds=2))
+    before = [TimedSize(size, size * 1e-6, size * 1e-6) for size in (1000, 4000, 16000)]
+    outcome = metric.finish(
+        {
+            "a": {
+                "spaces": StepAnswers(before, Failure("the process was killed by SIGSEGV"), crashed=True),
+                "digits": StepAnswers(before, Failure("no answer", timed_out=True)),
+            }
+        },
+        {},
+    )
+    crash, _, hang, _ = outcome.cells
+    assert (crash.status, crash.reason) == (
+        Status.FAILED,
+        "crash on 64 KB: the process was killed by SIGSEGV; until then linear, 0.016 s on 16 KB",
+    )
+    assert hang.status == Status.TIMEOUT
+    assert hang.reason.startswith("hang on 64 KB: no answer within 2 s; until then linear")
+    assert outcome.notes == ["growth: a: crash on spaces; hang on digits"]
+
+
+@pytest.mark.parametrize("shape", GrowthOptions().shapes)
+def test_hostile_texts_have_their_size(shape):
+    assert len(hostile_text(shape, 64_000, seed=1).encode()) == pytest.approx(64_000, rel=0.02)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is told on Linux alone")
+def test_footprint_counts_what_is_kept_and_what_is_used_for_a_moment():
+    class Large(Sleeps):
+        def __init__(self):
+            super().__init__()
+            self.kept = b"x" * 60_000_000
+
+        def encode_batch(self, texts, /):
+            moment = b"y" * 90_000_000
+            return Encoded(
+                np.frombuffer(moment[:1], dtype=np.uint8).astype(np.uint32), np.array([0, *[1] * len(texts)])
+            )
+
+    metric = Footprints(FootprintOptions(processes=1, max_bytes=1000))
+    [answer] = metric.measure("process 1", Large)
+    assert answer.loaded == pytest.approx(60e6, rel=0.2)
+    assert answer.peak == pytest.approx(150e6, rel=0.2)
+
+
+def test_processes_are_one_value_each():
+    outcomes = [
+        tokbench.plugin.TimedOutcome([Cell("a", "c", "*", "m", value, "MB/s", n=10)], [f"noise {value}"])
+        for value in (90.0, 100.0, 110.0, 100.0, 100.0)
+    ]
+    [cell] = combined("speed", outcomes).cells
+    assert cell.value == pytest.approx(99.8, abs=0.1)
+    assert cell.n == 5
+    assert (cell.ci_low, cell.ci_high) == pytest.approx((91.3, 109.1), abs=0.5)
+    assert combined("speed", outcomes).notes[1:] == ["noise 90.0 (process 1 of 5, and alike in 4 others)"]
+    failed = tokbench.plugin.TimedOutcome([Cell("a", "c", "*", "m", status=Status.FAILED, reason="x")], [])
+    assert combined("speed", [*outcomes, failed]).cells[0].reason == "x"
+
+
+def test_what_of_the_machine_spoils_timings_is_told(tmp_path):
+    (tmp_path / "proc").mkdir()
+    governor = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    governor.parent.mkdir(parents=True)
+    governor.write_text("powersave\n")
+    (tmp_path / "proc/loadavg").write_text("99.10 3.0 2.0 1/100 1\n")
+    (tmp_path / "proc/cpuinfo").write_text("flags\t\t: fpu hypervisor sse\n")
+    busy, slow, virtual = machine_notes("speed", tmp_path)
+    assert "load average of 99.10" in busy
+    assert "governor is powersave" in slow
+    assert "virtual machine" in virtual
+    governor.write_text("performance\n")
+    (tmp_path / "proc/loadavg").write_text("0.10 3.0 2.0 1/100 1\n")
+    (tmp_path / "proc/cpuinfo").write_text("flags\t\t: fpu sse\n")
+    assert machine_notes("speed", tmp_path) == []
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("speed")
+    for group in ("en", "de"):
+        (folder / f"{group}.txt").write_text("\n".join(distinct(40, 60)), encoding="utf-8")
+    (folder / "run.yaml").write_text(
+        """schema: tokbench/1
+name: test
+corpora: {sample: {source: text, path: "*.txt", document: line}}
+tokenizers:
+  bytes: {backend: utf8_bytes}
+  again: {backend: utf8_bytes, same_as: bytes}
+  mine: {backend: naive_bpe, train: {corpus: sample, vocab_size: 257}}
+metrics:
+  - speed: {rounds: 3, by_group: true, processes: 2}
+  - growth: {shapes: [digits, spaces], max_bytes: 16000}
+  - footprint: {processes: 1, max_bytes: 2000}
+report: {formats: [md]}
+quick: ["metrics.growth.shapes=[digits]", metrics.speed.by_group=false]
+""",
+        encoding="utf-8",
+    )
+    return tokbench.run(folder / "run.yaml", workers=0)
+
+
+def test_a_run_has_groups_ratios_and_own_texts(run):
+    cells = {(c.tokenizer, c.corpus, c.group, c.metric): c for c in run.cells}
+    assert cells["bytes", "sample", "*", "encode_mb_per_s"].n == 2
+    assert {g for t, _, g, m in cells if (t, m) == ("again", "encode_ratio")} == {"*", *run.corpora["sample"].groups}
+    assert cells["again", "(own texts)", "digits", "growth_exponent"].value < 2
+    assert cells["bytes", "(own texts)", "*", "load_s"].value > 0
+    assert cells["mine", "(own texts)", "*", "train_s"].value > 0
+    assert cells["bytes", "(own texts)", "*", "train_s"].status == Status.NOT_APPLICABLE
+    assert "growth: measured in one process, with nothing isolated, because there are no workers" in run.notes
+
+
+def test_the_report_has_a_table_for_each_family(run):
+    report = Report(run)
+    assert [table.title for table in report.speeds] == [
+        *("speed on sample", "encode by group on sample", "decode by group on sample"),
+        *("encode, reference = 1 by group on sample", "growth", "hostile text", "footprint"),
+    ]
+    names = [row[0] for row in report.speeds[0].rows]
+    assert abs(names.index("bytes") - names.index("again")) == 1  # one vocabulary
+    assert "## Timed: growth" in render(run)
+
+
+CRASH = """
+corpora: {c: {source: sample, part: hostile}}
+tokenizers:
+  tiktoken: {backend: tiktoken, encoding: cl100k_base, optional: true}
+  bytes: {backend: utf8_bytes}
+"""
+
+
+@pytest.mark.slow
+def test_tiktoken_on_a_million_spaces_costs_one_cell(tmp_path, data):
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        f"schema: tokbench/1\nname: test\n{CRASH}metrics: [{{growth: {{shapes: [spaces, digits], seconds: 3}}}}]\n"
+    )
+    results = tokbench.run(path)
+    found = {(c.tokenizer, c.group): c for c in results.cells if c.metric == "growth_exponent"}
+    assert found["tiktoken", "spaces"].status in {Status.FAILED, Status.TIMEOUT}
+    assert found["tiktoken", "spaces"].reason.startswith(("crash on ", "hang on "))
+    assert found["tiktoken", "digits"].status == found["bytes", "spaces"].status == Status.OK
+    assert not results.failed
+
+
+@pytest.mark.slow
+def test_our_engine_grows_linearly_on_every_shape():
+    pytest.importorskip("numba")
+    tokenizer = tokbench.load("tokbench_bpe", encoding="cl100k_base", engine="numba")
+    tokenizer.warm_up()
+    metric = Growth(GrowthOptions())
+    found = {shape: StepAnswers(list(metric.measure(shape, lambda: tokenizer))) for shape in metric.steps}
+    cells = [cell for cell in metric.finish({"a": found}, {}).cells if cell.metric == "growth_exponent"]
+    assert len(cells) == 6
+    assert max(cell.value for cell in cells) <= 1.1

@@ -85,6 +85,38 @@ def test_every_problem_of_every_file_is_told_before_anything_is_measured(folder)
     assert "good" not in done.output
 
 
+def test_check_takes_several_suites_by_name_and_the_options_of_a_run(folder):
+    write("good.yaml", config("good", tokenizers="  bytes: {backend: utf8_bytes}\n  n: {backend: utf16_units}"))
+    given = ["check", "good.yaml", "quickstart", "--only", "bytes", "--limit", "1", "--set", "metrics=[fertility]"]
+    given += ["--set", "corpora={c: {source: sample, part: languages}}"]
+    done = CliRunner().invoke(command, given, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "good.yaml: nothing wrong" in done.output
+    assert "quickstart: nothing wrong" in done.output
+    assert done.output.count("tokenizer bytes (utf8_bytes): loaded") == 2
+    assert "tokenizer n " not in done.output
+    assert done.output.count("metrics: fertility") == 2
+    assert "28 documents" in done.output
+    assert [path.name for path in Path().iterdir()] == ["good.yaml"], "nothing is written"
+
+
+def test_check_tells_the_problems_of_all_and_what_the_others_would_do(folder):
+    write("a.yaml", config("same"))
+    write("b.yaml", config("same", metrics="[compresion]"))
+    done = CliRunner().invoke(command, ["check", "a.yaml", "b.yaml"])
+    assert "a.yaml: nothing wrong" in done.output
+    assert [str(problem) for problem in done.exception.problems] == [
+        "b.yaml:2:7: a.yaml is called 'same', too; give each configuration a name of its own",
+        "b.yaml:7:11: unknown metric 'compresion'; did you mean 'compression'?",
+    ]
+
+
+def test_options_of_a_run_do_not_go_with_a_backend(folder):
+    done = CliRunner().invoke(command, ["check", "--backend", "utf8_bytes", "--limit", "3"])
+    assert done.exit_code == 2
+    assert "--limit, --only and --set go with a CONFIG" in done.output
+
+
 @pytest.mark.parametrize("arguments", [["a.yaml", "b.yaml"], ["a.yaml", "a.yaml"], ["a.yaml", "."]])
 def test_two_of_the_same_name_are_refused(folder, arguments):
     write("a.yaml", config("same"))

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 from report_data import build
 
+from tokbench.comparison.compare import compare
+from tokbench.comparison.gate import Rule, check_rules
+from tokbench.comparison.render import ComparisonPage
+from tokbench.comparison.render import html as comparison_html
 from tokbench.report.formats import html
+from tokbench.results.model import NamedRun
 
 webdriver = pytest.importorskip("selenium.webdriver")
 
@@ -96,3 +102,30 @@ def test_no_lossy_number_is_bold_or_has_a_colour(browser):
 def test_hostile_text_is_shown_not_run(browser):
     assert browser.execute_script("return document.querySelectorAll('td script, th script, td img').length") == 0
     assert "<script>" in browser.find_element("css selector", "body").text
+
+
+@pytest.fixture(scope="module")
+def comparison(browser, tmp_path_factory):
+    """The page of a comparison in which tokens have doubled, opened in the browser."""
+    before, after = build(hostile=False), build(hostile=False)
+    after.cells = [replace(each, value=each.value and 2 * each.value) for each in after.cells]
+    compared = compare(NamedRun("before", before), NamedRun("after", after))
+    rule = next(each.metric for each in compared.changes if each.difference)
+    failed = check_rules([Rule.parse(f"{rule}[each] > 0")], compared)
+    path = tmp_path_factory.mktemp("comparison") / "comparison.html"
+    path.write_text(comparison_html(ComparisonPage(compared, failed, 1)), encoding="utf-8")
+    browser.get(path.as_uri())
+    return browser
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [420, 1400])
+def test_a_comparison_is_read_without_scrolling_sideways(comparison, width):
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    comparison.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wide = "return [document.documentElement, ...document.querySelectorAll('.box')].map(e => e.scrollWidth - e.clientWidth)"
+    found = comparison.execute_script(wide)
+    assert len(found) > 2
+    assert max(found) <= 0
+    label = "return getComputedStyle(document.querySelector('[data-head=before]'), '::before').content"
+    assert ("before" in comparison.execute_script(label)) == (width == 420)

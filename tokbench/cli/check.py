@@ -5,14 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, parse_options, show_traceback
+from tokbench.cli.options import backend_options, common_options, override_options, parse_options, show_traceback
+from tokbench.cli.several import check_each
+
+if TYPE_CHECKING:
+    from tokbench.runner.check import Checked
 
 
 @click.command()
-@click.argument("config", type=click.Path(path_type=Path), required=False)
+@click.argument("configs", nargs=-1, metavar="[CONFIG]...", type=click.Path(path_type=Path))
+@override_options
 @click.option("--backend", metavar="NAME", help="Without CONFIG: check this backend against the contract.")
 @backend_options
 @click.option("--train", type=int, default=0, metavar="SIZE", help="Train it to this vocabulary size on shipped text.")
@@ -21,7 +27,7 @@ from tokbench.cli.options import backend_options, common_options, parse_options,
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of every rule as JSON.")
 @common_options
 def check(
-    config: Path | None,
+    configs: tuple[Path, ...],
     backend: str | None,
     options: tuple[str, ...],
     train: int,
@@ -29,32 +35,33 @@ def check(
     time_limit: float | None,
     *,
     as_json: bool,
+    limit: int | None,
+    only: tuple[str, ...],
+    settings: tuple[str, ...],
 ) -> None:
-    """Report everything that is wrong with CONFIG, or with a backend; nothing is measured.
+    """Report everything that is wrong with each CONFIG, or with a backend; nothing is measured.
 
-    With CONFIG, print what is wrong, or what a run would do. With --backend, check every rule of the contract.
+    A CONFIG is what tokbench run takes: a YAML file, a folder of them, or the name of a suite. Print what is wrong, or
+    what a run would do. With --backend, check every rule of the contract.
     """
     if backend is None:
-        if config is None:
+        if not configs:
             raise click.UsageError("give a CONFIG, or --backend NAME")
         if options or train or as_json or examples is not None or time_limit is not None:
             raise click.UsageError("-O, --train, --examples, --time-limit and --json go with --backend")
-        _check_config(config)
-    elif config is not None:
+        from tokbench.config.overrides import Overrides
+
+        check_each(configs, Overrides(limit, only, settings), _show)
+    elif configs:
         raise click.UsageError("give a CONFIG or --backend NAME, not both")
+    elif limit is not None or only or settings:
+        raise click.UsageError("--limit, --only and --set go with a CONFIG")
     else:
         _check_backend(backend, options, train, examples, time_limit, as_json=as_json)
 
 
-def _check_config(config: Path) -> None:
-    from tokbench.config.read import read_config
-    from tokbench.display import progress_shown
-    from tokbench.runner.check import check as check_config
-    from tokbench.runner.check import worker_pool
-
-    read = read_config(config)
-    with progress_shown("bars" if sys.stderr.isatty() else "none") as progress, worker_pool(read, progress) as pool:
-        checked = check_config(read, pool)
+def _show(config: Path, checked: Checked) -> None:
+    """Print what a run of a configuration would do."""
     for each in checked.prepared:
         if each.failure:
             show_traceback(each.reason, each.failure.traceback)

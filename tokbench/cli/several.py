@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from tokbench.errors import InputError, Problem, TokbenchError, one_line
 if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.config.overrides import Overrides
+    from tokbench.display import Log
+    from tokbench.runner.check import Checked
 
 
 @dataclass(frozen=True)
@@ -44,23 +47,64 @@ def plan_runs(given: Sequence[Path], output: Path | None, overrides: Overrides, 
         name = read_config(paths[0], overrides).name or "run"
         inside = given[0] != paths[0]
         return [PlannedRun(paths[0], Path("reports", name) if output is None else output / name if inside else output)]
+    runs = []
+
+    def plan(path: Path, config: Config) -> None:
+        folder = (output or Path("reports")) / (config.name or "run")
+        runs.append(PlannedRun(path, folder))
+        _check(config, folder, workers)
+
+    _each(paths, overrides, plan)
+    return runs
+
+
+def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path, Checked], None]) -> None:
+    """Check configurations as :func:`plan_runs` does, but write nothing, and show each in which nothing is wrong.
+
+    Args:
+        given: files, folders of files, and names of shipped suites.
+        overrides: what the command changes, in every configuration.
+        show: called with each configuration, and what a run of it would do.
+
+    Raises:
+        InputError: something is wrong with a configuration, or two have the same name; with all problems of all.
+    """
+    from tokbench.config.suites import find_configs
+    from tokbench.display import progress_shown
+    from tokbench.runner.check import check, worker_pool
+
+    log: Log = "bars" if sys.stderr.isatty() else "none"
+
+    def check_one(path: Path, config: Config) -> None:
+        with progress_shown(log) as progress, worker_pool(config, progress) as pool:
+            checked = check(config, pool)
+        show(path, checked)
+
+    _each(find_configs(given), overrides, check_one)
+
+
+def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Config], None]) -> None:
+    """Read configurations and use each.
+
+    Raises:
+        InputError: something is wrong with one of them, or two have the same name; with all problems of all.
+    """
+    from tokbench.config.read import read_config
+
     problems: list[Problem] = []
-    runs: dict[str, PlannedRun] = {}
+    names: dict[str, Path] = {}
     for path in paths:
         try:
             config = read_config(path, overrides)
-            folder = (output or Path("reports")) / (config.name or "run")
-            other = runs.setdefault(config.name, PlannedRun(path, folder))
-            if config.name and other.config is not path:
-                where = config.located.where(("name",))
-                message = f"{other.config} is called {config.name!r}, too; give each configuration a name of its own"
-                problems.append(Problem(where, message))
-            _check(config, folder, workers)
+            other = names.setdefault(config.name, path)
+            if config.name and other is not path:
+                message = f"{other} is called {config.name!r}, too; give each configuration a name of its own"
+                problems.append(Problem(config.located.where(("name",)), message))
+            use(path, config)
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(list(dict.fromkeys(problems)))
-    return list(runs.values())
 
 
 def _check(config: Config, folder: Path, workers: int) -> None:

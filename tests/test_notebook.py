@@ -41,5 +41,5 @@ def test_the_example_runs_and_is_saved_in_less_than_a_megabyte(tmp_path):
         assert "vega" in json.dumps(chart.data)
     _, compared = compared[0], compared[-1]
     assert "later against first" in compared.data["text/html"]
-    assert "tokenizers" in compared.data["text/html"]
+    assert "Tokenizers that are not what they were" in compared.data["text/html"]
     assert (tmp_path / "first" / "results.csv").exists()

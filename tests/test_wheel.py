@@ -64,9 +64,37 @@ def test_a_suite_runs_by_name_and_writes_into_the_current_folder_alone(site, tmp
     assert "first look: at most 2 documents a group" in said
     assert (tmp_path / "reports" / "quickstart" / "report.html").stat().st_size > 10_000
     assert (tmp_path / "reports" / "quickstart" / "artefacts" / "naive.bpe.json").exists()
+    again = ["report", "reports/quickstart", "--format", "html", "--format", "latex", "-o", "again"]
+    offline(site, tmp_path, "-m", "tokbench", *again)
+    assert (tmp_path / "again" / "report.html").read_bytes() == (
+        tmp_path / "reports" / "quickstart" / "report.html"
+    ).read_bytes()
+    assert "Leaderboard of 1 run" in offline(site, tmp_path, "-m", "tokbench", "leaderboard", "reports/quickstart")
     offline(site, tmp_path, "-m", "tokbench", "new", "quickstart", "-o", "mine.yaml")
     assert (tmp_path / "mine.yaml").read_bytes() == (REPOSITORY / "configs" / "quickstart.yaml").read_bytes()
     assert contents(site) == before
+
+
+@pytest.mark.parametrize("suite", ["code", "multilingual"])
+def test_a_suite_of_shipped_texts_runs_by_name_in_an_empty_folder(site, tmp_path, suite):
+    script = """
+import sys
+import tokbench
+
+only, metrics = sys.argv[2].split(","), "metrics=[compression]"
+results = tokbench.run(sys.argv[1], "out", workers=0, limit=1, only=only, settings=[metrics], store=False)
+print(results.name, len(results.cells), results.failed)
+"""
+    lacks = (
+        "import sys; from tokbench.config.suites import shipped_suites; print(shipped_suites()[sys.argv[1]].needs_data)"
+    )
+    if "True" in offline(site, tmp_path, "-c", lacks, suite):
+        pytest.skip("needs data")
+    said = offline(site, tmp_path, "-c", script, suite, "bytes").splitlines()[-1]
+    name, cells, failed = said.split()
+    assert (name, failed) == (suite, "False")
+    assert int(cells) > 0
+    assert {path.name for path in tmp_path.iterdir()} <= {"out", ".numba"}
 
 
 def test_the_corpora_of_every_suite_can_be_read_from_the_wheel(site, tmp_path):
@@ -175,7 +203,6 @@ def steps(site, folder, base):
                 text=True,
                 check=False,
                 timeout=300,
-                check=False,
             )
             codes[step["name"]] = done.returncode
             said += done.stdout + done.stderr

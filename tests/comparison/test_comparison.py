@@ -339,3 +339,25 @@ def test_the_paired_interval_holds_the_difference():
         held += found.low is not None and found.low <= truth <= found.high
     assert given > 950
     assert 0.93 <= held / given <= 0.98
+
+
+def test_a_comparison_in_a_notebook_is_three_lines_or_a_small_page():
+    long = "<n>" * 500
+    cells = [Cell(f"{k}{long}", "c", WHOLE, "reach", 0.1 * j, long) for k in range(60) for j in (1,)]
+    one = run(cells=cells, tokenizers={})
+    two = run(cells=[replace(cell, value=0.2) for cell in cells], tokenizers={}, metrics=METRICS | {long: MetricInfo()})
+    comparison = compared(one, two)
+    lines = repr(comparison).splitlines()
+    assert lines[0] == "Comparison: after against before"
+    assert lines[1].startswith("Of 60 numbers, 60 different")
+    assert lines[2] == "next: .frame"
+    page = comparison._repr_html_()
+    assert "Whole corpora, and 52 more" in page
+    assert page.count("<tr>") == 1 + 8
+    assert "<n>" not in page
+    assert "&lt;n&gt;" in page
+    assert len(page.encode()) < 20_000
+    refused = compared(run(), run(environment=Environment(tokbench="1", cpu="two")))
+    assert repr(refused).endswith("next: .frame, .refused")
+    assert "Cannot be compared" in refused._repr_html_()
+    assert "<code>.refused</code>" in refused._repr_html_()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -13,26 +14,40 @@ from tokbench.cli.main import tokbench as command
 from tokbench.comparison.leaderboard import leaderboard
 from tokbench.comparison.leaderboard_page import LeaderboardPage, as_json, html, markdown
 from tokbench.contracts.metric import Role
+from tokbench.corpus.shards import BUCKETS
 from tokbench.errors import InputError
 from tokbench.results.blocks import (
     CorpusInfo,
     Environment,
     FamilyInfo,
     MetricInfo,
-    PairComparison,
+    RawState,
     RunConfig,
     TokenizerInfo,
 )
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
+from tokbench.results.states import RawStates
 
 METRICS = {
-    "density": MetricInfo(family="f", direction="higher", formula="b / t", headline=True, role=Role.TEXT_PER_TOKEN, label="compression"),
+    "density": MetricInfo(ratio_of=["bytes", "tokens"], family="f", direction="higher", formula="b / t", headline=True, role=Role.TEXT_PER_TOKEN, label="compression"),
     "pace": MetricInfo(family="s", direction="higher", formula="b / s", timed=True, headline=True, loss_cannot_help="no"),
     "back": MetricInfo(family="r", direction="higher", role=Role.ROUND_TRIP, loss_cannot_help="it is the loss"),
     "place": MetricInfo(family="p", direction="lower", role=Role.RANK),
     "size": MetricInfo(family="f", direction="none"),
 }  # fmt: skip
+
+
+RNG = np.random.default_rng(7)
+BYTES = RNG.uniform(900, 1100, BUCKETS)
+NOISE = {name: RNG.uniform(0.9, 1.1, BUCKETS) for name in ("a", "b", "c", "d")}
+
+
+def state(name, value):
+    """The sums of a tokenizer whose tokens vary on their own from document to document, in the ratio that is given."""
+    tokens = BYTES * NOISE.get(name, 1.0)
+    tokens *= BYTES.sum() / tokens.sum() / value
+    return {"documents": 400, "sums": {"bytes": BYTES.tolist(), "tokens": tokens.tolist()}, "largest": {"tokens": 3}}
 
 
 def run(path, numbers, *, speeds=(), lossy=(), in_sample=(), day=1, sha="ab", **changes):
@@ -58,6 +73,10 @@ def run(path, numbers, *, speeds=(), lossy=(), in_sample=(), day=1, sha="ab", **
         families={name: FamilyInfo() for name in "fsrp"},
         environment=Environment(tokbench="1", cpu="one", system="Linux", cores=2),
         cells=cells,
+        states=RawStates(
+            RawState(tokenizer=name, corpus="c", group="g", family="f", state=state(name, value))
+            for name, (value, *_) in numbers.items()
+        ),
     )
     return NamedRun(f"runs/{path}", replace(results, **changes))
 
@@ -73,7 +92,7 @@ def ranked(board, metric="density", number=0):
 def test_the_best_of_all_runs_and_its_ties():
     board = leaderboard([
         run("one", {"a": (3.0, 2.9, 3.1), "b": (2.0, 1.9, 2.1)}),
-        run("two", {"c": (3.05, 2.95, 3.15), "d": (1.0, 0.9, 1.1)}),
+        run("two", {"c": (3.003, 2.95, 3.15), "d": (1.0, 0.9, 1.1)}),
     ])  # fmt: skip
     assert ranked(board) == [("c", 2, True), ("a", 1, True), ("b", 1, False), ("d", 2, False)]
     assert {each.metric for each in board.standings} == {"density", "back"}  # no rank, nothing without a direction
@@ -83,11 +102,15 @@ def test_the_best_of_all_runs_and_its_ties():
     assert (source.path, source.name, source.created) == ("runs/one", "one", "2026-01-01T00:00:00+00:00")
 
 
-def test_within_a_run_the_paired_comparison_decides():
-    values = {"a": (3.0, 2.9, 3.1), "b": (2.95, 2.85, 3.05), "c": (2.9, 2.8, 3.0)}
-    pair = PairComparison(corpus="c", group=WHOLE, tokenizer="a", other="b", tokens=(1, 2), difference=-0.1, ci_low=-0.2, ci_high=-0.05, n=9, p=0.01, differ=True)  # fmt: skip
-    board = leaderboard([run("one", values, pairs=[pair]), run("two", {"d": (1.0, 0.9, 1.1)})])
-    assert ranked(board)[:3] == [("a", 1, True), ("b", 1, False), ("c", 1, True)]
+def test_without_raw_sums_only_equal_numbers_are_level_which_is_said(tmp_path):
+    one = run("one", {"a": (3.0, 2.9, 3.1), "b": (3.0, 2.9, 3.1), "c": (1.0, 0.9, 1.1)})
+    two = run("two", {"c": (3.01, 2.95, 3.15)}, states=RawStates(tmp_path / "states.bin"))
+    board = leaderboard([one, two])
+    assert ranked(board)[:2] == [("c", 2, True), ("a", 1, False)]
+    [note] = board.notes
+    assert note.startswith("of run 2 only equal numbers are level: ")
+    assert "states.bin" in note
+    assert ranked(leaderboard([one])) == [("a", 1, True), ("b", 1, True), ("c", 1, False)]
 
 
 def test_what_loses_text_was_trained_on_or_is_partial_is_never_best():

@@ -9,19 +9,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from report_data import ESCAPE, FORMULA, HOSTILE, METRICS, SCRIPT, build, everything_failed
 from rich.console import Console
 
+from tokbench.corpus.shards import BUCKETS
 from tokbench.plugin import latex_text
 from tokbench.report.formats import csv, html, latex, markdown, parquet
 from tokbench.report.formats.plugin import register_reporters
 from tokbench.report.report import Report
 from tokbench.report.terminal import summary
-from tokbench.results.blocks import CorpusInfo, MetricInfo, PairComparison, TokenizerInfo, TrainingInfo
+from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState, TokenizerInfo, TrainingInfo
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.model import Results
+from tokbench.results.states import RawStates
 
 NUMBERS = ["value", "ci_low", "ci_high", "in_sample", "measured"]
 
@@ -195,13 +198,22 @@ def test_no_name_acts_in_latex(name):
     assert [len(row) for row in rows_of(body)] == [2, 2]
 
 
-def table(values: dict[str, tuple], pairs: list[PairComparison] | None = None, direction: str = "higher") -> str:
-    """The overview of one metric, from value, low and high by tokenizer."""
+def table(values: dict[str, tuple], direction: str = "higher") -> str:
+    """The overview of one metric, from value, low and high by tokenizer; b varies in another way than the others."""
     back = {"back": MetricInfo(role="share of documents that come back")}
     cells = [Cell(name, "c", "*", "m", value, "u", low, high) for name, (value, low, high) in values.items()]
     cells += [Cell(name, "c", "*", "back", 0.5 if name == "lossy" else 1.0) for name in values]
-    metrics = {"m": MetricInfo(headline=True, direction=direction, unit="u", role="text per token")} | back
-    return latex.render(Results(name="r", metrics=metrics, cells=cells, pairs=pairs or []))
+    metrics = {
+        "m": MetricInfo(family="f", headline=True, direction=direction, unit="u", ratio_of=["up", "down"])
+    } | back
+    up = np.linspace(90, 110, BUCKETS)
+    down = {name: up[::-1] if name == "b" else up for name in values}
+    states = [
+        RawState(tokenizer=name, corpus="c", group="g", family="f", state={"documents": 400, "sums": {"up": up.tolist(), "down": (down[name] / value).tolist()}, "largest": {"down": 1}})
+        for name, (value, *_) in values.items()
+    ]  # fmt: skip
+    corpora = {"c": CorpusInfo(groups={"g": 400})}
+    return latex.render(Results(name="r", corpora=corpora, metrics=metrics, cells=cells, states=RawStates(states)))
 
 
 def bold(text: str) -> set[str]:
@@ -219,15 +231,11 @@ def test_latex_sets_the_best_bold_with_all_that_cannot_be_told_apart():
     assert r"lossy & 9.000$\ddagger$" in text
     assert bold(table(values, direction="lower")) == {"c"}
     assert r"$\downarrow$" in table(values, direction="lower")
-    # A paired comparison on the same documents decides against the intervals, in both ways.
-    pair = PairComparison(corpus="c", group="*", tokenizer="a", other="b", tokens=(1, 2), difference=-0.1, ci_low=-0.2, ci_high=-0.05, n=9, p=0.01, differ=True)  # fmt: skip
-    assert bold(table(values, [pair])) == {"a"}
-    apart = values | {"b": (2.5, 2.45, 2.55)}
-    assert bold(table(apart)) == {"a"}
-    level = PairComparison(corpus="c", group="*", tokenizer="a", other="b", tokens=(1, 2), difference=-0.1, ci_low=-0.2, ci_high=0.05, n=9, p=0.4, differ=False)  # fmt: skip
-    assert bold(table(apart, [level])) == {"a", "b"}
-    # Where all are level, bold says nothing.
-    assert bold(table({"a": (3.0, 2, 4), "b": (2.9, 2, 4)})) == set()
+    # Paired, a and c have the same ups and downs: however near they are, they can be told apart.
+    near = {"a": (3.0, 2.9, 3.1), "c": (2.999, 2.9, 3.1), "d": (1.0, 0.9, 1.1)}
+    assert bold(table(near)) == {"a"}
+    # Where most are equal, bold says nothing.
+    assert bold(table({"a": (3.0, 2, 4), "b": (3.0, 2, 4), "c": (2.9, 2, 4)})) == set()
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

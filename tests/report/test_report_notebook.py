@@ -128,9 +128,15 @@ def test_a_table_with_hostile_names_is_escaped(hostile):
     assert "<script>alert" not in html
 
 
-def test_rows_of_several_corpora_are_named_by_corpus_and_group():
+def several() -> Results:
+    """The same on two corpora."""
     results = small(corpora={name: CorpusInfo(groups={"x": 9, "y": 9}) for name in "cd"})
     results.cells += [replace(cell, corpus="d") for cell in results.cells]
+    return results
+
+
+def test_rows_of_several_corpora_are_named_by_corpus_and_group():
+    results = several()
     data = results.table("m").data
     assert list(data.index) == [("c", "x"), ("c", "y"), ("d", "x"), ("d", "y")]
     assert list(data.index.names) == ["corpus", "group"]
@@ -168,16 +174,16 @@ def test_the_heat_map_follows_the_rules_of_the_report():
     assert ("failed", "x") not in points
 
 
-def test_heat_maps_of_several_corpora_stand_below_each_other(hostile):
+def test_heat_maps_of_several_corpora_stand_below_each_other():
     pytest.importorskip("altair")
-    chart = hostile.plot.heat("fertility").to_dict()
-    titles = [each["layer"][0]["title"]["text"] for each in chart["vconcat"]]
-    assert titles == ["fertility: pud", "fertility: code", "fertility: hostile"]
+    chart = several().plot.heat("m").to_dict(validate=False)
+    assert [each["layer"][0]["title"]["text"] for each in chart["vconcat"]] == ["m: c", "m: d"]
+    assert "vconcat" not in several().plot.heat("m", "d").to_dict(validate=False)
 
 
 def test_speed_has_intervals_and_marks(hostile):
     pytest.importorskip("altair")
-    chart = hostile.plot.speed("pud").to_dict()
+    chart = hostile.plot.speed("pud").to_dict(validate=False)
     points = {each["name"].rstrip("†‡◦"): each for each in values(chart["layer"][0] if "data" not in chart else chart)}
     cell = {c.tokenizer: c for c in hostile.cells if (c.corpus, c.group, c.metric) == ("pud", "*", "encode_mb_per_s")}
     assert points["o200k"]["speed"] == cell["o200k"].value

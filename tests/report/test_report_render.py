@@ -59,12 +59,22 @@ def test_every_format_has_the_bytes_that_the_run_wrote(run, tmp_path):
 def test_formats_are_chosen_and_go_beside_the_results_by_default(run, tmp_path):
     folder = tmp_path / "copy"
     folder.mkdir()
-    shutil.copy(run / "results.json", folder)  # without the raw states: a report needs none
+    shutil.copy(run / "results.json", folder)
+    shutil.copy(run / "states.bin", folder)
     done = invoke(folder / "results.json", "--format", "latex", "--format", "csv", "--format", "csv")
     assert done.exit_code == 0, done.output
-    assert set(contents(folder)) == {"results.json", "tables.tex", "results.csv"}
+    assert set(contents(folder)) == {"results.json", "states.bin", "tables.tex", "results.csv"}
     assert (folder / "tables.tex").read_bytes() == (run / "tables.tex").read_bytes()
     assert (folder / "results.json").read_bytes() == (run / "results.json").read_bytes()
+
+
+def test_missing_raw_states_are_told(run, tmp_path):
+    shutil.copy(run / "results.json", tmp_path)
+    done = invoke(tmp_path, "--format", "csv")
+    assert done.exit_code == 0
+    assert "note: only equal numbers are called level: " in done.output
+    assert f"{tmp_path / 'states.bin'}" in done.output
+    assert "note: " not in invoke(run, "--format", "csv", "-o", tmp_path / "whole").output
 
 
 def test_several_runs_have_a_folder_each(run, tmp_path):

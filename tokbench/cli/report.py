@@ -39,6 +39,8 @@ def report(results: tuple[Path, ...], formats: tuple[str, ...], output: Path | N
     rendered = render_reports(results, formats, output)
     for path in rendered.written:
         click.echo(f"written: {path}")
+    for note in rendered.notes:
+        click.echo(f"note: {note}", err=True)
     for problem in rendered.problems:
         click.echo(f"error: {problem}", err=True)
     sys.exit(int(bool(rendered.problems)))

@@ -194,16 +194,24 @@ class _Run:
         return ", ".join(str(words.get(name, value)) for name, value in facts if value)
 
     @cached_property
-    def _kept(self) -> KeptSums | None:
+    def _kept(self) -> KeptSums | str:
+        """The sums behind its cells, or the reason why they cannot be read."""
         try:
             return KeptSums(self.results)
-        except ResultsError:
-            return None
+        except ResultsError as error:
+            return str(error)
+
+    @property
+    def without_sums(self) -> str:
+        """The reason why the sums behind its cells cannot be read; empty if they can."""
+        return self._kept if isinstance(self._kept, str) else ""
 
     def sums(self, cell: Cell, info: MetricInfo) -> Sums | None:
         """Return the sums behind a cell; ``None`` if they are not kept."""
         kept = self._kept
-        return kept.sums(cell.tokenizer, cell.corpus, cell.group, info.family) if kept else None
+        if isinstance(kept, str):
+            return None
+        return kept.sums(cell.tokenizer, cell.corpus, cell.group, info.family)
 
     def source(self) -> RunSource:
         """Return its description."""
@@ -341,6 +349,9 @@ class _Board:
         return sorted(entries, key=lambda entry: (not entry.competes, sign * (entry.cell.value or 0.0)))
 
     def _notes(self) -> Iterator[str]:
+        for run in self._runs:
+            if run.without_sums:
+                yield f"of run {run.number} only equal numbers are level: {run.without_sums}"
         for corpus, texts in self._texts.items():
             if len(texts) > 1:
                 each = "; ".join(

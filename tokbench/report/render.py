@@ -26,10 +26,12 @@ class Rendered(NamedTuple):
     Attributes:
         written: the files that were written.
         problems: the formats that could not be rendered or written, each with the reason.
+        notes: sentences on runs whose raw states cannot be read: of these a report calls only equal numbers level.
     """
 
     written: list[Path]
     problems: list[str]
+    notes: list[str]
 
 
 class _Due(NamedTuple):
@@ -59,8 +61,11 @@ def render_reports(paths: Sequence[str | Path], formats: Sequence[str] = (), out
     runs = [NamedRun.read(path) for path in paths]
     folders = _folders(runs, output)
     due = [_Due(run.results, folder, chosen or _own(registry, run)) for run, folder in zip(runs, folders, strict=True)]
-    rendered = Rendered([], [])
+    rendered = Rendered([], [], [])
     for each in due:
+        states = attempt(lambda each=each: len(each.results.states))  # type: ignore[misc]
+        if isinstance(states, Failure):
+            rendered.notes.append(f"only equal numbers are called level: {states.reason}")
         _make(each.folder)
         for spec in each.formats:
             _write(each, spec, rendered)

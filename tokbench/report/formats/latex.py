@@ -17,11 +17,6 @@ _HEAD: Final = r"""% Tables of {name}, written by tokbench.
 % Then: \input{{tables}}
 % Names that are not in Latin script need LuaLaTeX or XeLaTeX, and a font that has their letters.
 """
-_BOLD: Final = (
-    "Bold: the best of a column and all that cannot be told apart from it, by a paired comparison where the run has "
-    "one, else because their 95 % intervals overlap; without either, the best number alone. Nothing is bold where all "
-    "are level; marked numbers (but those with ◦) do not compete"
-)
 _INTERVALS: Final = "In brackets: 95 % intervals"
 _NO_CELL: Final = "--"
 
@@ -42,14 +37,7 @@ def _overview(report: Report, corpus: str) -> str:
     if not columns:
         return ""
     order = [name for name in columns[0].ranked() if not columns[0].cells[name].unbound]
-    bold = [report.tables.level_with_best(column.metric, corpus) for column in columns]
-    rows = [
-        [
-            latex_text(name),
-            *(_number(column.cells[name], name in best) for column, best in zip(columns, bold, strict=True)),
-        ]
-        for name in order
-    ]
+    rows = [[latex_text(name), *(_number(column.cells[name]) for column in columns)] for name in order]
     cells = [column.cells[name] for column in columns for name in order]
     caption = [f"Headline metrics on {corpus}", *_legend(report, cells, intervals=True)]
     head = [["tokenizer", *(latex_text(each.short_label) + _ARROWS[each.direction] for each in columns)]]
@@ -62,12 +50,13 @@ def _by_group(report: Report, metric: str, corpus: str) -> str:
     found = report.heat_map(metric, corpus)
     if not found:
         return ""
-    rows = []
-    for row in found.rows:
-        best = report.tables.level_with_best(metric, corpus, row.group)
-        cells = zip(found.tokenizers, row.cells, strict=True)
-        name = "whole corpus" if row.group == WHOLE else row.group
-        rows.append([latex_text(name), *(_number(cell, who in best, interval=False) for who, (cell, _) in cells)])
+    rows = [
+        [
+            latex_text("whole corpus" if row.group == WHOLE else row.group),
+            *(_number(cell, interval=False) for cell, _ in row.cells),
+        ]
+        for row in found.rows
+    ]
     unit = f", {found.unit}" if found.unit else ""
     caption = [f"{found.label}{unit}, by group of {corpus}"]
     caption += _legend(report, [cell for row in found.rows for cell, _ in row.cells])
@@ -77,12 +66,12 @@ def _by_group(report: Report, metric: str, corpus: str) -> str:
     return _table(head, rows, caption, "groups-" + corpus)
 
 
-def _number(cell: DisplayCell, bold: bool, *, interval: bool = True) -> str:  # noqa: FBT001 - one word at each call
+def _number(cell: DisplayCell, *, interval: bool = True) -> str:
     """Return a number with its marks and its interval; a word in the place of a number that is missing."""
     if cell.value is None:
         return rf"\textit{{{latex_text(cell.text)}}}" if not cell.unbound else _NO_CELL
     text = latex_text(cell.text)
-    text = rf"\textbf{{{text}}}" if bold else text
+    text = rf"\textbf{{{text}}}" if cell.best else text
     share = rf"\,{latex_text(cell.share)}" if cell.share else ""
     ends = rf" {{\scriptsize{{[}}{latex_text(cell.interval)}{{]}}}}" if interval and cell.interval else ""
     return text + latex_text(cell.marks) + share + ends
@@ -90,7 +79,7 @@ def _number(cell: DisplayCell, bold: bool, *, interval: bool = True) -> str:  # 
 
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
     """Return the sentences of a caption that explain bold numbers and marks."""
-    bold = _BOLD if report.tables.losses_checked else report.best_legend
+    bold = report.best_legend
     shown = [_INTERVALS] if intervals and any(cell.interval for cell in cells) else []
     return [bold[0].upper() + bold[1:], *shown, *plugin.legends(cells)]
 

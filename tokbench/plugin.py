@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from tokbench.failures import Failure as Failure, attempt as attempt, doing as doing
     from tokbench.files import not_text as not_text, read_file as read_file, write_atomically as write_atomically
     from tokbench.hookspecs import hookimpl as hookimpl
+    from tokbench.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
     from tokbench.metrics.encoded_shard import (
         EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer, TokenEnds as TokenEnds,
     )
@@ -161,6 +162,8 @@ _NAMES: Final = {
     "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible",
     "report.number_format": "byte_size duration unit_label",
     "report.pages": "html_environment",
+    # functions compiled with numba where it is installed
+    "jit": "compiled has_numba inlined",
     # many documents at a time
     "batch": (
         "check_encoded check_id check_ids check_span decode_batch encode_batch from_buffers from_lists offsets_of "

@@ -18,6 +18,9 @@ from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.graphemes import cluster_breaks, grapheme_spans
 from tokbench.corpus.words.uax29 import uax29_spans, word_breaks
 from tokbench.corpus.words.unicode_tables import PINNED, bit_table, regex_unicode_version, segmentation_versions
+from tokbench.jit import has_numba
+
+needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
 
 UNICODE = Path("/usr/share/unicode")
 """The folder of Debian's package unicode-data."""
@@ -142,6 +145,46 @@ WRITTEN = [
 def test_lines_by_hand(property_, line):
     [(_, text, expected)] = cases([line])
     assert breaks(text, property_) == expected == RULES[property_](text)
+
+
+def both_ways(monkeypatch, data):
+    """Return the words of a text in UTF-8 as numpy finds them, and as compiled code does."""
+    found = []
+    for compiled in (False, True):
+        monkeypatch.setattr(uax29, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
+        found.append(uax29_spans(data).tolist())
+    return found
+
+
+@needs_numba
+@given(
+    text=st.text(string.ascii_letters[:4] + "1_'.,;:\" \n\t-", max_size=30), foreign=HARD_TEXT, at=st.integers(0, 30)
+)
+def test_compiled_code_and_numpy_find_the_same_words(text, foreign, at):
+    """Text of ASCII alone, with a little other text inside, and both alone."""
+    inside = f"{text[:at]}{foreign}{text[at:]}" + " it's" * 400
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for data in map(str.encode, (text, inside, foreign)):
+            plain, compiled = both_ways(monkeypatch, data)
+            assert plain == compiled
+
+
+@needs_numba
+def test_compiled_code_and_numpy_agree_on_the_test_file_of_unicode(monkeypatch):
+    lines = unicode_file("auxiliary/WordBreakTest.txt").splitlines()
+    for line, text, _ in cases(lines):
+        plain, compiled = both_ways(monkeypatch, f"{'plain words ' * 100}{text} and more".encode())
+        assert plain == compiled, line
+
+
+@needs_numba
+@given(rising=st.lists(st.integers(0, 40), max_size=20).map(sorted), values=st.lists(st.integers(0, 40), max_size=20))
+def test_places_are_those_of_a_search(rising, values):
+    """Whether the values rise, as words do, or not."""
+    from tokbench.corpus.words.compiled import places_after
+
+    arrays = np.array(rising, dtype=np.int64), np.array(values, dtype=np.int64)
+    assert places_after(*arrays).tolist() == np.searchsorted(*arrays, side="right").tolist()
 
 
 def test_abbreviations_are_single_words():

@@ -3,6 +3,7 @@
 import functools
 import json
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from tokbench.corpus.shards import Shard, shards
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.jackknife import Interval, Lengths, Spread, jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.token_counts import renyi_entropy
+from tokbench.metrics.token_counts import add_counts, renyi_entropy
 from tokbench.registry import load_registry
 from tokbench.results.blocks import LossCause, LossExample
 
@@ -299,3 +300,31 @@ def test_a_share_ends_at_one():
     sums = Sums(40, {"part": np.array([5.0] * 28 + [2, 2, 3, 4]), "whole": np.array([5.0] * 32)})
     assert sums.share("part", "whole").ci_high == 1.0
     assert sums.ratio("part", "whole").ci_high > 1.0
+
+
+@pytest.mark.parametrize("highest", [3, 10**6])
+def test_counts_are_added_whether_keys_are_dense_or_not(highest):
+    """Dense keys are added in a table of all keys, others are sorted."""
+    one, other = {0: 2, 2: 5, highest: 7}, {1: 4, 2: 1}
+    arrays = [np.array(list(each)) for counts in (one, other) for each in (counts.keys(), counts.values())]
+    keys, counts = add_counts(*arrays)
+    assert dict(zip(keys.tolist(), counts.tolist(), strict=True)) == Counter(one) + Counter(other)
+    assert keys.tolist() == sorted(keys.tolist())
+
+
+class CountsWarmUps:
+    vocab_size = 1
+
+    def __init__(self):
+        self.warmed = 0
+
+    def warm_up(self):
+        self.warmed += 1
+
+
+def test_a_tokenizer_warms_up_once():
+    tokenizer = CountsWarmUps()
+    loaded = LoadedTokenizer("t", tokenizer)
+    for _ in range(3):
+        loaded.warm_up()
+    assert tokenizer.warmed == 1

@@ -11,6 +11,8 @@ from conftest import cell
 
 import tokbench
 from tokbench.cli.main import tokbench as tokbench_command
+from tokbench.runner import evaluate
+from tokbench_plugins.bpe import BPETokenizer
 
 HELPER = Path(__file__).parents[1] / "helpers" / "own_metrics.py"
 
@@ -120,3 +122,18 @@ def test_no_third_party_is_told_to_workers_by_the_environment(monkeypatch):
     assert not os.environ["TOKBENCH_NO_THIRD_PARTY"]
     assert CliRunner().invoke(tokbench_command, ["list", "metrics", "--no-third-party"]).exit_code == 0
     assert os.environ["TOKBENCH_NO_THIRD_PARTY"] == "1"
+
+
+@pytest.mark.parametrize("much", [True, False])
+def test_tokenizers_warm_up_for_much_text_alone(write_config, monkeypatch, much):
+    """A corpus of megabytes is encoded in bulk from its first document on; a small one is not worth the preparation."""
+    warmed = []
+    monkeypatch.setattr(BPETokenizer, "warm_up", lambda tokenizer: warmed.append(tokenizer.vocab_size))
+    monkeypatch.setattr(evaluate, "_MUCH_TEXT", 1 if much else 10**9)
+    results = tokbench.run(
+        write_config(tokenizers="  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}"),
+        workers=0,
+        store=False,
+    )
+    assert not results.failed
+    assert warmed == ([300] if much else [])

@@ -324,4 +324,4 @@ class WarmsUp(Protocol):
     """Capability: prepares for much text, by compiling or loading what would slow the first calls down."""
 
     def warm_up(self) -> None:
-        """Prepare; tokbench calls this before it times anything."""
+        """Prepare; tokbench calls this before it times anything, and before it encodes a corpus of megabytes."""

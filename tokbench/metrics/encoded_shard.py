@@ -18,6 +18,7 @@ from tokbench.contracts.tokenizer import (
     HasTokenBytes,
     HasUnknown,
     Tokenizer,
+    WarmsUp,
 )
 from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
@@ -53,6 +54,13 @@ class LoadedTokenizer:
         self.name = name
         self.tokenizer = tokenizer
         self._lengths = np.empty(0, dtype=np.int32)
+        self._warm = False
+
+    def warm_up(self) -> None:
+        """Let the tokenizer prepare for much text, once."""
+        warm, self._warm = self._warm, True
+        if not warm and isinstance(self.tokenizer, WarmsUp):
+            self.tokenizer.warm_up()
 
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
         """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a run."""
@@ -178,7 +186,8 @@ class EncodedShard:
     def _ends_by_bytes(self) -> TokenEnds:
         ids, offsets = self.arrays
         prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""
-        running = np.concatenate([[0], np.cumsum(self.loaded.byte_lengths(ids))])
+        running = np.zeros(len(ids) + 1, dtype=np.int64)
+        np.cumsum(self.loaded.byte_lengths(ids), out=running[1:])
         starts = running[offsets[:-1]]
         surplus = running[offsets[1:]] - starts - self.shard.n_bytes
         # The dummy prefix is inside the first token; an empty document has neither.

@@ -17,6 +17,7 @@ from tokbench.corpus.shards import Shard
 from tokbench.corpus.words.find import Spans
 from tokbench.corpus.words.gold import GOLD_UNITS
 from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, uninstalled
+from tokbench.jit import worth_compiling
 from tokbench.metrics.encoded_shard import EncodedShard, TokenEnds
 from tokbench.metrics.sums import SummedMetric, Sums
 
@@ -151,6 +152,10 @@ def lay_words(encoded: EncodedShard, unit: Unit, words: Spans) -> LaidWords:
     def lay() -> LaidWords:
         ends, aligned = token_ends(encoded)
         counted = words if aligned.all() else words.where(aligned[words.documents])
+        if worth_compiling(0):
+            from tokbench.corpus.words.compiled import places_after
+
+            return LaidWords(counted, places_after(ends, counted.starts), ends)
         return LaidWords(counted, np.searchsorted(ends, counted.starts, side="right"), ends)
 
     return encoded.cached(("laid words", unit), lay)

@@ -66,11 +66,13 @@ class EncodeShard(Job):
         shard: the documents.
         wanted: by tokenizer, the metric families.
         options: of the families.
+        much_text: ``True`` if the corpus is so large that a tokenizer saves time by preparing for it.
     """
 
     shard: Shard
     wanted: dict[str, tuple[str, ...]]
     options: Mapping[str, Options]
+    much_text: bool = False
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -91,6 +93,8 @@ class EncodeShard(Job):
 
     def _measure(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
         start = time.process_time()
+        if self.much_text:
+            attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is told there
         arrays = _encode(loaded.tokenizer, self.shard)
         encoded_at = time.process_time()
         if isinstance(arrays, Failure):

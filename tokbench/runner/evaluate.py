@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import chain, islice, takewhile
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tokbench.contracts.metric import CorpusMetric, TextMetric
 from tokbench.corpus.shards import Shard, ShardMark
@@ -33,6 +33,10 @@ from tokbench.runner.workers.worker import Job
 
 Key = tuple[str, str, str, str]
 """Tokenizer, corpus, group, metric family."""
+
+
+_MUCH_TEXT: Final = 4_000_000
+"""Bytes of a corpus from which on tokenizers prepare for much text before they encode: that takes about a second."""
 
 
 class Part(NamedTuple):
@@ -279,7 +283,8 @@ class _Evaluator:
             del wanted[name]
             from_store = not asked[name] and bool(self._evaluation.wanted(name, shard))
             self._close(shard, name, from_store=from_store)
-        return EncodeShard(shard, wanted, self._options) if wanted else None
+        much_text = self._plan.surveys[shard.corpus].evaluated_bytes >= _MUCH_TEXT
+        return EncodeShard(shard, wanted, self._options, much_text) if wanted else None
 
     def take(self, job: Job, answer: Any) -> None:
         """Take an answer to one of the jobs."""

@@ -8,8 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from tokbench.plugin import Encoded
-from tokbench_plugins.bpe.compiled.jit import has_numba
+from tokbench.plugin import Encoded, has_numba
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,8 +29,7 @@ from typing import Any, Final, Literal, Protocol, get_args
 
 from pydantic import Field
 
-from tokbench.plugin import BackendError, BackendUnavailable, Encoded, TrainProgress, did_you_mean, silent
-from tokbench_plugins.bpe.compiled.jit import has_numba
+from tokbench.plugin import BackendError, BackendUnavailable, Encoded, TrainProgress, did_you_mean, has_numba, silent
 from tokbench_plugins.bpe.fast.parallel import count_in_processes
 from tokbench_plugins.bpe.fast.train import train_merges
 from tokbench_plugins.bpe.gigatoken import GigatokenEncoder, has_gigatoken

@@ -109,10 +109,11 @@ def _spans(text: str, unit: Unit, size: int = _PIECE) -> tuple[NDArray[np.int64]
     while begin < len(text):
         end = text.find("\n", begin + size) + 1 or len(text)
         piece = text[begin:end]
-        spans = uax29_spans(piece.encode()) if unit == "uax29" else _in_bytes(piece, unit)
+        data = piece.encode()
+        spans = uax29_spans(data) if unit == "uax29" else _in_bytes(piece, unit)
         starts.append(spans[:, 0] + before)
         ends.append(spans[:, 1] + before)
-        before, begin = before + len(piece.encode()), end
+        before, begin = before + len(data), end
     return np.concatenate(starts), np.concatenate(ends)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.words.unicode_tables import bit_table, bits_of, every_second
+from tokbench.jit import worth_compiling
 
 # What the rules ask about a character, a bit each.
 _LETTER, _DIGIT, _HEBREW = (np.uint16(1 << k) for k in range(3))
@@ -106,21 +107,40 @@ def uax29_spans(data: bytes) -> NDArray[np.int64]:
     ['यू.एन', 'में']
     """
     if data.isascii():
-        return _edges(_plain_words(data))
+        return _plain_spans(data)
     codes = np.frombuffer(data, dtype=np.uint8)
     beyond = np.flatnonzero(codes >= _ASCII)
     if _FEW * len(beyond) > len(data):
         return _foreign_spans(codes)
-    word = _plain_words(data)
     first, last = _foreign_stretches(data, beyond)
     lengths = last - first
     before = np.cumsum(lengths) - lengths
     places = np.repeat(first - before, lengths) + np.arange(int(lengths.sum()))
-    word[places + 1] = False
     spans = _foreign_spans(codes[places])
-    found = np.concatenate([_edges(word), np.column_stack([places[spans[:, 0]], places[spans[:, 1] - 1] + 1])])
+    found = np.concatenate(
+        [_plain_spans(data, places), np.column_stack([places[spans[:, 0]], places[spans[:, 1] - 1] + 1])]
+    )
     rising: NDArray[np.int64] = found[np.argsort(found[:, 0], kind="stable")]
     return rising
+
+
+def _plain_spans(data: bytes, without: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Return the words of a text as if all of it were ASCII, where the bytes at some places are in no word.
+
+    These bytes must be stretches that begin and end at a space, at a line feed or at an end of the text.
+    """
+    if worth_compiling(len(data)):
+        from tokbench.corpus.words.compiled import plain_edges
+
+        codes = np.frombuffer(bytearray(data) if without is not None else data, dtype=np.uint8)
+        if without is not None:
+            codes[without] = _LF
+        edges: NDArray[np.int64] = plain_edges(codes, _ascii_table(), _IN_WORD, _SIDES, np.uint16(_SHIFT))
+        return edges.reshape(-1, 2)
+    word = _plain_words(data)
+    if without is not None:
+        word[without + 1] = False
+    return _edges(word)
 
 
 def _plain_words(data: bytes) -> NDArray[np.bool_]:

@@ -25,8 +25,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.plugin import valid_unicode
-from tokbench_plugins.bpe.compiled.jit import compiled, inlined
+from tokbench.plugin import compiled, inlined, valid_unicode
 from tokbench_plugins.bpe.compiled.scan import scanner
 from tokbench_plugins.bpe.fast.parallel import batches, in_order
 from tokbench_plugins.bpe.fast.train import count_chunks

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tokbench.plugin import compiled
 from tokbench_plugins.bpe.compiled.encode_chunks import word_at
-from tokbench_plugins.bpe.compiled.jit import compiled
 
 _ONE, _EIGHT = np.uint64(1), np.uint64(8)
 

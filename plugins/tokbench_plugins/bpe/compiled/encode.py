@@ -25,6 +25,7 @@ from tokbench_plugins.bpe.compiled.count import aligned_zeros
 from tokbench_plugins.bpe.compiled.encode_chunks import LONGEST_CACHED, PADDING, Tables, add_tokens, encode_chunks
 from tokbench_plugins.bpe.compiled.encode_merge import (
     HIGHEST_ID,
+    byte_pairs,
     lanes,
     merge_chunks,
     merge_long_chunk,
@@ -145,10 +146,14 @@ def _merging(vocabulary: Vocabulary) -> Any:
     made = merges[:, 2]
     ranks_are_ids = bool((np.diff(made) > 0).all())
     ranks = made if ranks_are_ids else np.arange(len(merges))
-    tables = pair_tables(np.column_stack([merges[:, :2], ranks]))
+    first_made = np.full(len(vocabulary.tokens), -1, np.int64)
+    np.minimum.at(first_made.view(np.uint64), made, ranks.astype(np.uint64))  # -1 is above all ranks there
+    in_order = ranks_are_ids and bool((first_made[merges[:, :2]].max(axis=1) < ranks).all())
+    ranked = np.column_stack([merges[:, :2], ranks])
     made_by = np.zeros(int(ranks.max(initial=0)) + 1, np.uint32)
     made_by[ranks] = made
-    return np.array(vocabulary.byte_ids, np.uint32), *tables, made_by, ranks_are_ids
+    pairs = byte_pairs(vocabulary, ranked, in_order=in_order)
+    return np.array(vocabulary.byte_ids, np.uint32), pairs, *pair_tables(ranked), made_by, ranks_are_ids
 
 
 def _known_tokens(

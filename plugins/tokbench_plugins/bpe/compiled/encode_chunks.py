@@ -25,9 +25,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tokbench.plugin import compiled, inlined
 from tokbench_plugins.bpe.compiled.encode_merge import LONGEST_SCANNED, lanes, merge_chunks, merge_long_chunk
 from tokbench_plugins.bpe.compiled.intrinsics import prefetch
-from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 
 LONGEST_CACHED: Final = 120  # bytes; longer chunks rarely come back
 PADDING: Final = 16  # bytes that must follow the last chunk: keys are read in whole words

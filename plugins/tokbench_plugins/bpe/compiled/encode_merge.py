@@ -8,6 +8,10 @@ own. The slot depends on the pair and on the displacement of the bucket that the
 that is found by trial when the table is made. A look-up reads two words, one of a small table and one of a large
 one. A search along slots, however short, ends where the processor cannot predict, and costs more.
 
+**First merges.** About half of all merges of a chunk join two bytes, and most of these are certain at once: all merges
+that could take one of the two bytes, with what ends in the byte before or begins with the byte behind, come later.
+See :func:`byte_pairs`. They are done while the chunk is read.
+
 **Short chunks** are merged :data:`LANES` at a time, one merge each in turn. A merge depends on the one before it
 and mostly waits: for a word of a table, for the lowest rank. So the processor works on one chunk while another
 waits. A turn has no branches but the one at the end of a chunk. A lane is a stretch of :data:`STRIDE` entries of
@@ -30,8 +34,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tokbench.plugin import compiled
 from tokbench_plugins.bpe.compiled.intrinsics import HALF_VECTOR, VECTOR, lowest_of_half, lowest_of_vector
-from tokbench_plugins.bpe.compiled.jit import compiled
+from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Vocabulary
 
 NO_RANK: Final = np.uint32(0xFFFF_FFFF)
 """A rank above all others: no merge."""
@@ -146,6 +151,45 @@ def _place(some: Any, merges: Any, keys: Any, mixed: Any, displacement: Any, pai
     return True
 
 
+def byte_pairs(vocabulary: Vocabulary, merges: NDArray[np.int64], *, in_order: bool) -> NDArray[np.uint32]:
+    """Return what merging has to know of two bytes side by side.
+
+    Args:
+        vocabulary: the tokens and merges.
+        merges: int64[merges, 3], left id, right id and rank.
+        in_order: whether each merge comes after those that make its halves. Otherwise no merge is certain.
+
+    Returns:
+        uint32[4 * 65536], at ``4 * (256 * a + b)`` for the bytes ``a`` and ``b``: the rank of their merge; the lowest
+        rank that merges a token ending in ``a`` with ``b`` alone, and ``a`` alone with a token that begins with
+        ``b``; and nothing. ``NO_RANK`` where there is no merge.
+
+    If the merge of two bytes has a lower rank than the second number of the pair before and the third of the pair
+    behind, then no other merge can take one of the bytes first.
+
+    >>> vocabulary = Vocabulary.trained([(98, 99), (97, 98), (97, 256)])
+    >>> ranked = np.array([[98, 99, 0], [97, 98, 1], [97, 256, 2]])
+    >>> byte_pairs(vocabulary, ranked, in_order=True)[4 * (256 * 97 + 98) :][:3].tolist()
+    [1, 1, 1]
+    """
+    table = np.full((FIRST_MERGE, FIRST_MERGE, 4), NO_RANK, np.uint32)
+    byte_of = np.full(len(vocabulary.tokens), -1, np.int64)
+    byte_of[list(vocabulary.byte_ids)] = np.arange(FIRST_MERGE)
+    left, right, ranks = merges.T
+    first, second = byte_of[left], byte_of[right]
+    both = (first >= 0) & (second >= 0)
+    table[first[both], second[both], 0] = ranks[both]
+    if not in_order:
+        table[:, :, 1:3] = 0
+        return table.ravel()
+    for column, alone, others, end in ((1, second, left, -1), (2, first, right, 0)):
+        some = np.flatnonzero(alone >= 0)
+        ends = np.array([vocabulary.tokens[token_id][end] for token_id in others[some].tolist()], np.int64)
+        places = (ends, alone[some]) if column == 1 else (alone[some], ends)
+        np.minimum.at(table[:, :, column], places, ranks[some].astype(np.uint32))
+    return table.ravel()
+
+
 LANES: Final = 8
 STRIDE: Final = np.uint64(256)
 LONGEST_SCANNED: Final = np.uint64(223)
@@ -153,7 +197,7 @@ LONGEST_SCANNED: Final = np.uint64(223)
 
 _NO_KEY: Final = np.uint32(0xFFFF_FFFF)
 _VECTOR, _HALF_VECTOR = np.uint64(VECTOR), np.uint64(HALF_VECTOR)
-_ZERO, _TWO, _EIGHT = (np.uint64(number) for number in (0, 2, 8))
+_ZERO, _TWO, _FOUR, _EIGHT = (np.uint64(number) for number in (0, 2, 4, 8))
 _PLACE: Final = np.uint64(255)
 _DONE: Final = -2  # instead of a chunk's number: nothing is left to do in this lane; -1 is before the first
 
@@ -171,37 +215,62 @@ def _key(rank: Any, place: Any) -> Any:
 
 
 @_copied
+def _fill_tokens(tokens: Any, lane: Any, data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any) -> Any:
+    """Write the ids of a chunk's bytes, after the first merges that are certain; returns how many ids these are."""
+    count: Any = _ONE
+    byte, following = np.uint64(data[start]), np.uint64(data[start + _ONE])
+    pair = ((byte << _EIGHT) | following) * _FOUR
+    left, merged = NO_RANK, False
+    at = start + _TWO
+    end = start + length
+    while at <= end:
+        after = np.uint64(data[at])
+        next_pair = ((following << _EIGHT) | after) * _FOUR
+        right = byte_pairs[next_pair + _TWO] if at < end else NO_RANK
+        rank = byte_pairs[pair]
+        certain = rank < min(left, right)
+        tokens[lane + count] = rank if certain else byte_ids[byte]
+        count += _ZERO if merged else _ONE
+        merged, left = certain, byte_pairs[pair + _ONE]
+        pair, byte, following = next_pair, following, after
+        at += _ONE
+    tokens[lane + count] = byte_ids[byte]
+    return count - _ONE if merged else count
+
+
+@_copied
 def _fill(
     lane: Any,
     data: Any,
     start: Any,
     length: Any,
     byte_ids: Any,
+    byte_pairs: Any,
     pairs: Any,
     displacements: Any,
     keys: Any,
     tokens: Any,
     after: Any,
     before: Any,
-) -> None:
-    """Write the ids of a chunk's bytes and the ranks of their pairs."""
-    tokens[lane] = tokens[lane + length + _ONE] = HIGHEST_ID
+) -> Any:
+    """Write a chunk's first ids and the ranks of their pairs, and return how many ids there are."""
+    count = _fill_tokens(tokens, lane, data, start, length, byte_ids, byte_pairs)
+    tokens[lane] = tokens[lane + count + _ONE] = HIGHEST_ID
     place: Any
-    for place in range(length):
-        tokens[lane + place + _ONE] = byte_ids[data[start + place]]
-    for place in range(length + _TWO):
+    for place in range(count + _TWO):
         after[lane + place] = place + _ONE
         before[lane + place] = place - _ONE
     keys[lane] = _NO_KEY
     place = _ONE
-    while place < length:
+    while place < count:
         rank = rank_of(pairs, displacements, tokens[lane + place], tokens[lane + place + _ONE])
         keys[lane + place] = _key(rank, place)
         place += _ONE
-    end = _end_of(lane, length)
+    end = _end_of(lane, count)
     while lane + place < end:
         keys[lane + place] = _NO_KEY
         place += _ONE
+    return count
 
 
 @_copied
@@ -258,13 +327,13 @@ def merge_chunks(
         starts: uint64[chunks or more], their first bytes.
         lengths: uint64[chunks or more], how many bytes they have; at least 1, at most ``LONGEST_SCANNED``.
         chunks: how many there are.
-        merging: uint32[256], the id of each byte; the two arrays of :func:`pair_tables`; uint32[ranks], the id that
-            the merge of each rank makes; whether that is the rank.
+        merging: uint32[256], the id of each byte; uint32[4 * 65536], see :func:`.byte_pairs`; the two arrays of
+            :func:`pair_tables`; uint32[ranks], the id that the merge of each rank makes; whether that is the rank.
         room: see :func:`lanes`.
         ids: uint32[bytes of all chunks], gets the ids of each chunk, behind the room of the one before it.
         counts: uint64[chunks or more], gets how many ids each chunk has.
     """
-    byte_ids, pairs, displacements, made, ranks_are_ids = merging
+    byte_ids, byte_pairs, pairs, displacements, made, ranks_are_ids = merging
     keys, tokens, after, before = room
     chunk_in = np.full(LANES, -1, np.int64)
     place_of, end_of, size_of = np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64), np.zeros(LANES, np.uint64)
@@ -285,8 +354,10 @@ def merge_chunks(
                 counts[chunk] = _empty(lane, size_of[number], tokens, after, ids, place_of[number])
             if entered < chunks:
                 start, length = starts[entered], lengths[entered]
-                _fill(lane, data, start, length, byte_ids, pairs, displacements, keys, tokens, after, before)
-                size_of[number], end_of[number] = length, _end_of(lane, length)
+                size_of[number] = _fill(
+                    lane, data, start, length, byte_ids, byte_pairs, pairs, displacements, keys, tokens, after, before
+                )
+                end_of[number] = _end_of(lane, size_of[number])
                 chunk_in[number], place_of[number] = entered, place
                 place += lengths[entered]
                 entered += 1
@@ -337,13 +408,13 @@ def _offer(ranks: Any, at: Any, rank: Any, heap: Any, size: Any) -> Any:
 
 
 @compiled
-def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, pairs: Any, displacements: Any, ids: Any) -> Any:
+def _first_ranks(data: Any, start: Any, length: Any, byte_ids: Any, byte_pairs: Any, ids: Any) -> Any:
     """Write the ids of the bytes; returns the ranks of their pairs."""
     ranks = np.full(length, NO_RANK, np.uint32)
     for i in range(length):
         ids[i] = byte_ids[data[start + i]]
         if i:
-            ranks[i - 1] = rank_of(pairs, displacements, ids[i - 1], ids[i])
+            ranks[i - 1] = byte_pairs[np.int64(data[start + i - 1]) << 10 | np.int64(data[start + i]) << 2]
     return ranks
 
 
@@ -405,6 +476,6 @@ def merge_long_chunk(data: Any, start: Any, length: Any, merging: Any, ids: Any)
 
     The other arguments are those of :func:`merge_chunks`.
     """
-    byte_ids, pairs, displacements, made, _ = merging
-    ranks = _first_ranks(data, start, length, byte_ids, pairs, displacements, ids)
+    byte_ids, byte_pairs, pairs, displacements, made, _ = merging
+    ranks = _first_ranks(data, start, length, byte_ids, byte_pairs, ids)
     return merge_by_heap(ids, ranks, length, pairs, displacements, made, rank_of)

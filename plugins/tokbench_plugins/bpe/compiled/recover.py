@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tokbench.plugin import compiled
 from tokbench_plugins.bpe.compiled.encode_merge import NO_RANK, merge_by_heap
-from tokbench_plugins.bpe.compiled.jit import compiled
 from tokbench_plugins.bpe.vocabulary import Merge, Pair
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from tokbench_plugins.bpe.compiled.jit import compiled, inlined
+from tokbench.plugin import compiled, inlined
 from tokbench_plugins.bpe.compiled.scan_ascii import KINDS, WINDOW, chunk_starts, highest_bit, lowest_bit
 from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from tokbench.plugin import inlined
 from tokbench_plugins.bpe.compiled.intrinsics import address_in, intrinsic, ir, types
-from tokbench_plugins.bpe.compiled.jit import inlined
 
 WINDOW: Final = 64
 GPT2, GPT4, O200K = range(3)

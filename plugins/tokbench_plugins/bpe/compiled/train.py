@@ -20,9 +20,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tokbench.plugin import TrainProgress, silent
+from tokbench.plugin import TrainProgress, compiled, inlined, silent
 from tokbench_plugins.bpe.compiled.count import Counts, grown
-from tokbench_plugins.bpe.compiled.jit import compiled, inlined
 from tokbench_plugins.bpe.literal import Tie
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Pair
 

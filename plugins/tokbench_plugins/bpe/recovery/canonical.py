@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
-from tokbench_plugins.bpe.compiled.jit import has_numba
+from tokbench.plugin import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from tokbench_plugins.bpe.compiled.jit import has_numba
+from tokbench.plugin import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group

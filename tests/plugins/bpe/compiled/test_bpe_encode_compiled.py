@@ -136,8 +136,8 @@ def test_a_full_cache_forgets_and_goes_on(words, monkeypatch, small):
 
 @settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 10**6), letters=st.integers(2, 6), size=st.integers(2, 60))
-def test_merges_in_any_order(seed, letters, size):
-    """Merges that no trainer would have made in this order compete for the same bytes."""
+def test_first_merges_that_are_certain(seed, letters, size):
+    """Merges of two bytes are done before all others only where nothing else could take one of the bytes."""
     rng = random.Random(seed)
     alphabet = "abcdéд"[:letters]
     known = [*{byte for letter in alphabet for byte in letter.encode()}]

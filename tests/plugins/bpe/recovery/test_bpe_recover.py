@@ -8,9 +8,9 @@ import tiktoken
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tokbench.jit import has_numba
 from tokbench.store import open_store
 from tokbench_plugins.bpe import FIRST_MERGE, Encoder, token_bytes_of, train
-from tokbench_plugins.bpe.compiled.jit import has_numba
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.formats import ranks_of
 from tokbench_plugins.bpe.recovery import canonical

@@ -1,20 +1,24 @@
-"""numba where it is installed: compiled once per machine, announced, never needed.
+"""numba where it is installed: functions are compiled once per machine, which is announced; nobody needs it.
 
-A module that holds compiled functions imports :func:`compiled` from here, and is itself
-imported late, when there is enough to do: numba alone takes a third of a second to import.
+A module that holds compiled functions imports :func:`compiled` from here, and is itself imported late, when there is
+enough to do: numba alone takes a third of a second to import. Every compiled function has an equal in Python.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 _log = logging.getLogger("tokbench")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_WORTH_COMPILED: Final = 20_000_000
+"""Bytes of text in all; with fewer, numba takes longer to get ready than it saves."""
 
 
 @cache
@@ -28,6 +32,24 @@ def has_numba() -> bool:
         _log.warning("numba is installed but cannot be imported, and speed is lost: %s", error)
         return False
     return True
+
+
+class _TextSoFar:
+    """The bytes of text that this process has been asked about."""
+
+    n_bytes = 0
+
+
+def worth_compiling(n_bytes: int) -> bool:
+    """Return True if a compiled function should take the next bytes of text, rather than its equal in Python.
+
+    So it is where something else has loaded numba already, and from 20 million bytes on.
+
+    Args:
+        n_bytes: how many bytes there are, on top of all earlier ones.
+    """
+    _TextSoFar.n_bytes += n_bytes
+    return ("numba" in sys.modules or _TextSoFar.n_bytes >= _WORTH_COMPILED) and has_numba()
 
 
 def compiled(function: _Function) -> _Function:
@@ -49,7 +71,7 @@ def inlined(function: _Function) -> _Function:
 
 def _compiled(function: _Function, **options: bool) -> _Function:
     numba: Any = import_module("numba")
-    _announce_compilation()
+    _announce_compilation().add(function.__module__)
     try:
         made = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # numba found no folder to write to
@@ -86,19 +108,24 @@ def _compile_without_extensions(dispatcher: Any) -> None:
 
 
 @cache
-def _announce_compilation() -> None:
-    """Have one line logged when a function of ours is really compiled, not read from the cache."""
+def _announce_compilation() -> set[str]:
+    """Have one line logged when a function of ours is really compiled, not read from the cache.
+
+    Returns:
+        The modules whose functions are ours, to which others are added.
+    """
     events: Any = import_module("numba.core.event")
     announced: list[bool] = []
+    ours: set[str] = set()
 
     def on_start(_listener: Any, event: Any) -> None:
-        # A function may have no module: one from exec().
-        if not announced and str(event.data["dispatcher"].py_func.__module__).startswith(__package__):
+        if not announced and event.data["dispatcher"].py_func.__module__ in ours:
             announced.append(True)
-            _log.info("compiling the BPE engine for this machine; this is done once and takes some seconds")
+            _log.info("compiling for this machine; this is done once and takes some seconds")
 
     def on_end(_listener: Any, _event: Any) -> None:
         """Do nothing."""
 
     listener = type("Announcer", (events.Listener,), {"on_start": on_start, "on_end": on_end})
     events.register("numba:compile", listener())
+    return ours

@@ -110,6 +110,7 @@ def test_faults_that_a_process_survives(matrix, workers):
     matrix(survived, STEPS, workers)
 
 
+@pytest.mark.slow
 def test_faults_that_ruin_a_process(matrix):
     matrix(lambda at: ["wipes_modules"] if at == "encode" else ["closes_files"], ("encode", "speed"), 1)
 

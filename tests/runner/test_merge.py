@@ -59,7 +59,7 @@ def texts(tmp_path_factory):
 def run(texts, tmp_path_factory):
     """Run a part of the texts, and return its folder."""
 
-    def execute(part="", tokenizers=TOKENIZERS, metrics=METRICS):
+    def execute(part="", tokenizers=TOKENIZERS, metrics=METRICS, formats="[csv]"):
         config = texts / "part.yaml"
         config.write_text(
             f"""schema: tokbench/1
@@ -71,7 +71,7 @@ corpora:
   lines: {{source: text, path: "{part}*.lines", document: line, group: "all"}}
 tokenizers:{tokenizers}
 metrics: {metrics}
-report: {{formats: [html, md, csv]}}
+report: {{formats: {formats}}}
 """,
             encoding="utf-8",
         )
@@ -84,14 +84,13 @@ report: {{formats: [html, md, csv]}}
 
 @pytest.fixture(scope="module")
 def parts(run):
-    return [run(part) for part in "0123"]
+    return [run("0", formats="[html, csv]"), *map(run, "123")]
 
 
 def test_four_parts_are_equal_to_the_whole(run, parts, tmp_path):
     whole, merged = Results.read(run() / "results.json"), tokbench.merge(parts, tmp_path)
     assert merged.problems == []
-    assert [cell for cell in merged.cells if cell not in whole.cells] == []
-    assert merged.cells == whole.cells
+    assert [pair for pair in zip(merged.cells, whole.cells, strict=True) if pair[0] != pair[1]] == []
     assert merged.losses == whole.losses
     assert merged.pairs == whole.pairs
     assert merged.differences == whole.differences

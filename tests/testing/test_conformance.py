@@ -69,6 +69,8 @@ LOADED = [
 # Rules that start processes, load again, or ask for every merge. They are about the code of a backend, and are checked
 # with the first of its tokenizers. tests/vocabulary/test_merges.py compares the merges of every vocabulary at every size.
 OF_THE_CODE = {"pickle", "other_process", "threads", "merges"}
+# Vocabularies that run in the same engine: a text of a megabyte is encoded with the first of them.
+ONE_ENGINE = {("splintr", False), ("tiktoken", False), ("tiktoken", True)}
 ELSEWHERE = {"gpt2_files", "huggingface", "pretokenized", "transformers"}
 
 
@@ -80,6 +82,8 @@ def named(number):
         left = OF_THE_CODE
     elif backend in ENGINES[1:] and not train:  # all engines have the same vocabulary, and tell its merges alike
         left = {"merges"}
+    if left and (backend, bool(train)) in ONE_ENGINE:
+        left = left | {"long_text"}
     words = [str(value) for value in options.values() if isinstance(value, str)]
     return pytest.param(*case, left, id="-".join([backend, *words, *([str(train)] * bool(train))]))
 

@@ -151,10 +151,11 @@ def check_backend(
         BackendUnavailable: it cannot be had here.
         BackendError: it does not load.
 
-    >>> report = check_backend("utf8_bytes")
+    >>> report = check_backend("utf8_bytes", examples=20)
     >>> report.ok, report.outcomes[0].rule, report.outcomes[0].verdict.note
     (True, 'vocab_size', '256 ids')
-    >>> [outcome.rule for outcome in check_backend("utf8_bytes", rules=["lossless", "empty_text"]).outcomes]
+    >>> report = check_backend("utf8_bytes", rules=["lossless", "empty_text"], examples=0)
+    >>> [outcome.rule for outcome in report.outcomes]
     ['empty_text', 'lossless']
     """
     request = CheckRequest(backend, dict(options or {}), train, examples)
@@ -191,7 +192,7 @@ def conformance(
     Raises:
         InputError: no such backend, option or rule, or the backend cannot be loaded (or trained).
 
-    >>> test_conformance = conformance("utf8_bytes")
+    >>> test_conformance = conformance("utf8_bytes", examples=20)
     >>> test_conformance("empty_text")
     """
     import pytest

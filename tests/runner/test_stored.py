@@ -281,6 +281,7 @@ def test_the_command_takes_no_store(counting, write_config, corpus, tmp_path):
     assert written["from_store"] == ["measuring c: 2 of 2 shards from the store"]
 
 
+@pytest.mark.slow
 def test_the_command_train_and_runs_share_their_trainings(counting, write_config, corpus, tmp_path):
     def trained():
         return [what for what, *_ in noted() if what.startswith("trained:")]

@@ -28,9 +28,7 @@ class RunConfig:
     """The configuration of a run: with the files and options that are named here, the run can be made again.
 
     Attributes:
-        file: the name of the file, without its folder.
-        sha256: the digest of its text, UTF-8.
-        text: its text.
+        file, text, sha256: the name of the file without its folder, its text, and the digest of the text in UTF-8.
         bases: the files that it extends, directly or through one another, in the order in which they were read.
         limit: the number of documents of each group that were measured at most; ``None`` if all were.
         only: the names to which the tokenizers were restricted; empty if all were measured.

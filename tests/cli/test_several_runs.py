@@ -114,7 +114,7 @@ def test_check_tells_the_problems_of_all_and_what_the_others_would_do(folder):
 def test_options_of_a_run_do_not_go_with_a_backend(folder):
     done = CliRunner().invoke(command, ["check", "--backend", "utf8_bytes", "--limit", "3"])
     assert done.exit_code == 2
-    assert "--limit, --only and --set go with a CONFIG" in done.output
+    assert "--limit, --quick, --only and --set go with a CONFIG" in done.output
 
 
 @pytest.mark.parametrize("arguments", [["a.yaml", "b.yaml"], ["a.yaml", "a.yaml"], ["a.yaml", "."]])

@@ -38,6 +38,7 @@ def check(
     limit: int | None,
     only: tuple[str, ...],
     settings: tuple[str, ...],
+    quick: bool,
 ) -> None:
     """Report everything that is wrong with each CONFIG, or with a backend; nothing is measured.
 
@@ -51,11 +52,11 @@ def check(
             raise click.UsageError("-O, --train, --examples, --time-limit and --json go with --backend")
         from tokbench.config.overrides import Overrides
 
-        check_each(configs, Overrides(limit, only, settings), _show)
+        check_each(configs, Overrides(limit, only, settings, quick), _show)
     elif configs:
         raise click.UsageError("give a CONFIG or --backend NAME, not both")
-    elif limit is not None or only or settings:
-        raise click.UsageError("--limit, --only and --set go with a CONFIG")
+    elif limit is not None or only or settings or quick:
+        raise click.UsageError("--limit, --quick, --only and --set go with a CONFIG")
     else:
         _check_backend(backend, options, train, examples, time_limit, as_json=as_json)
 

@@ -47,9 +47,9 @@ class Suite:
 
     >>> from pathlib import Path
     >>> import tempfile
-    >>> text = "schema: tokbench/1\\nname: s\\ncorpora: {c: {source: sample, part: code}}\\n"
+    >>> text = "schema: tokbench/1\nname: s\ncorpora: {c: {source: sample, part: code}}\n"
     >>> path = Path(tempfile.mkdtemp(), "s.yaml")
-    >>> _ = path.write_text(text + "tokenizers: {bytes: {backend: utf8_bytes}}\\nmetrics: [compression]\\n")
+    >>> _ = path.write_text(text + "tokenizers: {bytes: {backend: utf8_bytes}}\nmetrics: [compression]\n")
     >>> suite = Suite(str(path))
     >>> suite.cases, suite.tokenizer("bytes").encode("a"), len(suite.texts("c"))
     ([SuiteCase(tokenizer='bytes', corpus='c')], [97], 24)

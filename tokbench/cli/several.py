@@ -92,6 +92,7 @@ def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Conf
     from tokbench.config.read import read_config
 
     problems: list[Problem] = []
+    tracebacks: list[str] = []
     names: dict[str, Path] = {}
     for path in paths:
         try:
@@ -103,8 +104,12 @@ def _each(paths: Sequence[Path], overrides: Overrides, use: Callable[[Path, Conf
             use(path, config)
         except InputError as error:
             problems += error.problems
+            tracebacks += getattr(error, "__notes__", [])
     if problems:
-        raise InputError(list(dict.fromkeys(problems)))
+        found = InputError(list(dict.fromkeys(problems)))
+        for each in tracebacks:
+            found.add_note(each)
+        raise found
 
 
 def _check(config: Config, folder: Path, workers: int) -> None:

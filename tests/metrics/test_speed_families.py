@@ -324,7 +324,7 @@ def test_tiktoken_on_a_million_spaces_costs_one_cell(tmp_path, data):
     assert found["tiktoken", "spaces"].status in {Status.FAILED, Status.TIMEOUT}
     assert found["tiktoken", "spaces"].reason.startswith(("crash on ", "hang on "))
     assert found["tiktoken", "digits"].status == found["bytes", "spaces"].status == Status.OK
-    assert not results.failed
+    assert sum(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in results.cells) == 2  # exponent and MB/s
 
 
 @pytest.mark.slow

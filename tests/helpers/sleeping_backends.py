@@ -8,7 +8,7 @@ import tokbench.plugin
 
 
 class SleepingOptions(tokbench.plugin.Options):
-    us_per_byte: float = Field(default=1.0, ge=0, description="microseconds that encoding a byte takes")
+    us_per_byte: float = Field(default=6.0, ge=0, description="microseconds that encoding a byte takes")
 
 
 class SleepingBytes:

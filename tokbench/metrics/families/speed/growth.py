@@ -98,6 +98,8 @@ def hostile_text(shape: ShapeName, n_bytes: int, seed: int) -> str:
     >>> hostile_text("one emoji", 8, seed=1)
     '\U0001f600\U0001f600'
     """
+    if shape == "spaces":  # the letter makes a pattern such as \s+(?!\S) go back
+        return " " * (n_bytes - 1) + "x"
     letters = _LETTERS[shape]
     each = len(letters.encode()) / len(letters)
     return "".join(random.Random(seed).choices(letters, k=round(n_bytes / each)))  # noqa: S311 - no secret
@@ -188,7 +190,7 @@ class Growth:
         found: list[TimedSize] = []
         while len(found) < _REPEATS and sum(each.wall for each in found) < _REPEAT_SECONDS:
             text = hostile_text(shape, size, self._options.seed + len(found))
-            text = text[: len(text) - len(found)]
+            text = text[len(found) :]
             start, cpu = time.perf_counter(), time.process_time()
             tokenizer.encode(text)
             cpu, wall = time.process_time() - cpu, time.perf_counter() - start

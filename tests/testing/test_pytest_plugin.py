@@ -42,6 +42,7 @@ def session(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_text("one line of text\nand another line\n" * 50, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider -p no:xdist\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # else pytest-benchmark times nothing
     installed = any(each.name == "tokbench" for each in entry_points(group="pytest11"))
 
     def run(test="", *options):

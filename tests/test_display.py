@@ -122,6 +122,7 @@ def test_nothing_but_json_reaches_standard_error(write_config, corpus, faulty, t
     assert lines[-1]["message"].startswith("1 tokenizer on 1 corpus")
 
 
+@pytest.mark.slow
 def test_errors_and_warnings_are_json_as_well(write_config, tmp_path):
     code, lines = run_json(write_config(metrics="[compresion]"), tmp_path)
     assert code == 2

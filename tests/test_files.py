@@ -62,6 +62,7 @@ def test_a_missing_folder_is_named(tmp_path):
     assert caught.value.filename == str(tmp_path / "none" / "f")
 
 
+@pytest.mark.slow
 def test_readers_and_a_killed_writer_see_whole_files(tmp_path):
     path = tmp_path / "f"
     path.write_bytes(b"b" * SIZE)

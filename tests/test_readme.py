@@ -139,7 +139,7 @@ def test_the_python_shown_runs(tmp_path, write_config):
 def test_the_benchmarks_command_finds_benchmarks():
     for command, found in zip(
         blocks(ROOT / "tests" / "benchmarks" / "README.md", "sh"),
-        ("test_training.py::test_memory", "test_whole_run.py::test_seconds_of_a_whole_run"),
+        ("test_training.py::test_memory", "test_whole_run.py::test_seconds_of_a_whole_run", "test_sizes.py::test_size"),
         strict=True,
     ):
         words = shlex.split(command)

@@ -49,6 +49,7 @@ def test_list_tells_five_reasons_and_exits_0(installed):
     assert lines["acme_chunks"] == "acme-tokenizers chunks of characters"
 
 
+@pytest.mark.slow
 def test_the_good_plugin_works_and_reports_tell_of_the_others(installed, tmp_path):
     (tmp_path / "run.yaml").write_text(
         """schema: tokbench/1

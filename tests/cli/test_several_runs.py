@@ -85,6 +85,7 @@ def test_every_problem_of_every_file_is_told_before_anything_is_measured(folder)
     assert "good" not in done.output
 
 
+@pytest.mark.slow
 def test_check_takes_several_suites_by_name_and_the_options_of_a_run(folder):
     write("good.yaml", config("good", tokenizers="  bytes: {backend: utf8_bytes}\n  n: {backend: utf16_units}"))
     given = ["check", "good.yaml", "quickstart", "--only", "bytes", "--limit", "1", "--set", "metrics=[fertility]"]

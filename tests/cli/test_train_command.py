@@ -191,6 +191,7 @@ def test_progress_and_ctrl_c(long_text, tmp_path):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_progress_is_shown_while_a_corpus_is_read(write_config, faulty, tmp_path):
     """The first line comes at once, and moves while a long corpus is read for the first time."""
     config = write_config("  long: {source: endless}")

@@ -279,6 +279,7 @@ def compare_command(*arguments):
     return CliRunner().invoke(command, ["compare", *map(str, arguments)], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_every_ratio_is_that_of_the_sums_that_it_names(runs):
     results = Results.read(runs / "one" / "results.json")
     states = {(each.group, each.family): each.state for each in results.states}

@@ -218,6 +218,7 @@ def test_shards_keep_order_and_lose_nothing(rows, size):
         assert shard.per_bucket(shard.n_chars).sum() == sum(map(len, shard.texts))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(0, 20), st.integers(0, 20))
 def test_an_edit_moves_the_ends_of_few_shards(seed, deleted, added):
     order = random.Random(seed)

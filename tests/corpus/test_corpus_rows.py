@@ -151,6 +151,7 @@ def test_a_dataset_that_is_not_as_asked(saved):
         DatasetsOptions(path=saved / "one", name="some/thing")
 
 
+@pytest.mark.slow
 def test_the_hub_without_network(write_config, tmp_path):
     pytest.importorskip("datasets")
     config = write_config(corpora="  c: {source: datasets, name: some/thing}")

@@ -144,6 +144,7 @@ def test_documents_do_not_touch(one, other, unit):
     assert spell([one, other], unit) == spell([one], unit) + spell([other], unit)
 
 
+@pytest.mark.slow
 def test_white_space_is_found_in_every_byte_of_it():
     text = "".join(chr(point) for point in [*range(0xD800), *range(0xE000, 0x12000), 0x1F600, 0x10FFFF])
     expected = [bool(regex.match(r"\p{White_Space}", char)) for char in text for _ in char.encode()]

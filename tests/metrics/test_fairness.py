@@ -173,6 +173,7 @@ def utf8_bytes():
 texts = st.lists(st.text(alphabet="abA ก\n", max_size=8), min_size=1, max_size=15)
 
 
+@pytest.mark.slow
 @given(texts, st.randoms(use_true_random=False), st.integers(1, 30))
 def test_shards_in_any_order_give_the_same_premium_and_interval(lines, order, size):
     metric, loaded = FairnessMetric(Options()), LoadedTokenizer("t", utf8_bytes())

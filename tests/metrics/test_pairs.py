@@ -183,6 +183,7 @@ def test_states_merged_in_any_order_give_the_same_interval(order, rng):
     assert merged(order) == merged(range(32))
 
 
+@pytest.mark.slow
 def test_a_run_has_all_pairs(results):
     assert len(results.pairs) == 6 * 4
     for found in results.pairs:

@@ -132,6 +132,7 @@ def test_longest_words():
     assert asked("spelling", ByPattern(".")).own == []
 
 
+@pytest.mark.slow
 def test_longest_words_of_a_production_vocabulary():
     pytest.importorskip("splintr")
     tokenizer = tokbench.load("splintr", vocabulary="cl100k_base")

@@ -70,6 +70,7 @@ def cells_of(outcome):
     return {(cell.tokenizer, cell.metric): cell for cell in outcome.cells}
 
 
+@pytest.mark.slow
 def test_a_sleeping_engine_is_measured_as_it_is():
     found = cells_of(Speed(SpeedOptions(rounds=3)).measure({"a": Sleeps(0.02)}, [text_of(distinct(16, 1000))], silent))
     assert found["a", "encode_mb_per_s"].value == pytest.approx(1000 / 0.02 / 1e6, rel=0.15)
@@ -283,6 +284,7 @@ quick: ["metrics.growth.shapes=[digits]", metrics.speed.by_group=false]
     return tokbench.run(folder / "run.yaml", workers=0)
 
 
+@pytest.mark.slow
 def test_a_run_has_groups_ratios_and_own_texts(run):
     cells = {(c.tokenizer, c.corpus, c.group, c.metric): c for c in run.cells}
     assert cells["bytes", "sample", "*", "encode_mb_per_s"].n == 2

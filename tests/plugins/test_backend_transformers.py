@@ -237,6 +237,7 @@ def test_folders_that_hold_no_tokenizer(files, reason, tmp_path):
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.slow
 def test_tokenizers_of_another_library(tmp_path):
     from tokbench_plugins.mistral.backend import vocabularies
 

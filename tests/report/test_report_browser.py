@@ -76,6 +76,7 @@ def test_a_click_on_a_header_sorts_and_lossy_and_missing_values_stay_last(browse
         assert [value for value, _ in cells[len(fair) + len(lossy) :]] == [None] * (len(cells) - len(fair + lossy))
 
 
+@pytest.mark.slow
 def test_a_choice_shows_its_own_pane(browser):
     buttons = browser.find_elements("css selector", ".choose button[data-shows]")
     button = next(each for each in buttons if each.get_attribute("aria-pressed") == "false")

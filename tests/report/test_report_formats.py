@@ -330,6 +330,7 @@ def test_the_head_does_not_say_that_all_ran_over_failed_cells():
     assert Report(results).key_numbers[0].remark == "all ran"
 
 
+@pytest.mark.slow
 def test_a_vocabulary_smaller_than_asked_for_is_told():
     results = build(hostile=False)
     train = TrainingInfo(corpora=["code"], vocab_size=5000)

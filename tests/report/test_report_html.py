@@ -156,6 +156,7 @@ def test_a_run_in_which_everything_failed():
     assert "No round trip was made." in text
 
 
+@pytest.mark.slow
 def test_without_speed_among_the_metrics_nothing_is_said_of_it():
     results = build(hostile=False)
     for name in [name for name, described in results.metrics.items() if described.timed]:
@@ -167,6 +168,7 @@ def test_without_speed_among_the_metrics_nothing_is_said_of_it():
     assert "Compression against speed" not in text
 
 
+@pytest.mark.slow
 def test_families_of_many_metrics_have_a_table_each():
     results = build(hostile=False)
     ids = [f"extra_{number}" for number in range(9)]

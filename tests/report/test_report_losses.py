@@ -314,6 +314,7 @@ def ran(tmp_path_factory) -> Results:
     return tokbench.run(folder / "run.yaml", workers=0)
 
 
+@pytest.mark.slow
 def test_a_real_run_has_no_lossy_winner_in_any_family(ran):
     tables = CellTables(ran)
     would_have_won: dict[str, set[str]] = {}
@@ -358,6 +359,7 @@ def test_a_coincidence_is_not_training(share, mark):
     assert shown == ([f"† {100 * share:.0f} % of the evaluated documents were in the training text"] if mark else [])
 
 
+@pytest.mark.slow
 def test_a_number_without_an_interval_is_marked_and_its_reason_shown():
     reason = "too few documents for an interval: 12, and it needs 30"
     cells = [replace(c, reason=reason) if c.tokenizer == "e" and c.corpus == "c" else c for c in RESULTS.cells]

@@ -108,6 +108,7 @@ def test_text_that_is_kept_in_memory_cannot_change(changed, room, edited):
     assert found.value == (before if edited == Status.OK else None)
 
 
+@pytest.mark.slow
 def test_the_command_says_so(changed, tmp_path, monkeypatch):
     changed("same", workers=0)  # writes the configuration
     monkeypatch.setenv("CHANGES", f"{tmp_path / 'c.txt'}=edited")

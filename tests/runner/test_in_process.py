@@ -71,6 +71,7 @@ def test_an_option_called_reference_that_is_plain_text(write_config, corpus, own
     assert cell(results, "bytes", "characters").value == 11
 
 
+@pytest.mark.slow
 def test_a_metric_that_raises_shows_its_line(write_config, corpus, own, tmp_path):
     config = write_config(corpus, metrics="[raises]")
     done = command("run", config, "-o", tmp_path / "out", "--workers", 0, "--debug")
@@ -83,6 +84,7 @@ def test_a_metric_that_raises_shows_its_line(write_config, corpus, own, tmp_path
     assert f'own_metrics.py", line {line_of("raise ValueError")}, in map' in loud.stderr, "from a worker as well"
 
 
+@pytest.mark.slow
 def test_bad_input_has_a_traceback_only_with_debug(write_config, corpus, faulty):
     config = write_config(corpus, "  bad: {backend: NoDecode}")
     assert command("check", config).stderr.startswith("error: ")

@@ -348,6 +348,7 @@ def test_sigterm_does_what_ctrl_c_does(stuck, tmp_path):
     check_stopped(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 def test_sighup_ends_even_what_left_its_session(write_config, corpus, faulty, tmp_path, monkeypatch):
     with hanging(write_config, corpus, tmp_path, monkeypatch, "LeavesSession") as (process, _):
@@ -355,6 +356,7 @@ def test_sighup_ends_even_what_left_its_session(write_config, corpus, faulty, tm
         check_stopped(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_signal_that_was_ignored_stays_ignored(write_config, corpus, faulty, tmp_path, monkeypatch):
     """``nohup`` starts a command like this, and shells what runs in the background."""
 
@@ -371,6 +373,7 @@ def test_a_signal_that_was_ignored_stays_ignored(write_config, corpus, faulty, t
         check_stopped(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_memory_limit_costs_the_tokenizer_alone(run):
     results = run("Hogs", "limits: {memory: 700MB}")
     reason = (
@@ -408,6 +411,7 @@ def test_memory_that_makes_no_sense(write_config):
     assert line == "run.yaml:9:18: memory: 99 MB is less than a worker itself needs; give 256MB or more"
 
 
+@pytest.mark.slow
 def test_workers_end_when_the_run_is_killed(stuck):
     process, worker = stuck
     process.kill()

@@ -110,6 +110,7 @@ def test_four_parts_are_equal_to_the_whole(run, parts, tmp_path):
     assert (tmp_path / "pairs.csv").is_file()
 
 
+@pytest.mark.slow
 def test_what_was_merged_says_so_and_can_be_merged_again(parts, tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     tokbench.merge(parts[:2], first)
@@ -188,6 +189,7 @@ def test_a_failure_of_a_part_is_that_of_the_whole(run, texts, tmp_path):
     assert cell(merged, "bytes", "tokens", "pairs").value > 0
 
 
+@pytest.mark.slow
 def test_the_command_merges_and_names_a_missing_file(parts, tmp_path):
     out = tmp_path / "out"
     done = CliRunner().invoke(command, ["merge", *map(str, parts), "-o", str(out)], catch_exceptions=False)
@@ -200,6 +202,7 @@ def test_the_command_merges_and_names_a_missing_file(parts, tmp_path):
         len(Results.read(out / "results.json").states)
 
 
+@pytest.mark.slow
 def test_runs_with_a_limit_are_refused_and_extended_ones_are_merged(texts, tmp_path):
     text = "schema: tokbench/1\nname: base\ntokenizers: {bytes: {backend: utf8_bytes}}\nmetrics: [compression]\n"
     (texts / "base.yaml").write_text(text, encoding="utf-8")

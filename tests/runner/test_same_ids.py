@@ -46,6 +46,7 @@ def test_equal_ids_are_verified_and_timed(write_config, lines, faulty):
     assert "- second: the ids of first in all 60 documents that were compared\n" in markdown.render(results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty, workers):
     results = tokbench.run(write_config(lines, OTHER, SPEED), workers=workers)

@@ -118,6 +118,7 @@ def test_one_file_of_a_hundred(counting, write_config, tmp_path):
     assert table(run(path)) == table(run(path, store=False))
 
 
+@pytest.mark.slow
 def test_an_edit_in_one_large_group_costs_the_shards_around_it(counting, write_config, tmp_path):
     for number in range(100):
         lines = (f"line {k} of file {number} " + "ab cd " * 150 for k in range(100))
@@ -256,6 +257,7 @@ def test_a_plugin_whose_code_changed_is_another(stored, write_config, corpus, tm
         assert encoded() == times
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_of_files_that_are_written_meanwhile(counting, write_config, corpus, tmp_path):
     vocabulary = tmp_path / "vocabulary.txt"
     vocabulary.write_text("one", encoding="utf-8")
@@ -268,6 +270,7 @@ def test_nothing_is_kept_of_files_that_are_written_meanwhile(counting, write_con
     assert any("was written to during the run" in each for each in results.from_store)
 
 
+@pytest.mark.slow
 def test_the_command_takes_no_store(counting, write_config, corpus, tmp_path):
     path = write_config(corpora=corpus, tokenizers=ONE)
     run(path)

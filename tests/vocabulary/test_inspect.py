@@ -205,6 +205,7 @@ def test_unreachable_pieces_of_t5_are_beaten_in_the_model_itself(data):
         assert sum(map(model.get_score, parts)) > model.get_score(piece)
 
 
+@pytest.mark.slow
 def test_byte_fallback_gives_twins_and_no_false_alarm(data):
     health = examine(tokbench.load("sentencepiece", path=data / "spm" / "mistral_v1.model"))
     rules = found(health)

@@ -23,4 +23,4 @@ def render(results: Results) -> str:  # a function of the results; it measures n
 
 @hookimpl
 def register_reporters(register):
-    register(ReporterSpec(name="latex", summary="a LaTeX table", filename="compression.tex", render=render))
+    register(ReporterSpec(name="tex", summary="a LaTeX table", filename="compression.tex", render=render))

@@ -12,7 +12,7 @@ name: mine
 corpora: {table: {source: csv_table, path: table.csv}}
 tokenizers: {chunks: {backend: chunks, size: 2}}
 metrics: [compression, word_starts, roundtrip]
-report: {formats: [latex]}
+report: {formats: [tex]}
 """
 
 

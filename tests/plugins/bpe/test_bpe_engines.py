@@ -105,6 +105,7 @@ def test_the_literal_engine_gives_the_same_ids(pattern, documents):
     assert literal.encode("ab" * 3000) == python.encode("ab" * 3000)
 
 
+@pytest.mark.slow
 def test_a_run_with_the_literal_engine_shows_its_merges_and_says_so(tmp_path):
     """From YAML, in the worker that trains, to the standard error of the user; and in the notes of the results."""
     (tmp_path / "low.txt").write_text(LOW, encoding="utf-8")

@@ -185,6 +185,7 @@ print("gigatoken" in sys.modules, tokenizer.encoded_by)
 """
 
 
+@pytest.mark.slow
 def test_auto_is_never_another_s_engine():
     """More than a million ASCII characters, in a process that nothing else has imported gigatoken into."""
     done = subprocess.run([sys.executable, "-c", _AUTO], capture_output=True, text=True, check=True)

@@ -137,6 +137,7 @@ def sentencepiece_t5(data):
     return spec.load(sentencepiece_backend.SentencePieceLoadOptions(path=data / "spm" / "t5_base.model"))
 
 
+@pytest.mark.slow
 def test_t5_is_the_sentencepiece_model(data):
     texts = pud(data)
     ours, theirs = load(data, "t5-small").encode_batch(texts), sentencepiece_t5(data).encode_batch(texts)
@@ -161,6 +162,7 @@ def test_where_t5_and_the_sentencepiece_model_differ(text, cause, data):
     assert len(differing) == 2
 
 
+@pytest.mark.slow
 def test_neox_composes_and_has_runs_of_spaces(data):
     neox, texts = load(data, "gpt-neox-20b"), pud(data)
     assert neox.decode_batch(neox.encode_batch(texts)) == [unicodedata.normalize("NFC", text) for text in texts]

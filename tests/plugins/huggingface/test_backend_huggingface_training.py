@@ -189,6 +189,7 @@ def test_byte_tokens_are_ordinary_tokens():
     assert unigram.notes == ("the library takes the text <0x41> for the byte token of that name, and decodes it to A",)
 
 
+@pytest.mark.slow
 def test_a_run_says_that_fewer_tokens_came_out(write_config):
     path = write_config(
         corpora="  sample: {source: sample, part: languages}",

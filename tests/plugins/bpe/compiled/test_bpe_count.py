@@ -50,6 +50,7 @@ def test_batches_in_threads_keep_the_order(monkeypatch, pattern, processes):
     assert as_dict(count_documents(documents, pattern, processes)) == expected(documents, pattern)
 
 
+@pytest.mark.slow
 def test_processes_keep_the_order(monkeypatch):
     monkeypatch.setattr(parallel.batches, "__defaults__", (2000,))
     rng = random.Random(0)

@@ -21,6 +21,7 @@ print("extension" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_our_functions_load_no_extension_of_numba_and_others_do(tmp_path):
     info = tmp_path / "extension-1.0.dist-info"
     info.mkdir()

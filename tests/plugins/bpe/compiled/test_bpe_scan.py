@@ -120,6 +120,7 @@ def test_every_character(name, context):
     check(name, [context.replace("{}", character) for character in (CHARACTERS if THOROUGH else ASSIGNED)])
 
 
+@pytest.mark.slow
 def test_borders_of_classes_in_many_places():
     """The first and the last character of every run of one category and one way of folding case."""
     kind = [(unicodedata.category(char), char.isspace(), char.casefold() != char) for char in CHARACTERS]
@@ -166,6 +167,7 @@ def test_by_name_by_expression_and_any_other():
     assert pickle.loads(pickle.dumps(scanner("gpt2"))).name == "gpt2"
 
 
+@pytest.mark.slow
 def test_classes_are_those_of_regex():
     tables = class_tables()
     found = [tables.class_of(character) for character in CHARACTERS]

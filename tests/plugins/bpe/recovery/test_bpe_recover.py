@@ -114,6 +114,7 @@ def test_no_huge_token_is_merged_in_python(monkeypatch):
     assert sum(lengths) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
 @settings(deadline=None, max_examples=25)
 @given(

@@ -72,6 +72,7 @@ report: {formats: [acme_txt, html, md]}
         assert "longest_document" in text
 
 
+@pytest.mark.slow
 def test_a_broken_plugin_s_backend_is_unknown(installed, tmp_path):
     (tmp_path / "run.yaml").write_text(
         "schema: tokbench/1\nname: x\ncorpora: {h: {source: acme_haiku}}\n"
@@ -93,7 +94,7 @@ def check(env, folder, tokenizer):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["acme-missing-library", "missing_library"])
+@pytest.mark.parametrize("name", ["acme-missing-library", pytest.param("missing_library", marks=pytest.mark.slow)])
 def test_a_backend_whose_plugin_did_not_load_is_told_with_the_reason(installed, tmp_path, name):
     code, said = check(installed, tmp_path, name)
     assert code == 2

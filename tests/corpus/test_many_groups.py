@@ -61,6 +61,7 @@ def test_check_says_what_very_many_groups_cost_and_names_the_line(grouped):
     assert done.output.endswith("nothing wrong; see the notes\n")
 
 
+@pytest.mark.slow
 def test_reports_show_the_largest_groups_and_count_the_others(grouped):
     results = tokbench.run(grouped, workers=0)
     assert len({each.group for each in results.cells}) == 302

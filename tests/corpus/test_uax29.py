@@ -359,6 +359,7 @@ def test_real_text(data):
             assert spelled(text, property_) == by_segments(text, rules(text), property_), path.name
 
 
+@pytest.mark.slow
 def test_grapheme_clusters_of_real_text_are_those_of_regex(data):
     for path in sorted((data / "pud").glob("??.txt")):
         text = path.read_text(encoding="utf-8")[:20_000]

@@ -179,6 +179,7 @@ def test_a_naive_count_gives_the_same(texts, size):
     assert got.total("lines").value == lines
 
 
+@pytest.mark.slow
 @given(TEXTS, st.integers(1, 4))
 def test_shards_can_be_merged(texts, size):
     code = metric("code")

@@ -195,6 +195,7 @@ def test_a_run_has_all_pairs(results):
         assert found.n == cell(results, found.tokenizer, "tokens", found.group).n
 
 
+@pytest.mark.slow
 def test_pairs_csv_has_what_the_results_have(results, write_config, tmp_path):
     rows = list(csv.DictReader(io.StringIO(pairs_csv(results))))
     assert len(rows) == len(results.pairs)

@@ -115,6 +115,7 @@ def test_one_tokenizer_under_two_names_is_equal_beside_a_busy_process():
     assert sum(cell.ci_low <= 1 <= cell.ci_high for cell in found) >= 18
 
 
+@pytest.mark.slow
 def test_latency_is_that_of_single_documents_seen_once():
     class Remembers(Sleeps):
         seen: ClassVar = Counter()
@@ -136,6 +137,7 @@ def test_latency_is_that_of_single_documents_seen_once():
     assert any("an engine that does nothing" in note for note in outcome.notes)
 
 
+@pytest.mark.slow
 def test_threads_gain_what_the_engine_lets_them():
     class InBatches(Sleeps):
         def encode_batch(self, texts, /):
@@ -296,6 +298,7 @@ def test_a_run_has_groups_ratios_and_own_texts(run):
     assert "growth: measured in one process, with nothing isolated, because there are no workers" in run.notes
 
 
+@pytest.mark.slow
 def test_the_report_has_a_table_for_each_family(run):
     report = Report(run)
     assert [table.title for table in report.speeds] == [

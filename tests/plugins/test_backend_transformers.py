@@ -81,6 +81,7 @@ def load(**options):
     return SPEC.load(TransformersLoadOptions(**options))
 
 
+@pytest.mark.slow
 def test_a_pipeline_has_every_capability(folder, trained):
     tokenizer = load(path=folder)
     for protocol in (Tokenizer, EncodesBatch, HasTokenBytes, HasUnknown, HasNotes):

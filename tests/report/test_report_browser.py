@@ -93,6 +93,7 @@ return [cells.length, cells.filter(shown).length, cells.filter((cell) => /\\bh[0
 """
 
 
+@pytest.mark.slow
 def test_no_lossy_number_is_bold_or_has_a_colour(browser):
     lossy, bold, coloured = browser.execute_script(LOSSY_CELLS)
     assert lossy > 100

@@ -41,16 +41,26 @@ def run(write_config, corpus, faulty):
     ("backend", "reason"),
     [
         ("CrashesInEncode", "the process died with SIGSEGV while encoding corpus c, group y, document y.txt:2"),
-        ("CrashesInBatch", "the process died with SIGSEGV while encoding corpus c, group x, document x.txt:1"),
-        (
+        ("Kills", f"{KILLED}, while encoding corpus c, group y"),
+        pytest.param(
+            "CrashesInBatch",
+            "the process died with SIGSEGV while encoding corpus c, group x, document x.txt:1",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             "CrashesOnSeveral",
             "the process died with SIGSEGV while encoding corpus c, group x (each document by itself does no harm)",
+            marks=pytest.mark.slow,
         ),
-        ("Exits", "the process ended with exit code 3 while encoding corpus c, group y, document y.txt:2"),
-        ("Kills", f"{KILLED}, while encoding corpus c, group y"),
-        (
+        pytest.param(
+            "Exits",
+            "the process ended with exit code 3 while encoding corpus c, group y, document y.txt:2",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             "RaisesKeyboardInterrupt",
             "the process ended with exit code 130 while encoding corpus c, group y, document y.txt:2",
+            marks=pytest.mark.slow,
         ),
     ],
 )

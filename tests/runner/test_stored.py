@@ -225,6 +225,7 @@ def test_a_store_that_cannot_be_written_is_told_once(counting, write_config, cor
     assert len([each for each in caplog.messages if "nothing more is kept in the store" in each]) == 1
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_nothing(counting, write_config, corpus, tmp_path):
     """The limit on the size of files raises the same kind of error as a full disk."""
     path = write_config(corpora=corpus, tokenizers=f"{ONE}\n{TRAINED}", metrics="[compression, fertility]")

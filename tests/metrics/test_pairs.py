@@ -218,6 +218,7 @@ def test_without_pairs_there_is_no_table_of_them(write_config, tmp_path):
         tokbench.run(write_config(formats="[csv, pairs]"), workers=0)
 
 
+@pytest.mark.slow
 def test_ranks_of_a_run(results):
     ranks = {
         group: {name: cell(results, name, "rank", group).value for name in results.tokenizers}

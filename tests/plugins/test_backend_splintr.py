@@ -92,6 +92,7 @@ def test_batches_bytes_and_round_trip_of_sentences(name, data):
     assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
 
 
+@pytest.mark.slow
 @every
 def test_hostile_texts_come_back(name):
     tokenizer, texts = load(name), TEXTS + hostile() + spelled(name)

@@ -103,6 +103,7 @@ def test_a_debugger_in_a_metric(write_config, corpus, own, tmp_path):
     assert "\n(Pdb) 42\n" in done.stdout
 
 
+@pytest.mark.slow
 def test_quitting_the_debugger_interrupts_the_run(write_config, corpus, own, tmp_path):
     done = command("run", write_config(corpus, metrics="[stops]"), "-o", tmp_path / "out", "-w", 0, input="q\n")
     assert done.returncode == 130, done.stderr

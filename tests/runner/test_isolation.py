@@ -156,6 +156,7 @@ def test_a_crash_while_loading_is_told_before_anything_is_measured(write_config,
     )
 
 
+@pytest.mark.slow
 def test_an_optional_tokenizer_that_crashes_while_loading(write_config, corpus, faulty):
     results = tokbench.run(write_config(corpus, f"  bad: {{backend: crashes_to_load, optional: true}}\n{GOOD}"))
     found = cell(results, "bad", "tokens")

@@ -87,6 +87,7 @@ def parts(run):
     return [run("0", formats="[html, csv]"), *map(run, "123")]
 
 
+@pytest.mark.slow
 def test_four_parts_are_equal_to_the_whole(run, parts, tmp_path):
     whole, merged = Results.read(run() / "results.json"), tokbench.merge(parts, tmp_path)
     assert merged.problems == []

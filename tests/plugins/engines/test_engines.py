@@ -164,7 +164,7 @@ def test_every_character(name):
 
 
 @every
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(texts=st.lists(st.text(), max_size=4), data=st.data())
 def test_any_text_and_any_ids(name, texts, data):
     tokenizer = load(name)
@@ -185,6 +185,7 @@ def test_batches_of_nothing_and_of_lone_surrogates(name):
     assert tokenizer.decode(tokenizer.encode("a\ud800b")) == "a\ufffdb"
 
 
+@pytest.mark.slow
 @every
 def test_ids_that_no_text_gives_are_decoded(name, capfd):
     """Most engines panic at an id that they were not given; these are put together from the vocabulary."""

@@ -138,6 +138,7 @@ def test_hostile_sample(name):
     check(name, [str(value) for line in lines for value in json.loads(line).values()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
 def test_languages(name, data):
     check(name, [path.read_text("utf-8") for path in sorted((data / "ntrex").glob("*.txt"))])

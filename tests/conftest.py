@@ -15,8 +15,15 @@ from tokbench.results.cells import WHOLE
 # The time that an example takes depends on who else uses the machine, so there is no deadline, and none is too slow.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", **_PATIENT)
+settings.register_profile("quick", **_PATIENT, max_examples=40)
 settings.register_profile("thorough", **_PATIENT, max_examples=1000)
-settings.load_profile("ci")  # pytest --hypothesis-profile thorough loads the other one after this
+
+
+def pytest_configure(config):
+    """Generate fewer examples where the slow tests are left out; ``pytest --hypothesis-profile thorough`` more."""
+    if not config.getoption("--hypothesis-profile"):
+        settings.load_profile("quick" if config.option.markexpr == "not slow" else "ci")
+
 
 # Every test computes what it looks at; tests of the store give it a folder of their own.
 os.environ["TOKBENCH_NO_STORE"] = "1"

@@ -422,7 +422,6 @@ def test_memory_that_makes_no_sense(write_config):
     assert line == "run.yaml:9:18: memory: 99 MB is less than a worker itself needs; give 256MB or more"
 
 
-@pytest.mark.slow
 def test_workers_end_when_the_run_is_killed(stuck):
     process, worker = stuck
     process.kill()

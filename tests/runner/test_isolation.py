@@ -245,7 +245,7 @@ def stopped(write_config, tmp_path, faulty):
 
 
 def test_a_run_stopped_in_a_corpus_says_which_part_was_measured(stopped, tmp_path):
-    results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
+    results = tokbench.Results.read(tmp_path / "out" / "results.json")
     assert results.cells == stopped.cells
     assert results.interrupted
     assert results.partial.phase == "measuring"
@@ -343,7 +343,7 @@ def stop(process, number):
 def check_stopped(tmp_path):
     """See that a run that was stopped has left its reports, and no process."""
     assert all(ended(int(pid)) for pid in (tmp_path / "pids").read_text().split())
-    results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
+    results = tokbench.Results.read(tmp_path / "out" / "results.json")
     assert cell(results, "good", "tokens", "x").value == 6
     assert results.interrupted
     assert "good,c,x,tokens,6" in (tmp_path / "out" / "results.csv").read_text(encoding="utf-8")
@@ -409,7 +409,7 @@ def test_a_worker_killed_by_hand(stuck, tmp_path):
     os.kill(worker, signal.SIGKILL)
     process.wait(60)
     assert process.returncode == 1
-    results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
+    results = tokbench.Results.read(tmp_path / "out" / "results.json")
     assert cell(results, "bad", "tokens").reason == (f"{KILLED}, while encoding corpus c, group x")
     assert [cell(results, name, "tokens").value for name in ("good", "last")] == [11, 11]
 

@@ -106,7 +106,7 @@ def test_a_debugger_in_a_metric(write_config, corpus, own, tmp_path):
 def test_quitting_the_debugger_interrupts_the_run(write_config, corpus, own, tmp_path):
     done = command("run", write_config(corpus, metrics="[stops]"), "-o", tmp_path / "out", "-w", 0, input="q\n")
     assert done.returncode == 130, done.stderr
-    results = tokbench.results.model.Results.read(tmp_path / "out" / "results.json")
+    results = tokbench.Results.read(tmp_path / "out" / "results.json")
     assert results.interrupted
 
 

@@ -139,16 +139,19 @@ def single_cell(engines, name, text):
 @pytest.mark.parametrize("path", ["one at a time", "batch"])
 @pytest.mark.parametrize("name", [name for name in ENGINES if name != "tiktoken"])
 def test_an_independent_script_finds_the_same_ratio(benchmark, name, path):
-    """The same call is compared: `encode` of one document of 1 KB, or `encode_batch` of documents of 4 KB."""
+    """The same call is compared: `encode` of one document of 1 KB, or `encode_batch` of documents of 4 KB.
+
+    Both see as much text, 2 MB, because engines with a cache become faster the more text they have seen.
+    """
     engines = {each: tokbench.load(ENGINES[each], encoding="cl100k_base") for each in ("tiktoken", name)}
-    text = texts(4_000_000)
+    text = texts(SpeedOptions().max_bytes)
     if path == "batch":
         low, value, high = benchmark.pedantic(lambda: batch_cell(engines, name, text), rounds=1)
         script_ends, cpu = script(engines, lambda engine, some: engine.encode_batch(some), text.documents)
     else:
         low, value, high = benchmark.pedantic(lambda: single_cell(engines, name, text), rounds=1)
         joined = "".join(text.documents)
-        documents = [joined[start : start + 1000] for start in range(0, len(joined) - 999, 1000)]
+        documents = [joined[start : start + 1000] for start in range(0, len(joined) - 999, 1000)][:1900]
         script_ends, cpu = script(engines, single, documents)
     benchmark.extra_info.update({"family": (low, value, high), "script": script_ends, "script, CPU time": cpu})
     assert low <= script_ends[2], (low, value, high, script_ends, cpu)

@@ -1,6 +1,7 @@
 """Speed: the statistics and the protocol; no assertion on how fast anything is."""
 
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -98,6 +99,15 @@ def test_every_round_sees_text_for_the_first_time():
     assert set(tokenizer.seen) == set(documents)
     assert any("noise floor" in note for note in outcome.notes)
     assert "speed on c: same ids, so speeds compare directly: a, b" in outcome.notes
+
+
+@pytest.mark.parametrize(("cores", "told"), [(1.0, False), (1.9, True)])
+def test_an_engine_of_several_threads_is_told(monkeypatch, cores, told):
+    monkeypatch.setattr(time, "process_time", lambda: cores * time.perf_counter())
+    documents = [f"document {k}" for k in range(50)]
+    metric = Speed(SpeedOptions(rounds=4, min_time=1e-9))
+    outcome = metric.measure({"a": tokbench.load("utf32_units")}, [TimedText("c", True, 600, documents)], silent)
+    assert any(note.endswith("cores to encode: its speed is not that of one thread") for note in outcome.notes) == told
 
 
 def test_too_little_text_is_a_reason_not_a_number():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,8 @@ _PRESETS: Final = {"gpt4": "cl100k_base", "o200k": "o200k_base"}
 
 
 def _native(vocabulary: EngineVocabulary) -> Any:
+    # A batch is cut over all cores unless this is said before the library is first used.
+    os.environ.setdefault("FASTOKENS_BPE_THREADS", "1")
     from fastokens import Tokenizer
 
     if vocabulary.ranks is None or vocabulary.pattern is None:

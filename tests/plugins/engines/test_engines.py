@@ -209,6 +209,29 @@ def test_long_texts(name, text):
     assert differing(name, [text]) == ([text] if name == "tokie" and text.isspace() else [])
 
 
+def processor_time_by_thread():
+    """Ticks of the processor that each thread of this process has had."""
+    ticks = {}
+    for thread in Path("/proc/self/task").iterdir():
+        fields = (thread / "stat").read_text().rpartition(")")[2].split()
+        ticks[thread.name] = int(fields[11]) + int(fields[12])  # utime and stime, proc(5)
+    return ticks
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells of threads")
+@every
+def test_a_batch_is_encoded_on_one_thread(name):
+    tokenizer = load(name)
+    joined = "".join(library())
+    texts = [joined[start : start + 4000] for start in range(0, len(joined), 4000)]
+    tokenizer.encode_batch(texts[:10])
+    before = processor_time_by_thread()
+    tokenizer.encode_batch(texts)
+    used = {thread: ticks - before.get(thread, 0) for thread, ticks in processor_time_by_thread().items()}
+    assert max(used.values()) >= 0.9 * sum(used.values())
+
+
 @pytest.mark.slow
 @every
 def test_four_threads_at_a_time(name):

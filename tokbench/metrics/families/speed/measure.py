@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -103,12 +104,19 @@ RATIO = Metric(
 
 @dataclass
 class _Raced(Contender):
-    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric."""
+    """A tokenizer on one text, with the repetitions of each call and its MB/s in each round, by metric.
+
+    Attributes:
+        wall: seconds that encoding took in all rounds.
+        cpu: seconds of processor time that all threads used meanwhile.
+    """
 
     loops: dict[str, int] = field(default_factory=dict)
     speeds: dict[str, list[float]] = field(default_factory=lambda: {value.id: [] for value in VALUES})
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     seconds: list[float] = field(default_factory=list)
+    wall: float = 0.0
+    cpu: float = 0.0
 
     def calls(self, part: TimedSlice) -> Iterator[tuple[str, Callable[[], object]]]:
         """Yield the calls to time, by metric.
@@ -135,7 +143,11 @@ class _Raced(Contender):
     def time(self, part: TimedSlice) -> None:
         """Time each call once, and keep its MB/s."""
         for value, call in self.calls(part):
+            begun, used = time.perf_counter(), time.process_time()
             took = seconds(call, self.loops[value])
+            if value == _ENCODE:  # both clocks are read at the same places, since one slice may take microseconds
+                self.wall += time.perf_counter() - begun
+                self.cpu += time.process_time() - used
             self.seconds.append(took)
             self.speeds[value].append(part.n_bytes / took / 1e6)
 
@@ -230,6 +242,8 @@ class Speed:
 
 
 _ENCODE = VALUES[0].id
+_ONE_THREAD = 1.2
+"""More cores than these in the mean are more than one thread."""
 
 
 def _cells(contender: _Raced) -> Iterator[Cell]:
@@ -267,6 +281,10 @@ def _notes(contenders: list[_Raced], control: list[_Raced]) -> list[str]:
                 f"noise floor {floor:.1%}: so far {copy.name} differs from itself; smaller differences mean nothing"
             )
     notes += [*spread_note(speeds), *drift_note(speeds)]
+    for each in sound:
+        cores = each.cpu / each.wall
+        if cores > _ONE_THREAD:
+            notes.append(f"{each.name} used {cores:.1f} cores to encode: its speed is not that of one thread")
     shortest = min((min(each.seconds) for each in sound), default=0.0)
     if shortest:
         cost = harness_seconds()

@@ -15,7 +15,14 @@ from tokbench.contracts.corpus import Document
 from tokbench.contracts.metric import CorpusStates, NotApplicable
 from tokbench.corpus.shards import Shard
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.agreement import AgreementState, SampledBoundaries, rank_biased_overlap, sketched_jaccard
+from tokbench.metrics.families.agreement import (
+    AgreementState,
+    SampledBoundaries,
+    TokenTable,
+    rank_biased_overlap,
+    shared_counts,
+    sketched_jaccard,
+)
 from tokbench.metrics.families.overlap import GroupTokens, jensen_shannon
 from tokbench.report.charts.pair_map import average_linkage, full_table, leaves, pair_map
 from tokbench.report.formats import html, markdown
@@ -360,19 +367,28 @@ def by_depth(one, other, p, depths):
     return total
 
 
+def table(counts):
+    tokens = sorted(counts)
+    return TokenTable.of(np.array(tokens), np.array([counts[token] for token in tokens]))
+
+
 @pytest.mark.parametrize("p", [0.5, 0.9])
 def test_rank_biased_overlap_is_the_sum_over_depths(p):
     rng = random.Random(1)
     for _ in range(10):
         one, other = ({rng.randint(0, 12): rng.randint(1, 5) for _ in range(rng.randint(1, 9))} for _ in range(2))
-        assert rank_biased_overlap(one, other, p) == pytest.approx(by_depth(one, other, p, 300), abs=1e-12)
-        assert rank_biased_overlap(one, one, p) == pytest.approx(1)
-    assert rank_biased_overlap({1: 2}, {2: 1}, p) == 0
+        tables = table(one), table(other)
+        assert rank_biased_overlap(*tables, p) == pytest.approx(by_depth(one, other, p, 300), abs=1e-12)
+        assert rank_biased_overlap(tables[0], tables[0], p) == pytest.approx(1)
+        shares = [{token: each[token] / sum(each.values()) for token in each} for each in (one, other)]
+        least = sum(min(each.get(token, 0) for each in shares) for token in range(13))
+        assert shared_counts(*tables) == pytest.approx(least, abs=1e-12)
+    assert rank_biased_overlap(table({1: 2}), table({2: 1}), p) == shared_counts(table({1: 2}), table({2: 1})) == 0
 
 
 def test_the_first_hundred_depths_have_the_weight_that_is_said():
     """Rankings with the first 100 tokens in common and no other: what all depths beyond 100 still give is taken off."""
-    one, other = ({k if k < 100 else k * sign: 1000 - k for k in range(300)} for sign in (1, -1))
+    one, other = (table({k if k < 100 else k * sign: 1000 - k for k in range(300)}) for sign in (1, -1))
     beyond = sum(0.01 * 0.99 ** (d - 1) * 100 / d for d in range(101, 301)) + 0.99**300 * 100 / 300
     assert rank_biased_overlap(one, other) == pytest.approx(1 - 0.99**100 + beyond)
     assert rank_biased_overlap(one, other) == pytest.approx(0.86, abs=0.01)

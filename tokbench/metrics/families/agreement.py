@@ -168,7 +168,7 @@ class AgreementState(NamedTuple):
             self.sample,
             self.boundaries.joined(other.boundaries, self.sample),
             *add_counts(self.tokens, self.counts, other.tokens, other.counts),
-            np.union1d(self.vocabulary, other.vocabulary)[:_SKETCH],
+            _joined_sketch(self.vocabulary, other.vocabulary),
         )
 
     def raw(self) -> dict[str, object]:
@@ -188,56 +188,91 @@ class AgreementState(NamedTuple):
         return cls(raw["sample"], boundaries, tokens, np.array(raw["counts"], dtype=np.int64), vocabulary)
 
 
-def shared_counts(one: Mapping[int, int], other: Mapping[int, int]) -> float:
+def _joined_sketch(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return one if np.array_equal(one, other) else np.union1d(one, other)[:_SKETCH]
+
+
+class TokenTable(NamedTuple):
+    """The tokens of a text by frequency, ready to be compared with those of other tokenizers.
+
+    Attributes:
+        tokens: uint64[k], hashes that tell the tokens apart, rising.
+        shares: float64[k], the part that each has of all tokens.
+        ranks: int64[k], 1 for the most frequent; equally frequent tokens all have the first of their ranks, as
+            section 4.5 of Webber, Moffat and Zobel 2010 says.
+    """
+
+    tokens: NDArray[np.uint64]
+    shares: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tokens: NDArray[np.uint64], counts: NDArray[np.int64]) -> TokenTable:
+        """Make the table.
+
+        Args:
+            tokens: uint64[k], rising.
+            counts: int64[k], how often each occurs.
+
+        >>> TokenTable.of(np.array([1, 2, 7]), np.array([1, 2, 1])).ranks.tolist()
+        [2, 1, 2]
+        """
+        ranks = 1 + len(counts) - np.searchsorted(np.sort(counts), counts, side="right")
+        return cls(tokens, counts / counts.sum(), ranks)
+
+    def common(self, other: TokenTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the places of the tokens that both have, in this table and in the other one.
+
+        >>> one, other = (TokenTable.of(np.array(each), np.ones(3)) for each in ([1, 2, 3], [2, 3, 4]))
+        >>> [each.tolist() for each in one.common(other)]
+        [[1, 2], [0, 1]]
+        """
+        at = np.searchsorted(other.tokens, self.tokens)
+        at[at == len(other.tokens)] = 0
+        own = np.flatnonzero(other.tokens[at] == self.tokens)
+        return own, at[own]
+
+
+def shared_counts(one: TokenTable, other: TokenTable) -> float:
     """Return the part that two distributions share: Σ min(p, q), which is 1 - their total variation distance.
 
-    >>> shared_counts({1: 2, 2: 1, 3: 1}, {1: 1, 2: 1, 4: 2})  # min(2/4, 1/4) + min(1/4, 1/4)
+    >>> one = TokenTable.of(np.array([1, 2, 3]), np.array([2, 1, 1]))
+    >>> shared_counts(one, TokenTable.of(np.array([1, 2, 4]), np.array([1, 1, 2])))  # min(2/4, 1/4) + min(1/4, 1/4)
     0.5
     """
-    n_one, n_other = sum(one.values()), sum(other.values())
-    return sum(min(one[key] / n_one, other[key] / n_other) for key in sorted(one.keys() & other.keys()))
+    own, others = one.common(other)
+    return float(sum(np.minimum(one.shares[own], other.shares[others]).tolist()))
 
 
-def rank_biased_overlap(one: Mapping[int, int], other: Mapping[int, int], p: float = _PERSISTENCE) -> float:
+def rank_biased_overlap(one: TokenTable, other: TokenTable, p: float = _PERSISTENCE) -> float:
     """Return how alike two rankings by frequency are, 0 to 1, where the first ranks count most.
 
     It is (1 - p) Σ_d p^(d - 1) A_d over the depths d = 1, 2, ... (Webber, Moffat and Zobel 2010, "A similarity measure
     for indefinite rankings"). A_d is 2 × tokens that both have at depth d or before / (those of one + those of the
-    other). Tokens of equal frequency all have the first of their ranks, as section 4.5 there says. Both rankings
-    are complete, so A_d stays the same beyond the last rank.
+    other). Both rankings are complete, so A_d stays the same beyond the last rank.
 
     Args:
-        one: by token, how often it occurs.
-        other: the same of the other ranking.
+        one: the tokens of one tokenizer, at least one.
+        other: those of the other, at least one.
         p: the weight of a depth in proportion to the depth before it, between 0 and 1.
-
-    Raises:
-        ValueError: a ranking has no token.
 
     The rankings 1 2 3 and 2 1 4 agree by 0, then by 4 / 4, then by 4 / 6. With p = 1 / 2 the depths weigh 1 / 2,
     1 / 4, and 1 / 4 for all that follow:
 
-    >>> found = rank_biased_overlap({1: 3, 2: 2, 3: 1}, {2: 3, 1: 2, 4: 1}, p=0.5)  # 1 / 4 + 4 / 6 / 4
-    >>> round(found, 4)
+    >>> one = TokenTable.of(np.array([1, 2, 3]), np.array([3, 2, 1]))
+    >>> other = TokenTable.of(np.array([1, 2, 4]), np.array([2, 3, 1]))
+    >>> round(rank_biased_overlap(one, other, p=0.5), 4)  # 1 / 4 + 4 / 6 / 4
     0.4167
     """
-    if not one or not other:
-        raise ValueError("a ranking has no token")
-    ranks = [dict(zip(each, _ranks(np.array(list(each.values()))).tolist(), strict=True)) for each in (one, other)]
-    depth = max(max(each.values()) for each in ranks)
-    common = [max(rank, ranks[1][token]) for token, rank in ranks[0].items() if token in ranks[1]]
-    sizes, other_sizes, both = (
-        np.cumsum(np.bincount(np.array(each, dtype=np.int64), minlength=depth + 1))[1:]
-        for each in (list(ranks[0].values()), list(ranks[1].values()), common)
+    own, others = one.common(other)
+    both = np.maximum(one.ranks[own], other.ranks[others])
+    depth = int(max(one.ranks.max(), other.ranks.max()))
+    n_one, n_other, n_both = (
+        np.cumsum(np.bincount(ranks, minlength=depth + 1))[1:] for ranks in (one.ranks, other.ranks, both)
     )
     weights = (1 - p) * p ** np.arange(depth)
     weights[-1] = p ** (depth - 1)  # of the last depth and all beyond it
-    return float((weights * (2 * both / (sizes + other_sizes))).sum())
-
-
-def _ranks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return int64[n], the rank of each count, from 1 for the largest; equal ones have the first of their ranks."""
-    return 1 + len(counts) - np.searchsorted(np.sort(counts), counts, side="right")
+    return float((weights * (2 * n_both / (n_one + n_other))).sum())
 
 
 def sketched_jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64], size: int = _SKETCH) -> float:
@@ -285,10 +320,18 @@ class AgreementMetric(SummedMetric):
         """Return the matrices of every group, and for each tokenizer the means over the others."""
         values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
         matrices: list[PairMatrix] = []
+        vocabularies = _Vocabularies()
         for group in [*states.groups, WHOLE]:
             of = {name: _state(states, name, group) for name in states.tokenizers}
             known = {name: state for name, state in of.items() if state}
-            pairs = {names: _compare(known[names[0]], known[names[1]]) for names in combinations(known, 2)}
+            tables = {
+                name: TokenTable.of(state.tokens, state.counts) for name, state in known.items() if len(state.tokens)
+            }
+            pairs: dict[tuple[str, str], _Numbers] = {}
+            for one, other in combinations(known, 2):
+                sums = known[one].boundaries.compared(known[other].boundaries)
+                vocabulary = vocabularies.shared(known[one].vocabulary, known[other].vocabulary)
+                pairs[one, other] = _compared(sums, tables.get(one), tables.get(other), vocabulary)
             matrices += _matrices(states.corpus, group, list(known), pairs)
             for name in states.tokenizers:
                 own = [found for names, found in pairs.items() if name in names]
@@ -314,8 +357,23 @@ def _state(states: CorpusStates, name: str, group: str) -> AgreementState | None
     return reduce(add, known) if known and len(known) == len(parts) else None
 
 
-def _compare(one: AgreementState, other: AgreementState) -> _Numbers:
-    sums = one.boundaries.compared(other.boundaries)
+class _Vocabularies:
+    """Remembers what two vocabularies share, which is the same in every group."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[bytes, bytes], float] = {}
+
+    def shared(self, one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float | None:
+        """Return the Jaccard index of two vocabularies; ``None`` if one of them is not known."""
+        if not len(one) or not len(other):
+            return None
+        key = one.tobytes(), other.tobytes()
+        if key not in self._known:
+            self._known[key] = sketched_jaccard(one, other)
+        return self._known[key]
+
+
+def _compared(sums: Sums, one: TokenTable | None, other: TokenTable | None, vocabulary: float | None) -> _Numbers:
     found: dict[str, Measured | NotApplicable] = {
         _F1: sums.share("common", "all"),
         _JACCARD: sums.share("once", "either"),
@@ -323,12 +381,11 @@ def _compare(one: AgreementState, other: AgreementState) -> _Numbers:
         _RANKS: NotApplicable(_NO_BYTES),
         _VOCABULARY: NotApplicable(f"{_NO_BYTES}, or has more than {_LARGEST:,} of them"),
     }
-    if len(one.tokens) and len(other.tokens):
-        tables = [dict(zip(each.tokens.tolist(), each.counts.tolist(), strict=True)) for each in (one, other)]
-        found[_TOKENS] = Measured(shared_counts(*tables), sums.documents)
-        found[_RANKS] = Measured(rank_biased_overlap(tables[0], tables[1]), sums.documents)
-    if len(one.vocabulary) and len(other.vocabulary):
-        found[_VOCABULARY] = Measured(sketched_jaccard(one.vocabulary, other.vocabulary), sums.documents)
+    if one and other:
+        found[_TOKENS] = Measured(shared_counts(one, other), sums.documents)
+        found[_RANKS] = Measured(rank_biased_overlap(one, other), sums.documents)
+    if vocabulary is not None:
+        found[_VOCABULARY] = Measured(vocabulary, sums.documents)
     return found
 
 

@@ -251,8 +251,7 @@ def _sum_and_gradients(hidden: Any, table: Any, targets: Any) -> tuple[Any, Any]
         some, wanted = part
         nats, normed = _nats_of(some, table, wanted)
         counted = (wanted >= 0)[:, None]
-        errors = jnp.where(counted, jnp.exp(normed), 0.0)
-        errors = errors.at[jnp.arange(len(wanted)), jnp.maximum(wanted, 0)].add(-counted[:, 0].astype(errors.dtype))
+        errors = jnp.where(counted, jnp.exp(normed) - (jnp.arange(normed.shape[1]) == wanted[:, None]), 0.0)
         return (total + nats.sum(), of_table + errors.T @ some), errors @ table
 
     start = (jnp.zeros(()), jnp.zeros_like(table))

@@ -78,7 +78,7 @@ class Body:
 
     @property
     def parameters(self) -> int:
-        """How many parameters there are, without the embeddings.
+        """The number of parameters, without the embeddings.
 
         >>> Body(64, 2, 2, 256, 4096).parameters  # 2 * (12 * 64 * 64 + 2 * 64) + 64
         98624
@@ -87,7 +87,7 @@ class Body:
 
     @property
     def windows(self) -> int:
-        """How many windows one step of training has."""
+        """The number of windows of one step of training."""
         return max(1, self.step_bytes // self.context_bytes)
 
     def flops(self, tokens: int, window: int, n_ids: int) -> int:

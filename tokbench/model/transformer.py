@@ -22,9 +22,7 @@ import io
 import math
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import jax
@@ -34,11 +32,11 @@ import optax
 from numpy.typing import NDArray
 
 from tokbench.contracts.model_metric import EncodedPart
+from tokbench.model.body import LEARNING_RATES as LEARNING_RATES
+from tokbench.model.body import PRESETS as PRESETS
+from tokbench.model.body import Body as Body
 from tokbench.model.windows import Windows, batches, documents, filled, scoring_windows, training_windows
 from tokbench.progress import Progress, silent
-
-LEARNING_RATES: Final = (2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)
-"""The learning rates of a sweep."""
 
 SHARES: Final = (0.125, 0.25, 0.5, 1.0)
 """The shares of the training text after which a model is scored."""
@@ -56,62 +54,6 @@ _CHECKPOINT_SECONDS: Final = 30.0
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Body:
-    """All of a transformer but the table of embeddings, and how it is trained.
-
-    Attributes:
-        width: numbers of a position; a multiple of ``2 * heads``.
-        layers: how many.
-        heads: of attention.
-        context_bytes: bytes of text that a window has, on average.
-        step_bytes: bytes of text of one step of training.
-    """
-
-    width: int
-    layers: int
-    heads: int
-    context_bytes: int
-    step_bytes: int
-
-    @property
-    def parameters(self) -> int:
-        """The number of parameters, without the embeddings.
-
-        >>> Body(64, 2, 2, 256, 4096).parameters  # 2 * (12 * 64 * 64 + 2 * 64) + 64
-        98624
-        """
-        return self.layers * (12 * self.width**2 + 2 * self.width) + self.width
-
-    @property
-    def windows(self) -> int:
-        """The number of windows of one step of training."""
-        return max(1, self.step_bytes // self.context_bytes)
-
-    def flops(self, tokens: int, window: int, n_ids: int) -> int:
-        """Return the floating-point operations of training on some tokens, forward and backward.
-
-        6 for each parameter that multiplies and each token, the output's table included, and 6 * layers * window *
-        width for the attention, of which a causal one needs half (Kaplan and others 2020; Hoffmann and others 2022,
-        appendix F).
-
-        >>> Body(64, 2, 2, 256, 4096).flops(tokens=1000, window=64, n_ids=4096)
-        2212224000
-        """
-        table = (n_ids + 1) * self.width
-        multiplied = 12 * self.layers * self.width**2
-        return 6 * tokens * (multiplied + table + self.layers * window * self.width)
-
-
-PRESETS: Final[Mapping[str, Body]] = MappingProxyType(
-    {
-        "tiny": Body(width=64, layers=2, heads=2, context_bytes=256, step_bytes=4096),
-        "small": Body(width=256, layers=6, heads=4, context_bytes=1024, step_bytes=16384),
-        "gpu": Body(width=512, layers=12, heads=8, context_bytes=4096, step_bytes=131072),
-    }
-)
 
 
 class Point(NamedTuple):

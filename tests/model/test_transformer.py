@@ -13,8 +13,9 @@ pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+from tokbench.contracts.body import PRESETS, Body
 from tokbench.model import transformer
-from tokbench.model.transformer import PRESETS, Body, initial, sweep, train_curve
+from tokbench.model.transformer import initial, sweep, train_curve
 
 SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
 documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=6)

@@ -48,8 +48,7 @@ class SizeBits:
     @property
     def means(self) -> Floats:
         """float64[s], bits per byte of all documents, the mean over seeds."""
-        found: Floats = self.bits.sum(axis=2).mean(axis=1) / self.n_bytes.sum()
-        return found
+        return np.asarray(self.bits.sum(axis=2).mean(axis=1) / self.n_bytes.sum(), dtype=np.float64)
 
     @property
     def shortcoming(self) -> str:
@@ -66,8 +65,7 @@ class SizeBits:
         weights = _weights(random.multinomial(documents, np.full(documents, 1 / documents), DRAWS))
         of_seeds = _weights(random.multinomial(seeds, np.full(seeds, 1 / seeds), (DRAWS, sizes)))
         totals = (weights @ self.bits.reshape(-1, documents).T).reshape(DRAWS, sizes, seeds)
-        found: Floats = (totals * of_seeds).mean(axis=2) / (weights @ self.n_bytes)[:, None]
-        return found
+        return np.asarray((totals * of_seeds).mean(axis=2) / (weights @ self.n_bytes)[:, None], dtype=np.float64)
 
 
 def _weights(counts: NDArray[np.int64]) -> Floats:
@@ -137,7 +135,8 @@ def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
         sizes: int64[s], rising.
         values: float64[n, s], bits per byte.
 
-    >>> lowest(np.array([256, 1024, 4096]), np.array([[3.0, 2.0, 3.0], [3.0, 2.0, 2.5], [1.0, 2.0, 3.0]])).round(3).tolist()
+    >>> values = np.array([[3.0, 2.0, 3.0], [3.0, 2.0, 2.5], [1.0, 2.0, 3.0]])
+    >>> lowest(np.array([256, 1024, 4096]), values).round(3).tolist()
     [10.0, 10.333, 8.0]
     """
     x = np.log2(sizes)
@@ -208,4 +207,4 @@ def at_flops(flops: Sequence[float], bits: Floats, budget: float) -> Floats | No
         return None
     after = min(int(np.searchsorted(flops, budget, side="right")), len(flops) - 1)
     share = 1.0 if after == 0 else np.log(budget / flops[after - 1]) / np.log(flops[after] / flops[after - 1])
-    return bits[after] * share + bits[max(after - 1, 0)] * (1 - share)
+    return np.asarray(bits[after] * share + bits[max(after - 1, 0)] * (1 - share), dtype=np.float64)

@@ -31,10 +31,8 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
+from tokbench.contracts.body import LEARNING_RATES, Body
 from tokbench.contracts.model_metric import EncodedPart
-from tokbench.model.body import LEARNING_RATES as LEARNING_RATES
-from tokbench.model.body import PRESETS as PRESETS
-from tokbench.model.body import Body as Body
 from tokbench.model.windows import Windows, batches, documents, filled, scoring_windows, training_windows
 from tokbench.progress import Progress, silent
 
@@ -88,7 +86,7 @@ def window_of(part: EncodedPart, context_bytes: int) -> int:
 def memory_bytes(n_ids: int, body: Body, window: int) -> int:
     """Return about how many bytes a training takes: parameters, gradients, two moments, a copy, activations and logits.
 
-    >>> memory_bytes(4096, PRESETS["tiny"], 64) // 10**6
+    >>> memory_bytes(4096, Body(64, 2, 2, 256, 4096), 64) // 10**6
     73
     """
     parameters = (n_ids + 2) * body.width + body.parameters

@@ -243,8 +243,8 @@ class SizeBasis:
     """The size to which one way of choosing points.
 
     Attributes:
-        basis: ``compression alone``, ``cost alone``, ``law``, ``compression and cost``, or ``bits per byte measured
-            here``. Files of earlier versions say ``measured here`` for ``compression and cost``.
+        basis: ``compression alone``, ``cost alone``, ``law`` or ``compression and cost``. Files of earlier versions say
+            ``measured here`` for the last one.
         line: the line; empty for the law, which knows none.
         smallest, largest: the sizes between which it points; they are equal unless it gives several.
     """

@@ -11,12 +11,12 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.body import Body
 from tokbench.contracts.model_metric import EncodedPart, ModelTexts
 from tokbench.contracts.tokenizer import Encoded
 from tokbench.errors import InputError
 from tokbench.failures import Failure, attempt, doing
 from tokbench.model.best_size import SizeBits, at_flops, best_size, move
-from tokbench.model.body import Body
 from tokbench.results.cells import trained_on
 from tokbench.results.vocabulary_size import (
     BestMeasuredSize,
@@ -315,7 +315,9 @@ class _Study:
                 known[job] = answer
             elif isinstance(answer, LostText):
                 first = parts.sizes.origins[answer.documents[0]]
-                failures.append(f"{job.place}: {len(answer.documents):,} scored documents do not come back, first {first}")
+                failures.append(
+                    f"{job.place}: {len(answer.documents):,} scored documents do not come back, first {first}"
+                )
             else:
                 failure = answer.failure if isinstance(answer, WorkerDied) else answer
                 failures.append(f"{job.place}: {failure.reason}")
@@ -344,7 +346,9 @@ class _Study:
         for line in dict.fromkeys(job.line for job in answers):
             at: dict[Equal, list[list[_Setting]]] = {"bytes": [], "FLOPs": []}
             for shape in shapes:
-                of_size = {job.size: each for job, each in answers.items() if (job.line, job.shape) == (line, shape.name)}
+                of_size = {
+                    job.size: each for job, each in answers.items() if (job.line, job.shape) == (line, shape.name)
+                }
                 if len(of_size) > 1:
                     at["bytes"].append(_at_equal_bytes(shape, dict(sorted(of_size.items()))))
                     at["FLOPs"].append(_at_equal_flops(shape, dict(sorted(of_size.items()))))

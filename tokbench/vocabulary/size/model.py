@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
+from tokbench.contracts.body import LEARNING_RATES, PRESETS, Body
 from tokbench.contracts.options import Options
 from tokbench.errors import did_you_mean
-from tokbench.model.body import LEARNING_RATES, PRESETS, Body
 from tokbench.vocabulary.size.checks import vocab_sizes
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]
@@ -177,7 +177,9 @@ COMMON_SIZES: Final = (
 """Common vocabulary sizes, rounded."""
 
 
-_NO_JAX: Final = "bits per byte are measured with JAX and optax, which are not installed; type: pip install 'tokbench[lm]'"
+_NO_JAX: Final = (
+    "bits per byte are measured with JAX and optax, which are not installed; type: pip install 'tokbench[lm]'"
+)
 
 
 class BodyShape(Options):
@@ -230,7 +232,7 @@ class MeasuredStudy(Options):
     sizes: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=2)] = Field(
         description="sizes; a vocabulary of merges is cut to each, others are taken at the sizes they were trained at"
     )
-    bodies: Annotated[tuple[Annotated[BodyShape, BeforeValidator(_shape)], ...], Field(min_length=1)] = Field(
+    bodies: tuple[Annotated[BodyShape, BeforeValidator(_shape)], ...] = Field(
         default=(BodyShape(width=64, layers=2, heads=2),),
         description="transformers: tiny, small, gpu, or {width: 128, layers: 2, heads: 2}",
     )
@@ -260,6 +262,8 @@ class MeasuredStudy(Options):
         if list(self.shares) != sorted(set(self.shares)) or self.shares[-1] != 1:
             raise ValueError("shares must rise to 1, such as [0.25, 1.0]")
         names = [each.name for each in self.bodies]
+        if not names:
+            raise ValueError("bodies must not be empty; give one, such as tiny")
         if len(set(names)) < len(names):
             raise ValueError("two bodies have the same width and layers; give them other ones")
         if not all(map(find_spec, ("jax", "optax"))):

@@ -8,6 +8,7 @@ n / (n - 1) (Rao and Wu 1988, "Resampling inference with complex survey data").
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,9 +76,8 @@ def _weights(counts: NDArray[np.int64]) -> Floats:
     ([2.414, -0.414], [1.0])
     """
     n = counts.shape[-1]
-    stretch = np.sqrt(n / (n - 1)) if n > 1 else 0.0
-    found: Floats = 1 + stretch * (counts - 1)
-    return found
+    stretch = math.sqrt(n / (n - 1)) if n > 1 else 0.0
+    return 1 + stretch * (counts - 1.0)
 
 
 class BestSize(NamedTuple):

@@ -77,7 +77,7 @@ def _weights(counts: NDArray[np.int64]) -> Floats:
     """
     n = counts.shape[-1]
     stretch = math.sqrt(n / (n - 1)) if n > 1 else 0.0
-    return 1 + stretch * (counts - 1.0)
+    return np.asarray(1 + stretch * (counts - 1), dtype=np.float64)
 
 
 class BestSize(NamedTuple):

@@ -152,11 +152,12 @@ def _mark(each: BestMeasuredSize, size: int) -> str:
 def _short(size: int) -> str:
     """Return a size as the label of an axis.
 
-    >>> _short(512), _short(16384), _short(50257)
-    ('512', '16k', '50k')
+    >>> _short(512), _short(4096), _short(2000), _short(50257), _short(1500)
+    ('512', '4k', '2k', '50k', '1500')
     """
-    thousands = 10_000
-    return f"{size // 1024 if size % 1024 == 0 else size // 1000}k" if size >= thousands else str(size)
+    if size >= 1024 and size % 1024 == 0:  # noqa: PLR2004 - a k of sizes that are powers of two
+        return f"{size // 1024}k"
+    return f"{size // 1000}k" if size >= 10_000 or size % 1000 == 0 else str(size)  # noqa: PLR2004 - five digits
 
 
 def _amount(equal: str, amount: float) -> str:
@@ -202,6 +203,8 @@ def _moved(move: SizeMove) -> str:
         place = f"{move.line}, {two}, from body {move.body} to {move.to_body}"
     if move.low is None or move.high is None:
         return f"{place}: it cannot be decided where the best size goes, because there is no interval."
+    if move.low == move.high == 0:
+        return f"{place}: the best measured size stays the same in every draw; the law says {move.law:.2f} doublings."
     ends = f"[{move.low:.2f}, {move.high:.2f}]"
     if move.verdict == "undecided":
         law = f"The law says {move.law:.2f}."

@@ -12,6 +12,8 @@ rho held the true value in 93 to 98 % of 1,500 samples, and those of tau in 91 t
 6 tokenizers in near-perfect order. The percentile bootstrap, which held it in 77 to 99 %, has no width at all for a
 sample in perfect order, and is not used for single correlations.
 
+With noise of documents and of training parts in the bits of 16 tokenizers they held it in 93 to 97 % of 400 samples.
+
 Noise in the bits lowers a correlation. Nothing is corrected for that: the correlation is that with measured bits.
 """
 

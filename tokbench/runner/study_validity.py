@@ -120,10 +120,11 @@ class _Study:
             split = {kind: some for kind, of in kinds.items() if (some := [each for each in chosen if each in of])}
             # Baselines may be compared with several kinds, and are no kind of their own beside them.
             split = {k: own for k, own in split.items() if not any(set(own) < set(each) for each in split.values())}
-            ordered = sorted(split, key=lambda kind: -len(split[kind]))
-            for kind in ordered:
-                yield name if kind == ordered[0] else f"{name} ({kind})", split[kind]
-            if not split:
+            once = {tuple(own): kind for kind, own in split.items()}  # a kind with baselines alone is that of another
+            ordered = sorted(once, key=lambda own: -len(own))
+            for own in ordered:
+                yield name if own == ordered[0] else f"{name} ({once[own]})", list(own)
+            if not once:
                 yield name, []
 
     def _kinds(self) -> dict[str, set[str]]:

@@ -115,7 +115,10 @@ def test_reports_have_sentences_table_charts_and_limits(results):
         assert "What this does not show: a correlation over these tokenizers" in each
         assert "too few: 2 tokenizers" in each
     assert "Over 6 tokenizers (all), " in text
-    assert 'aria-label="compression against bits per byte of order 1, all: rho' in page
+    assert "| rho larger than that of compression |" in text
+    said = [line for line in text.splitlines() if line.startswith("- Over 5 tokenizers (sizes), compression ")]
+    assert said[0].endswith("(exploratory).")
+    assert 'aria-label="compression, all, against bits per byte of order 1: rho' in page
     assert 'id="validity"' not in html.render(Results(name="none"))
 
 

@@ -168,7 +168,7 @@ def _with_interval(each: RankCorrelation | RankDifference) -> str:
 def _hypothesis(each: HypothesisOutcome, words: _Words) -> HypothesisView:
     value = "none" if each.value is None else f"{signed(each.value)} {_between(each.ci_low, each.ci_high)}"
     p = "" if each.p_holm is None else f"{each.p_holm:.2g}"
-    claim = f"rho {each.claim}"
+    claim = f"rho larger than that of {words.metric(each.other)}" if each.other else f"rho {each.claim}"
     fields = (words.metric(each.metric), words.metric(each.model), each.tokenizer_class, claim, value, p)
     return HypothesisView((*fields, each.verdict, each.reason or each.source))
 
@@ -286,6 +286,7 @@ def _charts(tables: CellTables, study: Validity, words: _Words) -> Iterable[Draw
                 points.append(RankPoint(one, x.value, y.value))
         [found] = [c for c in by_class[name].correlations if (c.metric, c.model) == (metric, model)]
         if points:
-            heading = f"{words.metric(model)}, {name}: rho {_with_interval(found)}"
-            title = f"{words.metric(metric)} against bits per byte of {heading}; the numbers are in the tables"
-            yield rank_scatter(title, heading, points, words.metric(metric))
+            heading = f"{words.metric(model)}: rho {_with_interval(found)}"
+            below = f"{words.metric(metric)}, {name}"
+            title = f"{below}, against bits per byte of {heading}; the numbers are in the tables"
+            yield rank_scatter(title, heading, points, below)

@@ -31,7 +31,7 @@ KEPT = {
         rf"{COUNTS}|tokens_per_line|indent_(share|tokens_per_space|level_\d)|identifier_tokens|operators_whole|digits_single",
         r"heat-\w+-(compression_ratio|indent_share)",
     ),
-    "equal_size-pud": (rf"{COUNTS}|fertility", r"sizes-pud(-group-(ar|th|zh))?"),
+    "equal_size-pud": (rf"{COUNTS}|fertility", r"sizes-pud"),
 }
 """By study, patterns of the ids of metrics and of the names of pictures that are kept."""
 

@@ -210,14 +210,12 @@ def load_registry(found: Iterable[EntryPoint] | None = None) -> Registry:
 
 
 def import_own_plugins() -> None:
-    """Import the modules of the built-in plugins that the environment does not exclude, and register nothing.
+    """Import the modules of the built-in plugins, and register nothing.
 
     A broken one is left to :func:`load_registry`, which says why.
     """
-    own = [each for each in entry_points(group=hookspecs.GROUP) if _origin(each)[0] == _OWN]
-    wanted = {name.strip() for name in os.environ.get(_ALLOWED, "").split(",") if name.strip()}
-    for entry_point in own:
-        if not wanted or entry_point.name in wanted:
+    for entry_point in entry_points(group=hookspecs.GROUP):
+        if _origin(entry_point)[0] == _OWN:
             with suppress(Exception, SystemExit):
                 entry_point.load()
 

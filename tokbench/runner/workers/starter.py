@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import importlib
 import json
 import os
 import random
@@ -42,17 +43,25 @@ _START: Final = (
 _NO_MARK: Final = "0" * 32
 """The mark of a starter, which each worker overwrites with its own."""
 
-_READ_LATE: Final = ("PYTEST_CURRENT_TEST", "TOKBENCH_STORE", "TOKBENCH_NO_STORE", "TOKBENCH_STORE_SIZE", MARK)
-"""Environment variables that nothing reads while it is imported, so that they may change from worker to worker."""
+_READ_LATE: Final = (
+    *("PYTEST_CURRENT_TEST", "TOKBENCH_STORE", "TOKBENCH_NO_STORE", "TOKBENCH_STORE_SIZE", "TOKBENCH_PLUGINS"),
+    *("TOKBENCH_NO_THIRD_PARTY", "PYTHONPATH", MARK),
+)
+"""Environment variables that nothing reads while a starter imports modules, so that each worker may have others.
+
+The interpreter reads ``PYTHONPATH`` when it begins; a worker has the path of the run instead.
+"""
 
 _INHERITED: Final = (
     *("Umask", "Uid", "Gid", "Groups", "SigBlk", "SigIgn", "NoNewPrivs", "Seccomp", "Cpus_allowed", "Mems_allowed"),
     *("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"),
 )
-"""What a process has from its parent, as the names of lines in ``/proc/PID/status``."""
+"""The names of the lines in ``/proc/PID/status`` that tell what a process has from its parent."""
 
-_MOST_STARTERS: Final = 3
+_MOST_STARTERS: Final = 4
 _LONGEST: Final = 1 << 16
+_GREETING: Final = 0
+"""The number of the first answer, to no request: the names of the modules that a starter has imported."""
 _FILES: Final = 5
 
 
@@ -61,14 +70,13 @@ class Surroundings(NamedTuple):
 
     Attributes:
         parent: the id of the process that starts it.
-        executable, path: the interpreter, and where it looks for modules.
+        executable: the interpreter.
         environment: the variables, those of ``_READ_LATE`` left out.
         inherited: rights, signals, limits, processors, priority and namespaces.
     """
 
     parent: int
     executable: str
-    path: tuple[str, ...]
     environment: frozenset[tuple[str, str]]
     inherited: tuple[str, ...]
 
@@ -85,9 +93,8 @@ class Surroundings(NamedTuple):
         places = sorted(str(each.readlink()) for each in (Path("/proc/self/root"), *Path("/proc/self/ns").iterdir()))
         priority = str(os.getpriority(os.PRIO_PROCESS, 0))
         variables = {name: value for name, value in {**os.environ, **environment}.items() if name not in _READ_LATE}
-        path = tuple(map(str, sys.path))
         inherited = (*rights, limits, group, priority, *places)
-        return cls(os.getpid(), sys.executable, path, frozenset(variables.items()), inherited)
+        return cls(os.getpid(), sys.executable, frozenset(variables.items()), inherited)
 
 
 class StartedProcess:
@@ -163,27 +170,52 @@ class Starter:
         surroundings: those of its workers.
 
     Attributes:
+        surroundings: as given.
         broken: ``True`` once it has failed to start a worker, or has ended.
+        worked: ``True`` once it has started a worker.
     """
 
     def __init__(self, surroundings: Surroundings) -> None:
-        self.broken = False
+        self.surroundings = surroundings
+        self.broken = self.worked = False
+        self._path = tuple(map(str, sys.path))
+        self._folder = Path("/proc/self/cwd").readlink()
         self._turn = threading.RLock()
-        self._answers: dict[int, int] = {}
+        self._answers: dict[int, Any] = {}
         self._requests = self._alive = 0
         self._retired = False
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             numbers = [str(theirs.fileno()), str(surroundings.parent)]
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
-                [surroundings.executable, "-c", _START, *numbers, json.dumps(surroundings.path)],
+                [surroundings.executable, "-c", _START, *numbers, json.dumps(self._path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env={**dict(surroundings.environment), MARK: _NO_MARK},
+                env={**dict(surroundings.environment), **_late_variables(), MARK: _NO_MARK},
                 start_new_session=True,
             )
+
+    def suits(self, surroundings: Surroundings) -> bool:
+        """Return ``True`` if its workers can be in these surroundings, and find the modules that this process finds.
+
+        With another ``sys.path``, each module that the starter has imported must be the one that would be found.
+        """
+        if surroundings != self.surroundings:
+            return False
+        path = tuple(map(str, sys.path))
+        same_folder = Path("/proc/self/cwd").readlink() == self._folder
+        if not same_folder and not all(map(os.path.isabs, path)):
+            return False
+        if path == self._path:
+            return True
+        rest = iter(path)
+        if not all(folder in rest for folder in self._path):  # the same ones, in the same order
+            return False
+        imported = {*(self.answer(_GREETING) or ()), "sitecustomize", "usercustomize"}
+        added = [Path(folder) for folder in path if folder not in self._path]
+        return not self.broken and all(imported.isdisjoint(_modules_in(folder)) for folder in added)
 
     def start(self, level: int, mark: str, files: Sequence[int]) -> StartedProcess:
         """Let a worker be started, and return at once.
@@ -193,16 +225,16 @@ class Starter:
             mark: the worker's value of :data:`~tokbench.runner.workers.descendants.MARK`.
             files: file descriptors of its line, of the memory for its heartbeat, of its two outputs.
         """
-        late = {name: os.environ[name] for name in _READ_LATE if name in os.environ} | {MARK: mark}
+        request = {"level": level, "late": _late_variables() | {MARK: mark}, "path": [str(each) for each in sys.path]}
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             with self._turn:
                 self._alive += 1
-                return StartedProcess(self, self._ask({"level": level, "late": late}, (*files, folder)))
+                return StartedProcess(self, self._ask(request, (*files, folder)))
         finally:
             os.close(folder)
 
-    def answer(self, request: int) -> int | None:
+    def answer(self, request: int) -> Any:
         """Return the answer to a request, waiting for it; ``None`` if there is none."""
         with self._turn:
             while request not in self._answers and not self.broken:
@@ -212,8 +244,9 @@ class Starter:
                     break
                 number, answer = json.loads(data)
                 self._answers[number] = answer
+                self.worked = self.worked or number != _GREETING
                 self._line.recv(_LONGEST)  # not before it is noted: Ctrl-C may come at any moment
-            return self._answers.pop(request, None)
+            return self._answers.get(request) if request == _GREETING else self._answers.pop(request, None)
 
     def exit_code(self, pid: int) -> int:
         """Return the exit code of a worker that has ended; its id is free for others then.
@@ -237,8 +270,10 @@ class Starter:
 
     def end(self) -> None:
         """End the process, and its workers with it."""
-        self._line.close()
         self.broken = True
+        with suppress(OSError):  # it has ended already
+            self._line.shutdown(socket.SHUT_RDWR)  # also for a copy of this process
+        self._line.close()
         self._process.wait()
 
     def _ask(self, request: Mapping[str, Any], files: Sequence[int] = ()) -> int:
@@ -250,7 +285,18 @@ class Starter:
         return self._requests
 
 
-_starters: Final[dict[Surroundings, Starter]] = {}
+def _late_variables() -> dict[str, str]:
+    return {name: os.environ[name] for name in _READ_LATE if name in os.environ}
+
+
+def _modules_in(folder: Path) -> set[str]:
+    """Return the names of modules that a folder may hold; an archive may hold any, such as one that runs at the start."""
+    if not folder.is_dir():
+        return {"sitecustomize"} if folder.exists() else set()
+    return {each.name.partition(".")[0] for each in folder.iterdir()}
+
+
+_starters: Final[list[Starter]] = []
 _choosing: Final = threading.Lock()
 
 
@@ -264,19 +310,26 @@ def starter(environment: Mapping[str, str]) -> Starter | None:
     if not isinstance(wanted, Surroundings):
         return None
     with _choosing:
-        for other in [each for each in _starters if each.parent != wanted.parent]:
-            del _starters[other]  # this process is a copy of the one that began it
-        found = _starters.pop(wanted, None) or Starter(wanted)
-        _starters[wanted] = found  # the last one that was used is the last one to go
-        while len(_starters) > _MOST_STARTERS:
-            _starters.pop(next(iter(_starters))).retire()
+        found = next((each for each in _starters if each.suits(wanted)), None) or Starter(wanted)
+        if found in _starters:
+            _starters.remove(found)
+        if found.broken and found.worked:
+            found.end()
+            found = Starter(wanted)
+        _starters.append(found)  # the last one that was used is the last one to go
+        ours = [
+            each for each in _starters if each.surroundings.parent == wanted.parent
+        ]  # not those of a copied process
+        for oldest in ours[:-_MOST_STARTERS]:
+            _starters.remove(oldest)
+            oldest.retire()
     return None if found.broken else found
 
 
 @atexit.register
 def _end_all() -> None:
-    for surroundings, each in _starters.items():
-        if surroundings.parent == os.getpid():
+    for each in _starters:
+        if each.surroundings.parent == os.getpid():
             each.end()
 
 
@@ -293,7 +346,9 @@ def serve(line: int, parent: int) -> None:
     _end_threads()
     gc.freeze()  # so that a worker does not copy what it only looks at
     me = os.getpid()
+    names = sorted({name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names)
     with socket.socket(fileno=line) as requests:
+        requests.send(json.dumps((_GREETING, names)).encode())
         request, files = _next_worker(requests, parent)
     for number, handler in handlers.items():
         signal.signal(number, handler)
@@ -362,7 +417,9 @@ def _become_worker(request: Mapping[str, Any], files: Sequence[int], starter: in
     os.environ.update(late)
     _show_mark(late[MARK])
     random.seed()
+    sys.path[:] = request["path"]
     sys.argv[:] = ["-c"]
+    importlib.invalidate_caches()
     main(line, memory, starter, request["level"])
 
 

@@ -290,7 +290,7 @@ def _late_variables() -> dict[str, str]:
 
 
 def _modules_in(folder: Path) -> set[str]:
-    """Return the names of modules that a folder may hold; an archive may hold any, such as one that runs at the start."""
+    """Return the names of modules that a folder may hold; an archive may hold any, also one that runs at the start."""
     if not folder.is_dir():
         return {"sitecustomize"} if folder.exists() else set()
     return {each.name.partition(".")[0] for each in folder.iterdir()}

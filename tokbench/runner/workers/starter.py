@@ -200,7 +200,7 @@ class Starter:
     def suits(self, surroundings: Surroundings) -> bool:
         """Return ``True`` if its workers can be in these surroundings, and find the modules that this process finds.
 
-        With another ``sys.path``, each module that the starter has imported must be the one that would be found.
+        With another ``sys.path``, no folder that is new there, or missing, may hold a module that was imported.
         """
         if surroundings != self.surroundings:
             return False
@@ -210,12 +210,11 @@ class Starter:
             return False
         if path == self._path:
             return True
-        rest = iter(path)
-        if not all(folder in rest for folder in self._path):  # the same ones, in the same order
-            return False
+        if [each for each in path if each in self._path] != [each for each in self._path if each in path]:
+            return False  # the same ones, in another order
         imported = {*(self.answer(_GREETING) or ()), "sitecustomize", "usercustomize"}
-        added = [Path(folder) for folder in path if folder not in self._path]
-        return not self.broken and all(imported.isdisjoint(_modules_in(folder)) for folder in added)
+        differing = set(path) ^ set(self._path)
+        return not self.broken and all(imported.isdisjoint(_modules_in(Path(each))) for each in differing)
 
     def start(self, level: int, mark: str, files: Sequence[int]) -> StartedProcess:
         """Let a worker be started, and return at once.

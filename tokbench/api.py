@@ -55,6 +55,7 @@ from tokbench.runner.probe import Probed, probe
 from tokbench.runner.segment import NamedTokenizers, segment_texts
 from tokbench.runner.shown import Shown, show_texts
 from tokbench.runner.stored import StoredWork
+from tokbench.runner.study_validity import study_validity
 from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.time import time_all
 from tokbench.runner.train import train_here
@@ -428,6 +429,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
         shown=further.shown.texts,
         worst_documents=further.shown.worst,
         bits_per_byte=further.fitted.studies,
+        validity=study_validity(plan, [*finished.cells, *further.probed.cells], further.fitted),
         pairs=finished.pairs,
         matrices=finished.matrices,
         notes=[

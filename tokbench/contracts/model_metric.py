@@ -8,6 +8,7 @@ checks that every scored document comes back, and hands the ids to the metric: o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from tokbench.contracts.tokenizer import Encoded
 
 if TYPE_CHECKING:
     from tokbench.contracts.metric import Measured, NotApplicable
+    from tokbench.model.scored_bits import ScoredBits
     from tokbench.progress import Progress
     from tokbench.results.bits_per_byte import BitsComparison
 
@@ -89,6 +91,8 @@ class ModelOutcome(NamedTuple):
         models: by metric, its model in a few words, such as ``order 3``; the simplest one first.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
+        scored: by tokenizer, the bits of the scored documents under each of ``models``, in the same order; empty if the
+            metric has none. A study of validity draws documents and training text from them.
     """
 
     values: Mapping[str, Mapping[str, Measured | NotApplicable]]
@@ -96,6 +100,7 @@ class ModelOutcome(NamedTuple):
     models: Mapping[str, str]
     deciding: Sequence[str]
     least: float
+    scored: Mapping[str, ScoredBits] = MappingProxyType({})
 
 
 class ModelMetric(Protocol):

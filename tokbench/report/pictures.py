@@ -108,6 +108,9 @@ def _charts(report: Report) -> Iterator[Picture]:
     for bits in report.bits_per_byte:
         for drawing in bits.charts:
             yield Picture(f"bits-per-byte-{bits.study.corpus}", drawing, tuple(bits.keys))
+    for section in report.validity:
+        for drawing in section.charts:
+            yield Picture(f"validity-{section.study.corpus}-{section.study.family}", drawing)
     yield from _curve_charts(report)
     yield from _size_charts(report)
 

@@ -17,6 +17,7 @@ from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Encoded, HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 from tokbench.failures import Failure, attempt, doing, tracebacks
 from tokbench.metrics.encoded_shard import DECODING
+from tokbench.model.scored_bits import ScoredBits
 from tokbench.results.bits_per_byte import BitsPerByte
 from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.runner.encode_shard import ENCODING
@@ -137,12 +138,14 @@ class FittedModels:
     Attributes:
         cells: the numbers.
         studies: for each family and corpus, its texts and comparisons.
+        scored: for each of the studies, the bits of the scored documents by tokenizer.
         notes: sentences for the reader.
         tracebacks: by the reason of failed cells, where the code failed.
     """
 
     cells: list[Cell] = field(default_factory=list)
     studies: list[BitsPerByte] = field(default_factory=list)
+    scored: list[Mapping[str, ScoredBits]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     tracebacks: dict[str, str] = field(default_factory=dict)
 
@@ -257,6 +260,7 @@ class _Study:
             found.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
         elif isinstance(outcome, ModelOutcome):
             found.studies.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}))
+            found.scored.append(outcome.scored)
             found.notes.append(self._note(sizes))
 
     def _seen(self, each: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:

@@ -92,7 +92,7 @@ class NgramBits:
         values = {name: _values(state) for name, state in states.states.items()}
         pairs = [_comparison(one, other, states) for one, other in states.comparable]
         models = {_id(order): f"order {order}" for order in range(1, ORDERS + 1)}
-        return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE)
+        return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE, states.states)
 
 
 def _documents(encoded: Encoded, chosen: range) -> Encoded:

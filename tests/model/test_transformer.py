@@ -14,7 +14,8 @@ pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from tokbench.model import transformer
-from tokbench.model.transformer import PRESETS, Body, initial, sweep, train_curve
+from tokbench.model.body import PRESETS, Body
+from tokbench.model.transformer import initial, sweep, train_curve
 
 SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
 documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=6)
@@ -94,7 +95,7 @@ def test_gradients_in_parts_are_those_of_the_plain_loss(monkeypatch):
 
     expected = transformer.jax.value_and_grad(plain, (0, 1))(hidden, table)
     for at_once in (1 << 22, 22):  # all at once; two tokens at a time
-        monkeypatch.setattr(transformer, "_LOGITS_AT_ONCE", at_once)
+        monkeypatch.setattr(transformer, "LOGITS_AT_ONCE", at_once)
         found = transformer.jax.value_and_grad(transformer._sum_of_nats, (0, 1))(hidden, table, targets)
         for ours, theirs in zip(transformer.jax.tree.leaves(found), transformer.jax.tree.leaves(expected), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
         TimedText as TimedText,
     )
     from tokbench.contracts.model_metric import (
-        Checkpoints as Checkpoints, EncodedPart as EncodedPart, ModelMetric as ModelMetric, ModelOutcome as ModelOutcome,
+        Checkpoints as Checkpoints, EncodedPart as EncodedPart,
+        ModelMetric as ModelMetric, ModelOutcome as ModelOutcome,
         ModelStates as ModelStates, ModelTask as ModelTask, ModelTexts as ModelTexts,
     )
     from tokbench.contracts.options import (
@@ -109,7 +110,7 @@ if TYPE_CHECKING:
         unknown_tokens as unknown_tokens, words_of as words_of,
     )
     from tokbench.model.body import (
-        LEARNING_RATES as LEARNING_RATES, PRESETS as PRESETS, SHARES as SHARES, Body as Body,
+        LEARNING_RATES as LEARNING_RATES, PRESETS as PRESETS, SHARES as SHARES, Body as Body, Point as Point,
         memory_bytes as memory_bytes,
     )
     from tokbench.model.ngram import bits_by_order as bits_by_order
@@ -190,7 +191,7 @@ _NAMES: Final = {
         "count_by_document"
     ),
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
-    "model.body": "LEARNING_RATES PRESETS SHARES Body memory_bytes",
+    "model.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
     "model.transformer": "sweep train_curve window_of",
     "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",

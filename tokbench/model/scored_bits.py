@@ -168,12 +168,13 @@ def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], decidin
     """Compare two tokenizers; the better one comes first.
 
     Args:
-        one, other: the tokenizers.
+        one: a tokenizer.
+        other: another one.
         scored: the bits by tokenizer.
         deciding: the numbers of the models that decide, see :func:`bits_verdict`.
 
-    >>> states = {name: ScoredBits.of(np.array([[bits, bits]]), [], np.array([8, 8])) for name, bits in (("a", 9.0), ("b", 8.0))}
-    >>> found = compare_bits("a", "b", states, [0])
+    >>> a, b = (ScoredBits.of(np.array([[bits, bits]]), [], np.array([8, 8])) for bits in (9.0, 8.0))
+    >>> found = compare_bits("a", "b", {"a": a, "b": b}, [0])
     >>> found.tokenizer, found.differences, found.verdict
     ('a', [0.125], 'unknown')
     """

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from importlib.util import find_spec
 from typing import Final, Literal
 
@@ -30,6 +30,7 @@ from tokbench.plugin import (
     ModelTraining,
     ModelWords,
     NotApplicable,
+    Point,
     Progress,
     ScoredBits,
     TrainedAmount,
@@ -46,12 +47,12 @@ _WORDS: Final = ModelWords(
     depends="budget",
     errors="hold documents and seeds together",
     limits=(
-        "What this does not show: a transformer of this size, trained on this little text, is a weak model; compare it "
-        "with the n-gram models of the same text where the report has them. A larger model may rank tokenizers otherwise. "
-        "At equal text a tokenizer with a large vocabulary has more parameters and takes more computing for each token; "
-        "at equal computing it has seen less text or more. The learning rate was chosen for each tokenizer on a tenth of "
-        "the text. The text on which a published vocabulary was trained is unknown and may hold what is scored here, so "
-        "published vocabularies are compared with one another alone."
+        "What this does not show: a transformer of this size, trained on this little text, is a weak model; compare "
+        "it with the n-gram models of the same text where the report has them. A larger model may rank tokenizers "
+        "otherwise. At equal text a large vocabulary has more parameters and takes more computing for each token; at "
+        "equal computing tokenizers have seen different amounts of text. The learning rate was chosen for each "
+        "tokenizer on a tenth of the text. The text on which a published vocabulary was trained is unknown and may "
+        "hold what is scored here, so published vocabularies are compared with one another alone."
     ),
 )
 
@@ -158,7 +159,7 @@ class TrainedModels:
             return None
         return float(np.interp(wanted, logs, np.arange(len(logs))))
 
-    @cached_property
+    @property
     def last(self) -> int:
         """The number of the last point."""
         return len(self.flops) - 1
@@ -182,45 +183,22 @@ class TransformerBits:
         options, body = self._options, self._options.body
         window = window_of(task.training, body.context_bytes)
         memory = f"about {memory_bytes(task.n_ids, body, window) / 1e6:,.0f} MB"
+
+        def shown(step: str) -> Progress:
+            return lambda _, done, total: progress(f"{step} ({memory})", done, total)
+
         rates: dict[float, float] = {}
-        [rate] = options.rates if len(options.rates) == 1 else [0.0]
-        if not rate:
-            rates = sweep(
-                task.training,
-                task.n_ids,
-                body,
-                seed=0,
-                rates=options.rates,
-                saved=task.saved,
-                progress=lambda name, done, total: progress(f"trying learning rates ({name}, {memory})", done, total),
-            )
-            rate = min(rates, key=lambda each: rates[each])
-        curves = [
-            train_curve(
-                task.training,
-                task.scored,
-                task.n_ids,
-                body,
-                learning_rate=rate,
-                seed=seed,
-                shares=SHARES,
-                saved=task.saved,
-                progress=lambda _, done, total, seed=seed: progress(  # type: ignore[misc]
-                    f"training transformers (seed {seed} of {options.seeds}, {memory})", done, total
-                ),
-            )
-            for seed in range(1, options.seeds + 1)
-        ]
-        points = min(map(len, curves))
-        n_bytes = task.scored.n_bytes
-        by_seed = [ScoredBits.of(np.array([each.bits for each in curve[-points:]]), [], n_bytes) for curve in curves]
-        return TrainedModels(
-            task.n_ids, window, rate, rates,
-            np.mean([[each.n_bytes for each in curve[-points:]] for curve in curves], axis=0).astype(np.int64),
-            np.mean([[each.flops for each in curve[-points:]] for curve in curves], axis=0).astype(np.int64),
-            sum(curve[-1].seconds for curve in curves),
-            np.stack([each.bits for each in by_seed]), by_seed[0].n_bytes, by_seed[0].documents, by_seed[0].longest,
-        )  # fmt: skip
+        if len(options.rates) > 1:
+            trying = shown("trying learning rates")
+            search = partial(sweep, seed=0, rates=options.rates, saved=task.saved, progress=trying)
+            rates = search(task.training, task.n_ids, body)
+        rate = min(rates, key=lambda each: rates[each]) if rates else options.rates[0]
+        curves = []
+        for seed in range(1, options.seeds + 1):
+            training = shown(f"training transformers, seed {seed} of {options.seeds}")
+            with_seed = partial(train_curve, learning_rate=rate, seed=seed, shares=SHARES, saved=task.saved)
+            curves.append(with_seed(task.training, task.scored, task.n_ids, body, progress=training))
+        return _state(task, curves, window, rate, rates)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:
         """Return bits per byte at equal text and at equal computing, and what both say of every two tokenizers."""
@@ -252,8 +230,8 @@ class TransformerBits:
         if place is None:
             first = int(found[name].flops[0])
             values[_FLOPS] = NotApplicable(
-                f"the budget of all is {budget:.3g} operations, and the first model of {name} took {first:.3g}; nothing "
-                "is extrapolated"
+                f"the budget of all is {budget:.3g} operations, and the first model of {name} took {first:.3g}; "
+                "nothing is extrapolated"
             )
         return values
 
@@ -274,6 +252,28 @@ class TransformerBits:
         )
 
 
+def _state(
+    task: ModelTask, curves: Sequence[Sequence[Point]], window: int, rate: float, rates: Mapping[float, float]
+) -> TrainedModels:
+    """Put the curves of all seeds together, by the last points that all of them have."""
+    points = min(map(len, curves))
+    last = [curve[-points:] for curve in curves]
+    by_seed = [ScoredBits.of(np.array([each.bits for each in curve]), [], task.scored.n_bytes) for curve in last]
+    return TrainedModels(
+        n_ids=task.n_ids,
+        window=window,
+        learning_rate=rate,
+        rates=rates,
+        seen=np.mean([[each.n_bytes for each in curve] for curve in last], axis=0).astype(np.int64),
+        flops=np.mean([[each.flops for each in curve] for curve in last], axis=0).astype(np.int64),
+        seconds=sum(curve[-1].seconds for curve in last),
+        bits=np.stack([each.bits for each in by_seed]),
+        n_bytes=by_seed[0].n_bytes,
+        documents=by_seed[0].documents,
+        longest=by_seed[0].longest,
+    )
+
+
 def _metric(identity: str, label: str, budget: str) -> Metric:
     return Metric(
         id=identity,
@@ -285,16 +285,16 @@ def _metric(identity: str, label: str, budget: str) -> Metric:
         formula="-log₂ probability of the scored documents / their UTF-8 bytes, the mean over seeds",
         loss_cannot_help="a tokenizer that does not give every scored document back has no value",
         definition=(
-            "Bits that a byte of text costs a small transformer, which was trained on the ids that a tokenizer makes of "
-            f"one part of the text and predicts another. {budget} Near-duplicates are left out of both parts; the interval "
-            "has the errors of documents and of seeds together. Lower is better under this one model."
+            "Bits that a byte of text costs a small transformer, which was trained on the ids that a tokenizer makes "
+            f"of one part of the text and predicts another. {budget} Near-duplicates are left out of both parts; the "
+            "interval has the errors of documents and of seeds together. Lower is better under this one model."
         ),
     )
 
 
 SPEC: Final = MetricFamily(
     name="transformer",
-    summary="bits per byte of small transformers trained on the ids of each tokenizer, at equal text and equal computing",
+    summary="bits per byte of small transformers trained on the ids of each tokenizer, at equal text and computing",
     model=TransformerBits,
     options=TransformerOptions,
     values=(
@@ -302,8 +302,8 @@ SPEC: Final = MetricFamily(
         _metric(
             _FLOPS,
             "equal computing",
-            "All tokenizers are trained with the same floating-point operations, as many as the one that took fewest: "
-            "read off between the models after a 16th, an eighth, a quarter, a half and all of the text, never beyond them.",
+            "All tokenizers are trained with as many floating-point operations as the one that took fewest: read off "
+            "between the models after a 16th, an eighth, a quarter, a half and all of the text, never beyond them.",
         ),
     ),
 )

@@ -14,7 +14,6 @@ from tokbench.report.charts.svg import Drawing
 from tokbench.report.tables import CellTables
 from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
 
-DEPENDS: Final = "depends on the order"
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 _BETTER: Final = "less is better"
 _DRAWN: Final = 2
@@ -69,13 +68,16 @@ class BitsSection:
         """The text before the chart."""
         study = self.study
         source = "the same corpus" if study.train == study.corpus else study.train
+        words = study.words
+        model = words.model if words else "a small language model"
+        errors = words.errors if words else "hold documents and training text together"
         return (
-            f"Bits that a byte costs a small language model, which learned from {study.training_documents:,} documents "
+            f"Bits that a byte costs {model}, which learned from {study.training_documents:,} documents "
             f"of {source} ({study.training_bytes / 1e6:.2f} MB) as each tokenizer cuts them, and predicts "
             f"{study.scored_documents:,} others ({study.scored_bytes / 1e6:.2f} MB). Left out as near-duplicates: "
             f"{study.training_duplicates:,} and {study.scored_duplicates:,} documents. One tokenizer is called better "
             f"than another only if {_listed(self._deciding)} all say so, by {study.least:g} bits or more and beyond "
-            "two standard errors, which hold documents and training text together."
+            f"two standard errors, which {errors}."
         )
 
     @property
@@ -86,6 +88,8 @@ class BitsSection:
     @property
     def limits(self) -> str:
         """The text about what the numbers do not show."""
+        if self.study.words:
+            return self.study.words.limits
         return (
             "What this does not show: no order is neutral about the size of a vocabulary. A model of low order sees "
             "more text through large tokens, one of high order finds large tokens too rare, so the best size moves "
@@ -156,6 +160,11 @@ def _with_interval(column: Series, name: str) -> str:
     return f"{cell.text}{cell.marks}" + (f" ({cell.interval})" if cell.interval else "")
 
 
+def depends(study: BitsPerByte) -> str:
+    """Return the words for a verdict on which the models disagree."""
+    return f"depends on the {study.words.depends if study.words else 'order'}"
+
+
 def summary(study: BitsPerByte) -> str:
     """Return in a few sentences what the comparisons say.
 
@@ -179,7 +188,7 @@ def summary(study: BitsPerByte) -> str:
     sentences.append(
         f"Of {len(study.comparisons):,} comparisons, {counts['better']:,} name the better one, "
         f"{counts['level']:,} find no difference, {counts['depends']:,} "
-        f"{DEPENDS if counts['depends'] == 1 else DEPENDS.replace('depends', 'depend')}."
+        f"{depends(study) if counts['depends'] == 1 else depends(study).replace('depends', 'depend', 1)}."
     )
     if counts["unknown"]:
         sentences.append(f"{counts['unknown']:,} rest on too few or too uneven documents to say anything.")
@@ -195,14 +204,15 @@ def _judgement(study: BitsPerByte, pair: BitsComparison | None, one: str) -> Jud
     if pair is None:
         return None
     text = _WORDS.get(pair.verdict) or ("better" if pair.tokenizer == one else "worse")
-    return Judgement(text, f"{sentence(pair)}: {_differences(study, pair)}", pair.verdict == "better")
+    return Judgement(text, f"{sentence(study, pair)}: {_differences(study, pair)}", pair.verdict == "better")
 
 
-def sentence(pair: BitsComparison) -> str:
+def sentence(study: BitsPerByte, pair: BitsComparison) -> str:
     """Return a verdict in words.
 
+    >>> study = BitsPerByte(corpus="c", train="c", family="f", metrics=[], models=[], deciding=[], least=0.02)
     >>> pair = BitsComparison(tokenizer="a", other="b", differences=[-0.1], errors=[0.01], verdict="depends")
-    >>> sentence(pair)
+    >>> sentence(study, pair)
     'a or b: which is better depends on the order'
     """
     one, other = pair.tokenizer, pair.other
@@ -212,7 +222,7 @@ def sentence(pair: BitsComparison) -> str:
         return f"{one} and {other} cannot be told apart"
     if pair.verdict == "unknown":
         return f"{one} and {other}: too few or too uneven documents"
-    return f"{one} or {other}: which is better {DEPENDS}"
+    return f"{one} or {other}: which is better {depends(study)}"
 
 
 def _differences(study: BitsPerByte, pair: BitsComparison) -> str:

@@ -32,6 +32,7 @@ import optax
 from numpy.typing import NDArray
 
 from tokbench.contracts.model_metric import Checkpoints, EncodedPart
+from tokbench.errors import InputError
 from tokbench.model.body import LEARNING_RATES, LOGITS_AT_ONCE, SHARES, Body, Point
 from tokbench.model.windows import Windows, batches, documents, filled, scoring_windows, training_windows
 from tokbench.progress import Progress, silent
@@ -426,7 +427,12 @@ def sweep(
 
     Returns:
         bits per byte for each learning rate. The least one is to be taken.
+
+    Raises:
+        InputError: there are fewer than two training documents.
     """
+    if len(training.n_bytes) < 2:  # noqa: PLR2004 - one trains, one is scored
+        raise InputError("a search for the learning rate needs two training documents or more; give one learning rate")
     drawn = np.random.default_rng(seed).permutation(len(training.n_bytes))
     share = max(1, len(drawn) // _SWEEP_SHARE)
     some, others = (documents(training, np.sort(each)) for each in (drawn[:share], drawn[share : 2 * share]))

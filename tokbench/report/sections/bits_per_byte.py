@@ -12,7 +12,7 @@ from tokbench.report.charts.line_profile import ProfileLine, line_profile
 from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.tables import CellTables
-from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
+from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte, ModelTraining
 
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 _BETTER: Final = "less is better"
@@ -36,6 +36,27 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingRow:
+    """How the models of a tokenizer were trained, as a row of a table.
+
+    Attributes:
+        name: the tokenizer.
+        cells: the texts below :data:`TRAINING_COLUMNS`.
+        rates: bits per byte by learning rate on a tenth of the text, in a sentence; empty if the rate was given.
+    """
+
+    name: str
+    cells: Sequence[str]
+    rates: str
+
+
+TRAINING_COLUMNS: Final = (
+    *("learning rate", "parameters", "tokens of a window", "10⁹ operations", "bits per byte of each seed"),
+    *("seconds of all seeds", "memory, MB"),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class BitsSection:
     """The bits per byte of one corpus.
 
@@ -51,6 +72,7 @@ class BitsSection:
         matrix: by row and column, the tokenizer of the row beside that of the column; ``None`` where they are not
             compared.
         legends: the meaning of the marks.
+        trainings: how the models of each tokenizer were trained; empty for n-grams.
     """
 
     study: BitsPerByte
@@ -62,6 +84,17 @@ class BitsSection:
     names: Sequence[str]
     matrix: Sequence[Sequence[Judgement | None]]
     legends: Sequence[str]
+    trainings: Sequence[TrainingRow]
+
+    @property
+    def training_columns(self) -> Sequence[str]:
+        """The heads of the table of trainings."""
+        return TRAINING_COLUMNS
+
+    @property
+    def depends(self) -> str:
+        """The words for a verdict on which the models disagree."""
+        return depends(self.study)
 
     @property
     def explanation(self) -> str:
@@ -110,7 +143,7 @@ def bits_per_byte(tables: CellTables, study: BitsPerByte) -> BitsSection:
     rows = [*blocks.items(), *([("no number", absent)] if absent else [])]
     found = {frozenset((each.tokenizer, each.other)): each for each in study.comparisons}
     compared = [name for name in shown if any(name in pair for pair in found)]
-    styles, charts = _charts(tables, study, columns, shown)
+    styles, charts = _amounts(study, shown) if study.trainings else _charts(tables, study, columns, shown)
     return BitsSection(
         study=study,
         charts=charts,
@@ -121,7 +154,46 @@ def bits_per_byte(tables: CellTables, study: BitsPerByte) -> BitsSection:
         names=compared,
         matrix=[[_judgement(study, found.get(frozenset((one, two))), one) for two in compared] for one in compared],
         legends=legends(column.cells[name] for column in columns for name in [*shown, *absent]),
+        trainings=[_training(name, study.trainings[name]) for name in shown if name in study.trainings],
     )
+
+
+def _training(name: str, training: ModelTraining) -> TrainingRow:
+    tried = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in training.rates.items())
+    return TrainingRow(
+        name,
+        [
+            f"{training.learning_rate:g}",
+            f"{training.parameters:,}",
+            f"{training.window:,}",
+            f"{training.amounts[-1].flops / 1e9:,.0f}",
+            ", ".join(f"{bits:.3f}" for bits in training.seeds),
+            f"{training.seconds:,.0f}",
+            f"{training.memory / 1e6:,.0f}",
+        ],
+        f"bits per byte by learning rate, on a tenth of the text: {tried}" if tried else "",
+    )
+
+
+def _amounts(study: BitsPerByte, names: Sequence[str]) -> tuple[dict[str, int], list[Drawing]]:
+    """Return by tokenizer the number of its colour and dashes, and the chart of bits per byte over amounts of text."""
+    most = max(len(each.amounts) for each in study.trainings.values())
+    lines = {name: study.trainings[name].amounts for name in names if len(study.trainings[name].amounts) == most}
+    styles = {name: number for number, name in enumerate(lines)}
+    if most < _DRAWN:
+        return {}, []
+    places = [f"{each.n_bytes / 1e6:.2g} MB" for each in next(iter(lines.values()))]
+    drawn = [
+        ProfileLine(
+            name,
+            styles[name],
+            [each.bits_per_byte for each in line],
+            [f"{each.bits_per_byte:.3f}" + (f" ± {each.error:.3f}" if each.error else "") for each in line],
+        )
+        for name, line in lines.items()
+    ]
+    title = f"Bits per byte on {study.corpus} by amount of training text"
+    return styles, [line_profile(title, places, drawn, upright=f"bits per byte; {_BETTER}")]
 
 
 def _charts(

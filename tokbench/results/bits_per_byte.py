@@ -32,7 +32,7 @@ class BitsComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelWords:
-    """What the report says of the models of a family.
+    """Sentences of the report about the models of a family.
 
     Attributes:
         model: the model, after "Bits that a byte costs".

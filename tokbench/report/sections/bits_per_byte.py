@@ -37,7 +37,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRow:
-    """How the models of a tokenizer were trained, as a row of a table.
+    """A row of the table that tells how the models of each tokenizer were trained.
 
     Attributes:
         name: the tokenizer.

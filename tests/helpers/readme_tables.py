@@ -32,6 +32,7 @@ from tokbench.config.model import (
     TrainEntry,
 )
 from tokbench.config.suites import shipped_suites
+from tokbench.config.validity import Hypothesis, ValidityStudy
 from tokbench.contracts import tokenizer as protocol
 from tokbench.contracts.metric import Role
 from tokbench.registry import load_registry
@@ -184,7 +185,12 @@ def keys():
 
 
 def study():
-    parts = [("### `vocabulary:`", VocabularyStudy), ("### `model:`", Model)]
+    parts = [
+        ("### `vocabulary:`", VocabularyStudy),
+        ("### `vocabulary: model:`", Model),
+        ("### `validity:`", ValidityStudy),
+        ("### `validity: hypotheses: [{…}]`", Hypothesis),
+    ]
     return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
 
 

@@ -30,8 +30,8 @@ def prose(seed, size):
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """A run over sixty documents: sizes of one BPE, bytes, and a published vocabulary."""
+def path(tmp_path_factory):
+    """The configuration of a run over sixty documents: sizes of one BPE, bytes, and a published vocabulary."""
     folder = tmp_path_factory.mktemp("validity")
     for k in range(60):
         (folder / f"{k:03}.txt").write_text(prose(k, 60), encoding="utf-8")
@@ -59,7 +59,17 @@ report: {{formats: [csv]}}
 """,
         encoding="utf-8",
     )
+    return path
+
+
+@pytest.fixture(scope="module")
+def results(path):
     return tokbench.run(path, workers=0, store=False)
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_same(path, results):
+    assert tokbench.run(path, workers=2, store=False).validity == results.validity
 
 
 def test_classes_hold_tokenizers_that_may_be_compared(results):
@@ -115,7 +125,10 @@ def test_reports_have_sentences_table_charts_and_limits(results):
         assert "What this does not show: a correlation over these tokenizers" in each
         assert "too few: 2 tokenizers" in each
     assert "Over 6 tokenizers (all), " in text
-    assert 'aria-label="compression against bits per byte of order 1, all: rho' in page
+    assert "| rho larger than that of compression |" in text
+    said = [line for line in text.splitlines() if line.startswith("- Over 5 tokenizers (sizes), compression ")]
+    assert said[0].endswith("(exploratory).")
+    assert 'aria-label="compression, all, against bits per byte of order 1: rho' in page
     assert 'id="validity"' not in html.render(Results(name="none"))
 
 

@@ -80,9 +80,9 @@ def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
     below_x, below_y = (np.abs(each).sum((-1, -2)) for each in (weighted_x, weighted_y))
     with np.errstate(divide="ignore", invalid="ignore"):
         tau = above / np.sqrt(below_x[..., :, None] * below_y[..., None, :])
-        once = np.where(counts > 0, 1 / np.where(counts > 0, counts, 1), 0)[..., None, :]
-        across = np.matmul(ranks_x * once, np.swapaxes(ranks_y, -1, -2))
-        square_x, square_y = (ranks_x**2 * once).sum(-1), (ranks_y**2 * once).sum(-1)
+        once = np.maximum(counts, 1)[..., None, :]  # all sums are of whole numbers, and exact in any order
+        across = np.matmul(ranks_x / once, np.swapaxes(ranks_y, -1, -2))
+        square_x, square_y = (ranks_x**2 / once).sum(-1), (ranks_y**2 / once).sum(-1)
         rho = across / np.sqrt(square_x[..., :, None] * square_y[..., None, :])
     return Pair(np.clip(rho, -1, 1), np.clip(tau, -1, 1))
 

@@ -87,6 +87,7 @@ class HypothesisOutcome:
         metric: the metric that predicts.
         model: the metric of bits per byte.
         tokenizer_class: the class of tokenizers.
+        other: the metric whose correlation should be smaller; empty if the claim is about one metric.
         claim: the claim in words, such as ``rho > 0.5``.
         source: who says so; empty if the configuration does not tell.
         value: Spearman's rho, or the difference of two; ``None`` without one.
@@ -102,6 +103,7 @@ class HypothesisOutcome:
     model: str
     tokenizer_class: str
     claim: str
+    other: str = ""
     source: str = ""
     value: float | None = None
     ci_low: float | None = None

@@ -229,7 +229,12 @@ class _Study:
         claim = f"larger than that of {claimed.better_than}" if bound is None else ""
         claim = claim or f"{'>' if claimed.at_most is None else '<'} {bound:g}"
         found = HypothesisOutcome(
-            metric=claimed.metric, model=model, tokenizer_class=claimed.class_, claim=claim, source=claimed.source
+            metric=claimed.metric,
+            model=model,
+            tokenizer_class=claimed.class_,
+            other=claimed.better_than,
+            claim=claim,
+            source=claimed.source,
         )
         value = correlations.rho.get((claimed.metric, model)) if correlations else None
         other = correlations.rho.get((claimed.better_than, model)) if correlations else None

@@ -16,8 +16,9 @@ def validity(report: Report) -> str:
     for view in report.validity:
         heading = f"## Which metric tells beforehand: {markdown_text(view.study.corpus)}, {view.study.family}\n"
         parts += [heading, f"{markdown_text(view.explanation)}\n"]
-        if view.sentences:
-            parts.append("".join(f"- {markdown_text(sentence)}\n" for sentence in view.sentences))
+        said = [*view.sentences, *view.further]
+        if said:
+            parts.append("".join(f"- {markdown_text(sentence)}\n" for sentence in said))
         if view.hypotheses:
             rows = [[*map(markdown_text, row.fields)] for row in view.hypotheses]
             parts.append(markdown_table([*map(markdown_text, view.columns)], rows, (4, 5)))

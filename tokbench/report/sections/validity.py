@@ -16,6 +16,7 @@ from tokbench.results.validity import HypothesisOutcome, RankCorrelation, RankDi
 CLAIMED: Final = "H"
 """The mark of a correlation that stands in a hypothesis."""
 
+_EXPLORATORY: Final = " (exploratory)"
 _MOST_CHARTS: Final = 12
 
 
@@ -69,7 +70,8 @@ class ValiditySection:
     Attributes:
         study: the study.
         models: the names of the models, simplest first.
-        sentences: the findings, each with its interval.
+        sentences: the findings of the first class, each with its interval.
+        further: those of the other classes.
         hypotheses: the hypotheses with their outcomes.
         classes: the correlations by class.
         charts: a metric against bits per byte, those of the hypotheses first.
@@ -78,6 +80,7 @@ class ValiditySection:
     study: Validity
     models: Sequence[str]
     sentences: Sequence[str]
+    further: Sequence[str]
     hypotheses: Sequence[HypothesisView]
     classes: Sequence[ClassView]
     charts: Sequence[Drawing]
@@ -96,7 +99,8 @@ class ValiditySection:
             "positive if the tokenizers that are better by the metric need fewer bits; a metric of which neither "
             f"direction is better counts as it is. Intervals are of 95 %. They hold other {drawn} "
             f"({self.study.draws:,} draws) and other tokenizers (Bonett and Wright 2000). The tooltip and validity.csv "
-            "have the narrower interval for these tokenizers alone, and Kendall's tau."
+            "have the narrower interval for these tokenizers alone, and Kendall's tau. The intervals of sentences and "
+            "tables are not corrected for their number; the p-values of hypotheses are (Holm)."
         )
 
     @property
@@ -123,7 +127,8 @@ def validity(tables: CellTables, study: Validity) -> ValiditySection:
     return ValiditySection(
         study=study,
         models=[names[model] for model in study.models],
-        sentences=list(_sentences(study, words)),
+        sentences=list(_sentences(study, study.classes[:1], words)),
+        further=list(_sentences(study, study.classes[1:], words)),
         hypotheses=[_hypothesis(each, words) for each in study.hypotheses],
         classes=[_class_view(study, each, words, claimed) for each in study.classes],
         charts=list(_charts(tables, study, words)),
@@ -163,7 +168,7 @@ def _with_interval(each: RankCorrelation | RankDifference) -> str:
 def _hypothesis(each: HypothesisOutcome, words: _Words) -> HypothesisView:
     value = "none" if each.value is None else f"{signed(each.value)} {_between(each.ci_low, each.ci_high)}"
     p = "" if each.p_holm is None else f"{each.p_holm:.2g}"
-    claim = f"rho {each.claim}"
+    claim = f"rho larger than that of {words.metric(each.other)}" if each.other else f"rho {each.claim}"
     fields = (words.metric(each.metric), words.metric(each.model), each.tokenizer_class, claim, value, p)
     return HypothesisView((*fields, each.verdict, each.reason or each.source))
 
@@ -205,17 +210,18 @@ def _apart(each: RankCorrelation | RankDifference) -> bool:
     return (each.ci_low or 0.0) > 0 or (each.ci_high or 0.0) < 0
 
 
-def _sentences(study: Validity, words: _Words) -> Iterable[str]:
+def _sentences(study: Validity, classes: Sequence[ValidityClass], words: _Words) -> Iterable[str]:
     """Yield the findings on the metrics of the hypotheses, then the strongest that was found besides."""
     named = list(dict.fromkeys(each.metric for each in study.hypotheses))
-    for each in study.classes:
+    claimed = {(each.tokenizer_class, each.metric) for each in study.hypotheses}
+    for each in classes:
         if each.reason:
             continue
         over = f"Over {len(each.tokenizers)} tokenizers ({each.name})"
         for metric in named:
             found = [c for c in each.correlations if c.metric == metric and c.model in study.deciding]
             if said := _said([c for c in found if c.rho is not None], words):
-                yield f"{over}, {words.metric(metric)} {said}."
+                yield f"{over}, {words.metric(metric)} {said}{_EXPLORATORY * ((each.name, metric) not in claimed)}."
         others = [c for c in each.correlations if c.metric not in {*named, *study.models} and c.model in study.deciding]
         strongest = max((c for c in others if c.rho is not None), key=lambda c: abs(c.rho or 0.0), default=None)
         if strongest and named and _apart(strongest):
@@ -224,7 +230,7 @@ def _sentences(study: Validity, words: _Words) -> Iterable[str]:
                 f"{words.metric(strongest.metric)} with {words.metric(strongest.model)}: rho = "
                 f"{_with_interval(strongest)} (exploratory: picked because it is the strongest)."
             )
-        yield from _compared(each, over, words)
+        yield from _compared(study, each, over, words)
 
 
 def _said(found: Sequence[RankCorrelation], words: _Words) -> str:
@@ -244,15 +250,18 @@ def _said(found: Sequence[RankCorrelation], words: _Words) -> str:
     return "; it ".join(f"{kind} {', '.join(some)}" for kind, some in kinds.items())
 
 
-def _compared(each: ValidityClass, over: str, words: _Words) -> Iterable[str]:
+def _compared(study: Validity, each: ValidityClass, over: str, words: _Words) -> Iterable[str]:
     """Yield the comparisons of two metrics that chance does not explain, and how many there are of the others."""
     apart = [found for found in each.differences if _apart(found)]
+    claimed = {(h.tokenizer_class, h.metric, h.other, h.model) for h in study.hypotheses}
     for found in apart:
         one, other = (found.metric, found.other) if found.difference > 0 else (found.other, found.metric)
         ends = sorted((abs(found.ci_low), abs(found.ci_high)))
+        of_claims = {(each.name, *pair, found.model) for pair in ((one, other), (other, one))} & claimed
+        explored = "" if of_claims else _EXPLORATORY
         yield (
             f"{over}, {words.metric(one)} agrees with {words.metric(found.model)} more than {words.metric(other)} "
-            f"does: by {signed(abs(found.difference))} [{signed(ends[0])}, {signed(ends[1])}]."
+            f"does: by {signed(abs(found.difference))} [{signed(ends[0])}, {signed(ends[1])}]{explored}."
         )
     if each.differences and len(apart) < len(each.differences):
         left = len(each.differences) - len(apart)
@@ -277,6 +286,7 @@ def _charts(tables: CellTables, study: Validity, words: _Words) -> Iterable[Draw
                 points.append(RankPoint(one, x.value, y.value))
         [found] = [c for c in by_class[name].correlations if (c.metric, c.model) == (metric, model)]
         if points:
-            heading = f"{words.metric(model)}, {name}: rho {_with_interval(found)}"
-            title = f"{words.metric(metric)} against bits per byte of {heading}; the numbers are in the tables"
-            yield rank_scatter(title, heading, points, words.metric(metric))
+            heading = f"{words.metric(model)}: rho {_with_interval(found)}"
+            below = f"{words.metric(metric)}, {name}"
+            title = f"{below}, against bits per byte of {heading}; the numbers are in the tables"
+            yield rank_scatter(title, heading, points, below)

@@ -154,6 +154,13 @@ def test_results_are_read_again_and_older_ones_have_no_study(results, tmp_path):
     assert Results.read(path).validity == []
 
 
+def test_a_refused_metric_is_told_once_and_not_again_as_an_unknown_one(write_config):
+    extra = "study: {validity: {hypotheses: [{metric: ratio, predicts: bits_per_byte, at_least: 0}]}}\n"
+    found = problems(write_config(metrics="[fertility: {unit: 7}, bits_per_byte]", extra=extra))
+    assert len(found) == 1
+    assert "unit" in found[0]
+
+
 def test_mistakes_are_told_with_their_places(write_config):
     extra = (
         "study:\n  validity:\n    classes: {sizes: [bites]}\n    hypotheses:\n"

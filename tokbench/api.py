@@ -392,7 +392,7 @@ def _measure_further(
     try:
         if plan.config.study.vocabulary:
             with progress.phase("vocabulary_size"):
-                sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
+                sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool, stored))
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
         with progress.phase("probes"):

@@ -109,7 +109,7 @@ if TYPE_CHECKING:
         token_ends as token_ends,
         unknown_tokens as unknown_tokens, words_of as words_of,
     )
-    from tokbench.model.body import (
+    from tokbench.contracts.body import (
         LEARNING_RATES as LEARNING_RATES, PRESETS as PRESETS, SHARES as SHARES, Body as Body, Point as Point,
         memory_bytes as memory_bytes,
     )
@@ -191,7 +191,7 @@ _NAMES: Final = {
         "count_by_document"
     ),
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
-    "model.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
+    "contracts.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
     "model.transformer": "sweep train_curve window_of",
     "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",

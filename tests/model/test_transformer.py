@@ -14,8 +14,8 @@ pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
+from tokbench.contracts.body import PRESETS, Body
 from tokbench.model import transformer
-from tokbench.model.body import PRESETS, Body
 from tokbench.model.transformer import initial, sweep, train_curve
 
 SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)

@@ -31,9 +31,9 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
+from tokbench.contracts.body import LEARNING_RATES, LOGITS_AT_ONCE, SHARES, Body, Point
 from tokbench.contracts.model_metric import Checkpoints, EncodedPart
 from tokbench.errors import InputError
-from tokbench.model.body import LEARNING_RATES, LOGITS_AT_ONCE, SHARES, Body, Point
 from tokbench.model.windows import Windows, batches, documents, filled, scoring_windows, training_windows
 from tokbench.progress import Progress, silent
 

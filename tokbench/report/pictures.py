@@ -156,6 +156,10 @@ def _size_charts(report: Report) -> Iterator[Picture]:
     section = report.vocabulary_size
     if not section:
         return
+    if section.measured:
+        for place, drawing in section.measured.charts.items():
+            headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
+            yield Picture(f"measured-sizes-{place}", drawing, tuple(section.measured.keys), headings)
     lines = tuple((line.line, key) for line, key in section.keys)
     for corpus in section.corpora:
         small = f"{corpus.name}: bytes per token", "by vocabulary size"

@@ -136,9 +136,9 @@ class FitModels(Job):
         attempt(loaded.warm_up)  # what fails here fails again where it is encoded
         training, scored = list(context.texts(_TRAINING)), list(context.texts(_SCORED))
         with doing(ENCODING, place=place):
-            learned, predicted = (_encoded(loaded.tokenizer, texts) for texts in (training, scored))
+            learned, predicted = (encoded_part(loaded.tokenizer, texts) for texts in (training, scored))
         with doing(DECODING, place=place):
-            lost = _lost(loaded.tokenizer, scored, predicted.encoded)
+            lost = lost_documents(loaded.tokenizer, scored, predicted.encoded)
         if lost:
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
@@ -150,13 +150,14 @@ class FitModels(Job):
         )
 
 
-def _encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
+def encoded_part(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
+    """Return documents as a tokenizer encodes them."""
     encoded = encode_batch(tokenizer, texts)
     check_encoded(encoded, len(texts), vocab_size_of(tokenizer))
     return EncodedPart(encoded, np.array([len(text.encode()) for text in texts], dtype=np.int64))
 
 
-def _lost(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded) -> tuple[int, ...]:
+def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded) -> tuple[int, ...]:
     """Return the numbers of the documents that do not come back, or have an unknown token."""
     lost = np.array([back != text for back, text in zip(decode_batch(tokenizer, encoded), texts, strict=True)])
     unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None

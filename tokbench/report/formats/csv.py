@@ -36,6 +36,11 @@ VALIDITY_COLUMNS = (
     "tau", "tau_low", "tau_high", "reason", "hypothesis",
 )  # fmt: skip
 
+SIZE_COLUMNS = (
+    "line", "body", "vocab_size", "seed", "share", "n_bytes", "bits_per_byte", "tokens", "flops",
+    "learning_rate", "seconds",
+)  # fmt: skip
+
 
 def results_csv(results: Results) -> str:
     """Return the cells as a tidy table with the columns :data:`~tokbench.results.cells.COLUMNS`."""
@@ -133,6 +138,13 @@ def validity_csv(results: Results) -> str:
     return table_text(VALIDITY_COLUMNS, rows)
 
 
+def sizes_csv(results: Results) -> str:
+    """Return every training of the measured sizes."""
+    found = results.vocabulary_size.measured if results.vocabulary_size else None
+    trained = found.trained if found else []
+    return table_text(SIZE_COLUMNS, ([getattr(each, name) for name in SIZE_COLUMNS] for each in trained))
+
+
 def _matrix_rows(results: Results, of: str) -> Iterator[list[Any]]:
     for matrix in results.matrices:
         for row, name in enumerate(matrix.names) if matrix.of == of else ():
@@ -178,4 +190,10 @@ VALIDITY = ReporterSpec(
     summary="rank correlations of metrics with bits per byte, in one tidy table",
     filename="validity.csv",
     render=validity_csv,
+)
+SIZES = ReporterSpec(
+    name="sizes",
+    summary="bits per byte at several vocabulary sizes, one row for each training and amount",
+    filename="sizes.csv",
+    render=sizes_csv,
 )

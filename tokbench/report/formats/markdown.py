@@ -18,7 +18,7 @@ from tokbench.plugin import (
     visible,
 )
 from tokbench.report.formats.bits_markdown import bits_per_byte
-from tokbench.report.formats.sizes_markdown import without_tokenizer
+from tokbench.report.formats.sizes_markdown import measured_sizes, without_tokenizer
 from tokbench.report.formats.validity_markdown import validity
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _vocabulary_size(report: Report) -> str:
     reasons = [": ".join(_row(line.line, line.reason)) for line, _ in section.keys if line.reason]
     if reasons:
         parts.append("Known only at sizes of their own:\n\n" + "".join(f"- {each}\n" for each in reasons))
-    parts += without_tokenizer(report)
+    parts += [*measured_sizes(report), *without_tokenizer(report)]
     return "\n".join(parts)
 
 

@@ -29,7 +29,7 @@ class BindingProblem(NamedTuple):
 
 def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
     """Yield everything that is wrong with the bindings of a plan whose tokenizers and metrics are known."""
-    found = [*_unknown(plan.config), *_weights(plan.config), *_of_families(plan)]
+    found = [*_unknown(plan.config), *_weights(plan.config), *_measured(plan.config), *_of_families(plan)]
     yield from found
     # What follows would be told a second time, of names that do not exist or corpora that cannot be read.
     if not found and len(plan.corpora) == len(plan.config.named):
@@ -62,6 +62,23 @@ def _weights(config: Config) -> Iterator[BindingProblem]:
             yield BindingProblem(path, f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
         elif not _evaluated(config, name):
             yield BindingProblem(path, _NOT_EVALUATED.format(name))
+
+
+def _measured(config: Config) -> Iterator[BindingProblem]:
+    """Yield names in the measured sizes of a study that are of no corpus or tokenizer."""
+    measured = config.study.vocabulary.measured if config.study.vocabulary else None
+    if measured is None:
+        return
+    path = ("study", "vocabulary", "measured")
+    for key, name in (("corpus", measured.corpus), ("train", measured.train)):
+        if name and name not in config.named:
+            yield BindingProblem((*path, key), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
+    if measured.corpus in config.named and not _evaluated(config, measured.corpus):
+        yield BindingProblem((*path, "corpus"), _NOT_EVALUATED.format(measured.corpus))
+    for k, name in enumerate(measured.tokenizers):
+        if name not in config.tokenizers:
+            hint = did_you_mean(name, config.tokenizers)
+            yield BindingProblem((*path, "tokenizers", k), f"unknown tokenizer {name!r}; {hint}")
 
 
 def _of_families(plan: Plan) -> Iterator[BindingProblem]:

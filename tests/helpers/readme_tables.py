@@ -32,6 +32,7 @@ from tokbench.config.model import (
     TrainEntry,
 )
 from tokbench.config.suites import shipped_suites
+from tokbench.config.validity import Hypothesis, ValidityStudy
 from tokbench.contracts import tokenizer as protocol
 from tokbench.contracts.metric import Role
 from tokbench.registry import load_registry
@@ -188,9 +189,11 @@ def keys():
 def study():
     parts = [
         ("### `vocabulary:`", VocabularyStudy),
-        ("### `model:`", Model),
-        ("### `measured:`", MeasuredStudy),
+        ("### `vocabulary: model:`", Model),
+        ("### `vocabulary: measured:`", MeasuredStudy),
         ("### A body of `bodies:`", BodyShape),
+        ("### `validity:`", ValidityStudy),
+        ("### `validity: hypotheses: [{…}]`", Hypothesis),
     ]
     return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
 

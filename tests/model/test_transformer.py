@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tokbench.contracts.model_metric import EncodedPart
 from tokbench.contracts.tokenizer import Encoded
+from tokbench.errors import InputError
 from tokbench.model.windows import scoring_windows, training_windows
 
 pytest.importorskip("jax")
@@ -95,7 +96,7 @@ def test_gradients_in_parts_are_those_of_the_plain_loss(monkeypatch):
 
     expected = transformer.jax.value_and_grad(plain, (0, 1))(hidden, table)
     for at_once in (1 << 22, 22):  # all at once; two tokens at a time
-        monkeypatch.setattr(transformer, "_LOGITS_AT_ONCE", at_once)
+        monkeypatch.setattr(transformer, "LOGITS_AT_ONCE", at_once)
         found = transformer.jax.value_and_grad(transformer._sum_of_nats, (0, 1))(hidden, table, targets)
         for ours, theirs in zip(transformer.jax.tree.leaves(found), transformer.jax.tree.leaves(expected), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
@@ -166,6 +167,11 @@ def test_a_sweep_tries_every_rate_on_a_tenth_and_keeps_what_it_found(monkeypatch
 def test_an_id_that_the_tokenizer_cannot_emit_is_refused():
     with pytest.raises(ValueError, match="with ids below 9"):
         train_curve(part([[9]]), part([[1]]), 9, SMALL, learning_rate=0.01, seed=0)
+
+
+def test_one_document_cannot_be_searched_for_a_learning_rate():
+    with pytest.raises(InputError, match="two training documents or more; give one learning rate"):
+        sweep(part([[1, 2, 3]]), 9, SMALL, seed=0)
 
 
 @pytest.mark.slow

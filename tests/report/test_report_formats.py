@@ -58,6 +58,7 @@ def test_the_formats_register_themselves():
         "pairs": "pairs.csv",
         "agreement": "agreement.csv",
         "overlap": "overlap.csv",
+        "validity": "validity.csv",
         "pytest_benchmark": "pytest-benchmark.json",
         "asv": "asv.json",
         "asv_benchmarks": "asv-benchmarks.json",

@@ -1,14 +1,23 @@
-"""The bodies of the small transformer: all of it but the table of embeddings. Nothing here needs JAX."""
+"""The sizes of small transformers, and what training them costs. JAX is not needed here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 LEARNING_RATES: Final = (2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)
 """The learning rates of a sweep."""
+
+SHARES: Final = (0.0625, 0.125, 0.25, 0.5, 1.0)
+"""The shares of the training text after which a model is scored."""
+
+LOGITS_AT_ONCE: Final = 1 << 22
+"""Logits that are held at a time: 16 MB. More tokens are scored in parts."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +74,34 @@ PRESETS: Final[Mapping[str, Body]] = MappingProxyType(
         "gpu": Body(width=512, layers=12, heads=8, context_bytes=4096, step_bytes=131072),
     }
 )
+
+
+class Point(NamedTuple):
+    """A model after some of the training text.
+
+    Attributes:
+        n_bytes: UTF-8 bytes of the documents that it has learned from.
+        tokens: how many tokens it has predicted meanwhile, EOS included.
+        flops: floating-point operations of its training, see :meth:`Body.flops`.
+        seconds: of wall time that this process spent on it: the training so far, and the cooling down.
+        bits: float64[d], the bits that each scored document costs, EOS included.
+    """
+
+    n_bytes: int
+    tokens: int
+    flops: int
+    seconds: float
+    bits: NDArray[np.float64]
+
+
+def memory_bytes(n_ids: int, body: Body, window: int) -> int:
+    """Return about how many bytes a training takes: parameters, gradients, two moments, a copy, activations and logits.
+
+    >>> memory_bytes(4096, PRESETS["tiny"], 64) // 10**6
+    73
+    """
+    parameters = (n_ids + 2) * body.width + body.parameters
+    tokens = body.windows * window
+    activations = tokens * (body.layers * (16 * body.width + 3 * body.heads * window) + 4 * body.width)
+    logits = min(tokens * (n_ids + 1), LOGITS_AT_ONCE)
+    return 4 * (7 * parameters + activations + 3 * logits)

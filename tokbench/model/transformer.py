@@ -21,7 +21,7 @@ from __future__ import annotations
 import io
 import math
 import time
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -31,19 +31,14 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from tokbench.contracts.body import LEARNING_RATES, Body
-from tokbench.contracts.model_metric import EncodedPart
+from tokbench.contracts.body import LEARNING_RATES, LOGITS_AT_ONCE, SHARES, Body, Point
+from tokbench.contracts.model_metric import Checkpoints, EncodedPart
+from tokbench.errors import InputError
 from tokbench.model.windows import Windows, batches, documents, filled, scoring_windows, training_windows
 from tokbench.progress import Progress, silent
 
-SHARES: Final = (0.125, 0.25, 0.5, 1.0)
-"""The shares of the training text after which a model is scored."""
-
 _SWEEP_SHARE: Final = 10
 """A sweep trains on one in so many documents, and scores another one in so many."""
-
-_LOGITS_AT_ONCE: Final = 1 << 22
-"""Logits that are held at a time: 16 MB. More tokens are scored in parts."""
 
 _WEIGHT_DECAY: Final = 0.1
 _WARM_UP: Final = 0.05
@@ -52,24 +47,6 @@ _CHECKPOINT_SECONDS: Final = 30.0
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Point(NamedTuple):
-    """A model after some of the training text.
-
-    Attributes:
-        n_bytes: UTF-8 bytes of the documents that it has learned from.
-        tokens: how many tokens it has predicted meanwhile, EOS included.
-        flops: floating-point operations of its training, see :meth:`Body.flops`.
-        seconds: of wall time that this process spent on it: the training so far, and the cooling down.
-        bits: float64[d], the bits that each scored document costs, EOS included.
-    """
-
-    n_bytes: int
-    tokens: int
-    flops: int
-    seconds: float
-    bits: Floats
 
 
 def window_of(part: EncodedPart, context_bytes: int) -> int:
@@ -81,19 +58,6 @@ def window_of(part: EncodedPart, context_bytes: int) -> int:
     64
     """
     return max(2, round(context_bytes * len(part.encoded.ids) / max(int(part.n_bytes.sum()), 1)))
-
-
-def memory_bytes(n_ids: int, body: Body, window: int) -> int:
-    """Return about how many bytes a training takes: parameters, gradients, two moments, a copy, activations and logits.
-
-    >>> memory_bytes(4096, Body(64, 2, 2, 256, 4096), 64) // 10**6
-    73
-    """
-    parameters = (n_ids + 2) * body.width + body.parameters
-    tokens = body.windows * window
-    activations = tokens * (body.layers * (16 * body.width + 3 * body.heads * window) + 4 * body.width)
-    logits = min(tokens * (n_ids + 1), _LOGITS_AT_ONCE)
-    return 4 * (7 * parameters + activations + 3 * logits)
 
 
 Parameters = dict[str, Any]
@@ -173,7 +137,7 @@ def _parts(tokens: int, n_outputs: int) -> int:
     >>> _parts(1024, 4097), _parts(1024, 200_001)
     (2, 49)
     """
-    return -(-tokens * n_outputs // _LOGITS_AT_ONCE)
+    return -(-tokens * n_outputs // LOGITS_AT_ONCE)
 
 
 @jax.custom_vjp
@@ -254,7 +218,7 @@ def train_curve(
     learning_rate: float,
     seed: int,
     shares: Sequence[float] = SHARES,
-    saved: MutableMapping[str, bytes] | None = None,
+    saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> list[Point]:
     """Train on documents, and score models of several amounts of them.
@@ -299,7 +263,7 @@ class _Training:
         body: Body,
         learning_rate: float,
         seed: int,
-        saved: MutableMapping[str, bytes],
+        saved: Checkpoints,
         progress: Progress,
     ) -> None:
         self._training = training
@@ -337,7 +301,7 @@ class _Training:
                 flops = self._body.flops(tokens, self._window, self._n_ids)
                 self._saved[name] = _packed(Point(n_bytes, tokens, flops, self._seconds(), bits)._asdict())
             found.append(_point(self._saved[name]))
-        self._saved.pop(self._name, None)
+        self._saved.pop(self._name, b"")
         return found
 
     def _rate(self, step: int) -> float:
@@ -447,7 +411,7 @@ def sweep(
     *,
     seed: int,
     rates: Sequence[float] = LEARNING_RATES,
-    saved: MutableMapping[str, bytes] | None = None,
+    saved: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> dict[float, float]:
     """Try learning rates on a tenth of the training documents, and score another tenth of them.
@@ -463,7 +427,12 @@ def sweep(
 
     Returns:
         bits per byte for each learning rate. The least one is to be taken.
+
+    Raises:
+        InputError: there are fewer than two training documents.
     """
+    if len(training.n_bytes) < 2:  # noqa: PLR2004 - one trains, one is scored
+        raise InputError("a search for the learning rate needs two training documents or more; give one learning rate")
     drawn = np.random.default_rng(seed).permutation(len(training.n_bytes))
     share = max(1, len(drawn) // _SWEEP_SHARE)
     some, others = (documents(training, np.sort(each)) for each in (drawn[:share], drawn[share : 2 * share]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 from tokbench.plugin import Adaptation, BackendError, TrainProgress, silent
@@ -27,6 +26,8 @@ class RuledTokenizer(BPETokenizer):
         training: how it was trained, for the artefact.
     """
 
+    python_only = True
+
     rule: ClassVar[str]
     """The name of the rule, in messages."""
 
@@ -45,25 +46,15 @@ class RuledTokenizer(BPETokenizer):
     ) -> None:
         self.learned = learned
         super().__init__(vocabulary, pattern, special_tokens, engine=engine, training=training)
-        self._before_bulk = -1  # there is no engine for batches
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what it was made from, without the caches."""
         made = partial(type(self), engine=self.engine, training=self.training)
         return made, (self.learned, self.pattern, self.special_tokens)
 
-    def warm_up(self) -> None:
-        """Do nothing: there is no other engine to get ready."""
-
-    def export(self, name: str, path: Path, /) -> None:
-        """Refuse the formats of other programs.
-
-        Raises:
-            BackendError: always; it says why.
-        """
-        raise BackendError(
-            f"{path}: a vocabulary of {self.rule} cannot be written as {name}: {self.no_format}; save it as "
-            f"{self.file_suffix}"
+    def _not_written_as(self, name: str) -> str:
+        return (
+            f"a vocabulary of {self.rule} cannot be written as {name}: {self.no_format}; save it as {self.file_suffix}"
         )
 
     def adapt(

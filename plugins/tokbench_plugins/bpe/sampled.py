@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
 from pydantic import Field
 
 from tokbench import plugin
-from tokbench.plugin import BackendError
 from tokbench_plugins.bpe.artefact import TrainingRecord
 from tokbench_plugins.bpe.engines import Engine
 from tokbench_plugins.bpe.fast.sample import SEEDS, Sampler, Sampling
@@ -63,6 +61,8 @@ class SampledBPE(BPETokenizer):
     [104, 105, 111, 104, 105]
     """
 
+    python_only = True
+
     def __init__(
         self,
         vocabulary: Vocabulary | Iterable[Pair],
@@ -73,10 +73,11 @@ class SampledBPE(BPETokenizer):
         engine: Engine = "auto",
         training: TrainingRecord | None = None,
     ) -> None:
-        super().__init__(vocabulary, pattern, special_tokens, engine=engine, training=training)
         self.sampling = sampling
-        self._encoder = Sampler(self.vocabulary, self.pattern, sampling)
-        self._before_bulk = -1  # no engine for batches samples
+        super().__init__(vocabulary, pattern, special_tokens, engine=engine, training=training)
+
+    def _new_encoder(self, pattern: str | None) -> Sampler:
+        return Sampler(self.vocabulary, pattern, self.sampling)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -104,17 +105,9 @@ class SampledBPE(BPETokenizer):
         """
         raise NoMergesError("its ids are sampled, so those of a smaller vocabulary do not follow from them")
 
-    def warm_up(self) -> None:
-        """Do nothing: there is no engine for batches."""
-
-    def export(self, name: str, path: Path, /) -> None:
-        """Refuse: no format holds the sampling.
-
-        Raises:
-            BackendError: always.
-        """
-        raise BackendError(
-            f"{path}: the format {name!r} cannot hold sampling ({self.sampling.described}); export the same tokenizer "
+    def _not_written_as(self, name: str) -> str:
+        return (
+            f"the format {name!r} cannot hold sampling ({self.sampling.described}); export the same tokenizer "
             "without dropout and stochastok"
         )
 

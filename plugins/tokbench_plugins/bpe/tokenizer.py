@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from tokbench.plugin import Adaptation, BackendError, Encoded, TrainProgress, silent
 from tokbench_plugins.bpe.adaptation.adapt import adapt
@@ -73,6 +73,8 @@ class BPETokenizer(EncodesAroundSpecial):
     lossless = True
     thread_safe = True
     sampling = Sampling()
+    python_only: ClassVar[bool] = False
+    """True for a class whose encoder has no other engine for batches."""
 
     def __init__(
         self,
@@ -101,7 +103,7 @@ class BPETokenizer(EncodesAroundSpecial):
         self._decoder = Decoder(tokens, compiled=engine not in _SLOW)
         self._bulk: BulkEncoder | None = None
         # Characters that are encoded in Python before the engine for batches is loaded; below 0: it never is.
-        self._before_bulk = -1 if engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
+        self._before_bulk = -1 if self.python_only or engine in _SLOW else _WORTH_BULK if engine == "auto" else 0
 
     @classmethod
     def from_ranks(
@@ -227,7 +229,7 @@ class BPETokenizer(EncodesAroundSpecial):
 
     def warm_up(self) -> None:
         """Get the engine for batches ready now, if this tokenizer may use another than Python."""
-        if self._bulk is None and self.engine not in _SLOW:
+        if self._bulk is None and not self.python_only and self.engine not in _SLOW:
             self._bulk = bulk_encoder(self.engine, self.vocabulary, self.pattern)
         self._before_bulk = -1
 
@@ -272,7 +274,14 @@ class BPETokenizer(EncodesAroundSpecial):
             BackendError: the format cannot hold it; the message says what and why.
             OSError: a file cannot be written.
         """
+        if reason := self._not_written_as(name):
+            raise BackendError(f"{path}: {reason}")
         from tokbench_plugins.bpe.formats import EXPORTS, Parts
 
         _, write = EXPORTS[name]
         write(path, Parts(self.vocabulary, self.pattern, self.special_tokens))
+
+    def _not_written_as(self, name: str) -> str:
+        """Return the reason why formats of other programs cannot hold the tokenizer, or an empty string."""
+        del name
+        return ""

@@ -90,35 +90,38 @@ def train_by_options(
     """Train with the trainer that the options name; special tokens come on top of ``vocab_size``."""
     parity = ParityTraining.of(options)
     digest = CorpusDigest(documents)
-    common: dict[str, Any] = {"tie": options.tie, "engine": options.engine}
-    made: dict[str, Any] = {"engine": options.engine}
+
+    def record(rule: dict[str, Any] | None = None) -> TrainingRecord:  # after training, when the digest has seen all
+        return TrainingRecord(vocab_size, options.tie, digest.corpus, rule=rule)
+
     if options.picky is not None:
         learned = _train_picky(digest, vocab_size, options, progress, pattern)
-        made["training"] = TrainingRecord(vocab_size, options.tie, digest.corpus)
-        return PickyTokenizer(learned, pattern, _special(options, len(learned.final_ids)), **made)
+        special = _special(options, len(learned.final_ids))
+        return PickyTokenizer(learned, pattern, special, engine=options.engine, training=record())
     if options.superwords == "boundless":
-        across = train_boundless(digest, vocab_size, pattern, **common, progress=progress)
-        made["training"] = TrainingRecord(vocab_size, options.tie, digest.corpus)
-        return BoundlessTokenizer(across, pattern, _special(options, FIRST_MERGE + len(across.merges)), **made)
+        across = train_boundless(digest, vocab_size, pattern, tie=options.tie, engine=options.engine, progress=progress)
+        special = _special(options, FIRST_MERGE + len(across.merges))
+        return BoundlessTokenizer(across, pattern, special, engine=options.engine, training=record())
     if options.superwords == "superbpe":
-        rule = {
-            "name": "superbpe",
-            "pattern": resolve_pattern(pattern),
-            "stage_one": size_of_stage_one(options.stage_one, vocab_size),
-            "most_words": options.most_words,
-        }
+        stage_one = size_of_stage_one(options.stage_one, vocab_size)
         merges = train_superbpe(
             digest,
             vocab_size,
             pattern,
-            size_of_stage_one(options.stage_one, vocab_size),
+            stage_one,
             most_words=options.most_words,
-            **common,
+            tie=options.tie,
+            engine=options.engine,
             processes=options.processes,
             progress=progress,
         )
-        made["training"] = TrainingRecord(vocab_size, options.tie, digest.corpus, rule=rule)
-        make = made_with(options.sampling, options.engine, made["training"])
+        rule = {
+            "name": "superbpe",
+            "pattern": resolve_pattern(pattern),
+            "stage_one": stage_one,
+            "most_words": options.most_words,
+        }
+        make = made_with(options.sampling, options.engine, record(rule))
         return make(merges, STAGE_TWO, _special(options, FIRST_MERGE + len(merges)))
     return train_tokenizer(documents, vocab_size, options, progress, pattern, parity)
 

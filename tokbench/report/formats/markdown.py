@@ -19,6 +19,7 @@ from tokbench.plugin import (
 )
 from tokbench.report.formats.bits_markdown import bits_per_byte
 from tokbench.report.formats.sizes_markdown import measured_sizes, without_tokenizer
+from tokbench.report.formats.validity_markdown import validity
 
 if TYPE_CHECKING:
     from tokbench.plugin import DisplayCell, Report, Results, SegmentationView
@@ -67,6 +68,7 @@ def render(results: Results) -> str:
         _pairs(report),
         _matrices(report),
         bits_per_byte(report),
+        validity(report),
         _vocabulary_size(report),
         *_speed(report),
         _same_ids(report),

@@ -6,6 +6,12 @@ that the merge took: IoS = times merged / occurrences before. If it reaches the 
 is left of it is split into tokens that exist. A single byte is never removed. A removed token may be made again.
 
 Training is a list of *events*, merges and removals, in order. Encoding repeats them in this order.
+
+Training ends at every threshold, though tokens come and go. Write down how many tokens of each length the text has,
+the longest length first. A merge makes at least one token of length a + b out of tokens of the lengths a and b, and the
+removals after it replace tokens of these two lengths by shorter ones. So the first number that changes is that of
+length a + b, and it grows. The lists grow in the order of a dictionary, no list comes twice, and the text has finitely
+many.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from collections import Counter
 from importlib import resources
 
 import pytest
@@ -16,7 +17,7 @@ from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.bpe.patterns import Splitter
-from tokbench_plugins.bpe.picky.literal_picky import Event, encode_picky_literally, train_picky_literally
+from tokbench_plugins.bpe.picky.literal_picky import Event, encode_picky_literally, replay, train_picky_literally
 from tokbench_plugins.bpe.picky.picky_tokenizer import PickyEvents, PickyTokenizer
 from tokbench_plugins.bpe.picky.train_picky import train_picky
 from tokbench_plugins.regex_bpe import SPEC
@@ -53,6 +54,27 @@ def test_without_a_removal_it_is_plain_bpe(documents, tie):
     """No share is above 1. A pair of equal halves takes two of each, so that it never reaches 1 either."""
     events = train_picky(count_chunks(documents, "gpt4"), 266, 1.01, tie)
     assert [event.before for event in events] == train_literally(chunks_of(documents), 266, tie)
+
+
+@given(texts, st.sampled_from([0.0, 0.01, 0.2]) | st.floats(0.5, 1.0), ties)
+def test_training_ends_at_every_threshold(documents, threshold, tie):
+    """More tokens are asked for than the text has: only a text without pairs ends it, and each merge is a step there.
+
+    Thresholds below those that the option allows remove both halves after every merge.
+    """
+    events = train_picky(count_chunks(documents, "gpt4"), 10_000, threshold, tie)
+    sequences = [list(chunk) for chunk in chunks_of(documents)]
+    tokens = PickyEvents(events, threshold).tokens
+    longest = max(map(len, sequences), default=0)
+    before = [0] * longest
+    for number, event in enumerate(events):
+        sequences = [replay(each, event) for each in sequences]
+        if number + 1 == len(events) or events[number + 1].is_merge:  # a merge with its removals is done
+            lengths = Counter(len(tokens[token]) for each in sequences for token in each)
+            now = [lengths[length] for length in range(longest, 0, -1)]
+            assert now > before
+            before = now
+    assert all(len(each) == 1 for each in sequences)
 
 
 def test_a_long_chunk_is_encoded_in_near_linear_time():

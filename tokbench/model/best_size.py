@@ -21,7 +21,7 @@ from tokbench.metrics.jackknife import Lengths
 from tokbench.model.scored_bits import LEAST_DIFFERENCE
 
 DRAWS: Final = 2_000
-"""How often documents and seeds are drawn."""
+"""Draws of documents and seeds."""
 
 _ENDS: Final = (0.025, 0.975)
 _ERRORS: Final = 2.0

@@ -14,6 +14,7 @@ from tokbench.results import (
     bits_per_byte,
     blocks,
     cells,
+    measured_sizes,
     metric_curves,
     probes,
     segmentation,
@@ -24,7 +25,17 @@ from tokbench.results.model import SCHEMA, Results
 
 Json = dict[str, Any]
 
-_MODULES: Final = (bits_per_byte, blocks, cells, metric_curves, probes, segmentation, validity, vocabulary_size)
+_MODULES: Final = (
+    bits_per_byte,
+    blocks,
+    cells,
+    metric_curves,
+    probes,
+    segmentation,
+    validity,
+    measured_sizes,
+    vocabulary_size,
+)
 
 _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
 """The names at the beginning of an entry under ``Attributes:``."""

@@ -11,7 +11,7 @@ from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_profile
 from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.number_format import byte_size
-from tokbench.results.vocabulary_size import BestMeasuredSize, MeasuredSizes, SizeMove
+from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove
 
 TABLE_HEAD: Final = (
     "line", "body", "equal", "amount", "best size", "95 % interval", "level with it", "bits/byte", "by the law"
@@ -62,12 +62,12 @@ class MeasuredSizeSection:
 
     @property
     def limits(self) -> str:
-        """What the numbers do not show."""
+        """The limits of the numbers, in sentences."""
         return _LIMITS
 
     @cached_property
     def sentences(self) -> list[str]:
-        """How the best size moves, beside the law."""
+        """The ways that the best size goes, beside the law."""
         return [_moved(each) for each in self.found.moves]
 
     @cached_property

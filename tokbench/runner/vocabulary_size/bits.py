@@ -18,13 +18,8 @@ from tokbench.errors import InputError
 from tokbench.failures import Failure, attempt, doing
 from tokbench.model.best_size import SizeBits, at_flops, best_size, move
 from tokbench.results.cells import trained_on
-from tokbench.results.vocabulary_size import (
-    BestMeasuredSize,
-    MeasuredSizes,
-    SizeMove,
-    TrainedSize,
-    VocabularySizes,
-)
+from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize
+from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.fit_models import LostText, encoded_part, lost_documents
 from tokbench.runner.model_texts import TextParts, text_parts
 from tokbench.runner.plan import Plan

@@ -86,8 +86,8 @@ class _Told:
         if self._taken:
             yield f"Take {_name(self._taken)}: {self._taken.compression_ratio:.3f} bytes per token {self._over()}."
             yield from self._rule(self._taken)
-        yield from self._ground()
         yield from self._other_bases()
+        yield from self._ground()
         if self._taken:
             yield from self._rare(self._taken)
         elif self._study.measured and self._study.measured.best:

@@ -1,9 +1,14 @@
 """The family transformer: the reading-off at equal computing, the verdicts, and its options."""
 
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
+import tokbench
 from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.contracts.model_metric import EncodedPart, ModelStates, ModelTask
 from tokbench.contracts.tokenizer import Encoded
@@ -124,3 +129,41 @@ def test_ids_that_are_not_all_below_their_number_give_the_same_models():
         return TransformerBits(options).fit(ModelTask(*parts, 5, {}), silent)
 
     assert (fitted(1000).bits == fitted(0).bits).all()
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_from_its_trainings(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    for k in range(60):
+        words = [f"{chr(97 + n % 26)}{'aeiou'[n % 5]}" for n in np.minimum(rng.zipf(1.5, 80), 200)]
+        (tmp_path / f"{k:02}.txt").write_text(" ".join(words), encoding="utf-8")
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        """
+schema: tokbench/1
+name: killed
+corpora: {c: {source: text, path: "*.txt", holdout: 0.4}}
+tokenizers: {bytes: {backend: utf8_bytes}}
+metrics:
+  - transformer: {width: 8, layers: 1, heads: 1, context_bytes: 32, step_bytes: 256, rates: [0.02, 0.04], seeds: 2}
+show: {documents: 0}
+report: {formats: [csv]}
+""",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
+    whole = tokbench.run(path, workers=0, store=False, output=tmp_path / "whole")
+    command = [sys.executable, "-m", "tokbench", "run", str(path), "-o", str(tmp_path / "killed")]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    kept = tmp_path / "store" / "model checkpoint"
+    while len(found := [file for file in kept.glob("*/*") if not file.name.startswith(".")]) < 4:
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.kill()
+    child.wait()
+    files = {file: file.stat().st_ino for file in found}
+    again = tokbench.run(path, workers=0, output=tmp_path / "again")
+    assert [(cell.metric, cell.value) for cell in again.cells] == [(cell.metric, cell.value) for cell in whole.cells]
+    assert {file: file.stat().st_ino for file in files} == files  # what was kept was not made again
+    assert len(list(kept.glob("*/*"))) > len(files)

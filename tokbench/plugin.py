@@ -119,6 +119,7 @@ if TYPE_CHECKING:
         bits_verdict as bits_verdict, compare_bits as compare_bits,
     )
     from tokbench.model.transformer import sweep as sweep, train_curve as train_curve, window_of as window_of
+    from tokbench.model.windows import renumbered as renumbered
     from tokbench.progress import Progress as Progress, silent as silent
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
     from tokbench.report.escaping import (
@@ -194,6 +195,7 @@ _NAMES: Final = {
     "contracts.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
     "model.transformer": "sweep train_curve window_of",
+    "model.windows": "renumbered",
     "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",
     "corpus.shards": "BUCKETS Shard",
     "corpus.words.find": "Spans",

@@ -5,7 +5,9 @@ import pytest
 from pydantic import ValidationError
 
 from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.contracts.model_metric import ModelStates
+from tokbench.contracts.model_metric import EncodedPart, ModelStates, ModelTask
+from tokbench.contracts.tokenizer import Encoded
+from tokbench.progress import silent
 
 pytest.importorskip("jax")
 
@@ -106,3 +108,19 @@ def test_missing_jax_is_said_when_options_are_read(monkeypatch):
     monkeypatch.setattr("tokbench.metrics.families.transformer.find_spec", lambda name: None)
     with pytest.raises(ValidationError, match=r"pip install 'tokbench\[lm\]'"):
         TransformerOptions()
+
+
+@pytest.mark.slow
+def test_ids_that_are_not_all_below_their_number_give_the_same_models():
+    """A tokenizer with special tokens has ids that no text gives, so that others lie above the number of its ids."""
+
+    def fitted(shift):
+        rng = np.random.default_rng(0)
+        texts = [rng.integers(0, 5, 400).astype(np.uint32) + np.uint32(shift) for _ in range(2)]
+        parts = [EncodedPart(Encoded(ids, np.arange(0, 401, 20)), np.full(20, 20)) for ids in texts]
+        options = TransformerOptions(
+            width=4, layers=1, heads=1, context_bytes=16, step_bytes=128, seeds=2, rates=[0.01, 0.02]
+        )
+        return TransformerBits(options).fit(ModelTask(*parts, 5, {}), silent)
+
+    assert (fitted(1000).bits == fitted(0).bits).all()

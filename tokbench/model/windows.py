@@ -128,3 +128,20 @@ def documents(part: EncodedPart, chosen: Ints) -> EncodedPart:
     spans = [ids[offsets[k] : offsets[k + 1]] for k in chosen]
     lengths = [len(each) for each in spans]
     return EncodedPart(Encoded(np.concatenate(spans), np.concatenate([[0], np.cumsum(lengths)])), part.n_bytes[chosen])
+
+
+def renumbered(*parts: EncodedPart) -> list[EncodedPart]:
+    """Give the ids of some texts the numbers from 0 on, in their order.
+
+    A tokenizer may leave ids out, such as those of special tokens, so that its ids are not all below their number.
+
+    >>> texts = [Encoded(np.array(ids, dtype=np.uint32), np.array([0, 2])) for ids in ([7, 3], [9, 7])]
+    >>> one, two = (EncodedPart(text, np.array([2])) for text in texts)
+    >>> [each.encoded.ids.tolist() for each in renumbered(one, two)]
+    [[1, 0], [2, 1]]
+    """
+    seen = np.unique(np.concatenate([each.encoded.ids for each in parts]))
+    return [
+        EncodedPart(Encoded(np.searchsorted(seen, ids).astype(np.uint32), offsets), n_bytes)
+        for (ids, offsets), n_bytes in parts
+    ]

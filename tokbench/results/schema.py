@@ -29,11 +29,11 @@ _MODULES: Final = (
     bits_per_byte,
     blocks,
     cells,
+    measured_sizes,
     metric_curves,
     probes,
     segmentation,
     validity,
-    measured_sizes,
     vocabulary_size,
 )
 

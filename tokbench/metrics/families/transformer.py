@@ -178,10 +178,11 @@ class TransformerBits:
 
     def fit(self, task: ModelTask, progress: Progress) -> TrainedModels:
         """Find the learning rate, and train with every seed."""
-        from tokbench.plugin import sweep, train_curve, window_of  # imports JAX, which takes a second
+        from tokbench.plugin import renumbered, sweep, train_curve, window_of  # imports JAX, which takes a second
 
         options, body = self._options, self._options.body
-        window = window_of(task.training, body.context_bytes)
+        learned, scored = renumbered(task.training, task.scored)
+        window = window_of(learned, body.context_bytes)
         memory = f"about {memory_bytes(task.n_ids, body, window) / 1e6:,.0f} MB"
 
         def shown(step: str) -> Progress:
@@ -191,13 +192,13 @@ class TransformerBits:
         if len(options.rates) > 1:
             trying = shown("trying learning rates")
             search = partial(sweep, seed=0, rates=options.rates, saved=task.saved, progress=trying)
-            rates = search(task.training, task.n_ids, body)
+            rates = search(learned, task.n_ids, body)
         rate = min(rates, key=lambda each: rates[each]) if rates else options.rates[0]
         curves = []
         for seed in range(1, options.seeds + 1):
             training = shown(f"training transformers, seed {seed} of {options.seeds}")
             with_seed = partial(train_curve, learning_rate=rate, seed=seed, shares=SHARES, saved=task.saved)
-            curves.append(with_seed(task.training, task.scored, task.n_ids, body, progress=training))
+            curves.append(with_seed(learned, scored, task.n_ids, body, progress=training))
         return _state(task, curves, window, rate, rates)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:

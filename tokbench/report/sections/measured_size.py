@@ -64,12 +64,12 @@ class MeasuredSizeSection:
 
     @property
     def limits(self) -> str:
-        """The limits of the numbers, in sentences."""
+        """The limits of the numbers."""
         return _LIMITS
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The ways that the best size goes, beside the law."""
+        """The moves of the best size, beside those of the law."""
         return [_moved(each) for each in self.found.moves]
 
     @cached_property

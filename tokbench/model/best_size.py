@@ -86,8 +86,8 @@ class BestSize(NamedTuple):
     Attributes:
         size: the size with the fewest bits per byte.
         low, high: the ends of its 95 % interval, which are measured sizes; ``None`` without one.
-        level: the sizes that cannot be told apart from it, itself among them: less than 0.02 bits per byte away, or
-            within two standard errors of the paired difference.
+        level: the sizes that cannot be told apart from it, itself among them: less than 0.02 bits per byte away,
+            within two standard errors of the paired difference, or best in 2.5 % of the draws.
         edge: ``smallest`` or ``largest`` if it is the first or the last that was measured, so that the best one may
             lie beyond; else empty.
         reason: the reason why there is no interval; empty if there is one.
@@ -121,7 +121,8 @@ def best_size(measured: SizeBits) -> BestSize:
     low, high = (int(np.quantile(found, end, method="inverted_cdf")) for end in _ENDS)
     errors = (drawn - drawn[:, [at]]).std(axis=0, ddof=1)
     gaps = means - means[at]
-    level = sizes[(gaps < LEAST_DIFFERENCE) | (gaps <= _ERRORS * errors)]
+    often = (found[:, None] == sizes).mean(axis=0) >= _ENDS[0]
+    level = sizes[often | (gaps < LEAST_DIFFERENCE) | (gaps <= _ERRORS * errors)]
     return BestSize(int(sizes[at]), low, high, level.tolist(), edge)
 
 

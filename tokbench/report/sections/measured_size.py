@@ -19,7 +19,8 @@ TABLE_HEAD: Final = (
 
 _LIMITS: Final = (
     "Small models on little text, one corpus: the best size of a larger model, of more text or of other text is not "
-    "extrapolated from this. Where the best size is the first or the last one that was measured, it may lie beyond."
+    "extrapolated from this. A vocabulary that was trained on more text than the models brings some of it along, which "
+    "favours large sizes. Where the best size is the first or the last one that was measured, it may lie beyond."
 )
 _SAME: Final = 0.005
 """Doublings by the law below which it says that nothing moves."""
@@ -47,7 +48,8 @@ class MeasuredSizeSection:
             f"{found.training_documents:,} documents, {byte_size(found.training_bytes)}. "
             f"Bodies, without the vocabulary: {bodies}. {self._seeds} Fewer bits per byte are better. Intervals come "
             "from documents and seeds together. Sizes are level if they are less than 0.02 bits per byte or two "
-            "standard errors apart. At equal FLOPs, bits per byte lie between two amounts of text that were measured."
+            "standard errors apart, or best in 2.5 % of the draws. At equal FLOPs, bits per byte lie between two "
+            "amounts of text that were measured."
         )
 
     @property

@@ -55,6 +55,7 @@ from tokbench.runner.probe import Probed, probe
 from tokbench.runner.segment import NamedTokenizers, segment_texts
 from tokbench.runner.shown import Shown, show_texts
 from tokbench.runner.stored import StoredWork
+from tokbench.runner.study_validity import study_validity
 from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.time import time_all
 from tokbench.runner.train import train_here
@@ -391,7 +392,7 @@ def _measure_further(
     try:
         if plan.config.study.vocabulary:
             with progress.phase("vocabulary_size"):
-                sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool))
+                sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool, stored))
             further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
         ended = {name: failure for (name, _), failure in evaluation.ended.items()}
         with progress.phase("probes"):
@@ -412,6 +413,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
     failures = further.sizes.failures if further.sizes else []
     shares = measured_shares(plan, prepared, evaluation) if further.stopped else {}
     partial = PartialRun(phase=further.stopped, groups=shares) if further.stopped else None
+    validity = attempt(lambda: study_validity(plan, finished.cells, further.fitted))
     return Results(
         name=plan.config.name,
         config=describe_config(plan.config),
@@ -428,6 +430,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
         shown=further.shown.texts,
         worst_documents=further.shown.worst,
         bits_per_byte=further.fitted.studies,
+        validity=[] if isinstance(validity, Failure) else validity,
         pairs=finished.pairs,
         matrices=finished.matrices,
         notes=[
@@ -435,6 +438,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
             *(f"the study of vocabulary sizes: {failure}" for failure in failures),
             *(failure.reason for failure in evaluation.unread.values()),
             *further.fitted.notes,
+            *([f"the study of validity: {validity.reason}"] if isinstance(validity, Failure) else []),
             *further.timed.notes,
         ],
         families=describe_families(plan, registry),

@@ -45,7 +45,8 @@ if TYPE_CHECKING:
         TimedText as TimedText,
     )
     from tokbench.contracts.model_metric import (
-        EncodedPart as EncodedPart, ModelMetric as ModelMetric, ModelOutcome as ModelOutcome,
+        Checkpoints as Checkpoints, EncodedPart as EncodedPart,
+        ModelMetric as ModelMetric, ModelOutcome as ModelOutcome,
         ModelStates as ModelStates, ModelTask as ModelTask, ModelTexts as ModelTexts,
     )
     from tokbench.contracts.options import (
@@ -108,11 +109,17 @@ if TYPE_CHECKING:
         token_ends as token_ends,
         unknown_tokens as unknown_tokens, words_of as words_of,
     )
+    from tokbench.contracts.body import (
+        LEARNING_RATES as LEARNING_RATES, PRESETS as PRESETS, SHARES as SHARES, Body as Body, Point as Point,
+        memory_bytes as memory_bytes,
+    )
     from tokbench.model.ngram import bits_by_order as bits_by_order
     from tokbench.model.scored_bits import (
         LEAST_DIFFERENCE as LEAST_DIFFERENCE, ScoredBits as ScoredBits, TRAINING_PARTS as TRAINING_PARTS,
-        bits_verdict as bits_verdict,
+        bits_verdict as bits_verdict, compare_bits as compare_bits,
     )
+    from tokbench.model.transformer import sweep as sweep, train_curve as train_curve, window_of as window_of
+    from tokbench.model.windows import renumbered as renumbered
     from tokbench.progress import Progress as Progress, silent as silent
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
     from tokbench.report.escaping import (
@@ -123,7 +130,10 @@ if TYPE_CHECKING:
     from tokbench.report.pages import html_environment as html_environment
     from tokbench.report.report import Report as Report
     from tokbench.report.segmentation import SegmentationView as SegmentationView
-    from tokbench.results.bits_per_byte import BitsComparison as BitsComparison
+    from tokbench.results.bits_per_byte import (
+        BitsComparison as BitsComparison, ModelTraining as ModelTraining, ModelWords as ModelWords,
+        TrainedAmount as TrainedAmount,
+    )
     from tokbench.results.blocks import (
         LossCause as LossCause, LossExample as LossExample, PairComparison as PairComparison, PairMatrix as PairMatrix,
     )
@@ -164,11 +174,11 @@ _NAMES: Final = {
         "FindsLosses LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText"
     ),
     "contracts.isolated_metric": "IsolatedMetric StepAnswers TrainedIn",
-    "contracts.model_metric": "EncodedPart ModelMetric ModelOutcome ModelStates ModelTask ModelTexts",
+    "contracts.model_metric": "Checkpoints EncodedPart ModelMetric ModelOutcome ModelStates ModelTask ModelTexts",
     "contracts.examples": "DocumentExample FindsWorstDocuments",
     "corpus.excerpts": "cut_excerpt",
     "results.blocks": "LossCause LossExample PairComparison PairMatrix",
-    "results.bits_per_byte": "BitsComparison",
+    "results.bits_per_byte": "BitsComparison ModelTraining ModelWords TrainedAmount",
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
     "metrics.chat_templates": "CHAT_TEMPLATES Message PromptPart stretches",
@@ -182,8 +192,11 @@ _NAMES: Final = {
         "count_by_document"
     ),
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
+    "contracts.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
-    "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict",
+    "model.transformer": "sweep train_curve window_of",
+    "model.windows": "renumbered",
+    "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",
     "corpus.shards": "BUCKETS Shard",
     "corpus.words.find": "Spans",
     "corpus.words.gold": "GoldWords",

@@ -135,6 +135,11 @@ class Store:
                 self._refused = True
                 _log.warning("nothing more is kept in the store: %s; free the disk or set %s", error, FOLDER)
 
+    def remove(self, kind: str, key: Key) -> None:
+        """Delete a result that nobody needs any more, if it is there."""
+        with suppress(OSError):
+            self._path(kind, canonical(key)).unlink()
+
     def result(self, kind: str, key: Key, make: Callable[[], bytes]) -> bytes:
         """Return a result from the store, or make it and keep it."""
         found = self.get(kind, key)

@@ -103,11 +103,13 @@ def memory(pid: int) -> float:
     return next((int(line.split()[1]) * 1024 / MB for line in lines if line.startswith("VmHWM")), 0.0)
 
 
-def children(pid: int) -> list[int]:
+def below(pid: int) -> list[int]:
+    """Return the processes that a process has started, and those that they have started: workers have a starter."""
     try:
-        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+        found = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
     except OSError:
         return []
+    return [*found, *(each for child in found for each in below(child))]
 
 
 def cost(config: Path) -> Cost:
@@ -119,7 +121,7 @@ def cost(config: Path) -> Cost:
     with config.with_suffix(".log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as running:
         while running.poll() is None:
             parent = max(parent, memory(running.pid))
-            worker = max([worker, *map(memory, children(running.pid))])
+            worker = max([worker, *map(memory, below(running.pid))])
             time.sleep(SECONDS_BETWEEN_LOOKS)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert running.returncode == 0, config.with_suffix(".log").read_text(encoding="utf-8")

@@ -266,17 +266,20 @@ def test_a_configuration_that_is_not_text(tmp_path, data, message):
     assert problems(tmp_path / "run.yaml") == [message]
 
 
+NAMES = "{stem}, {name}, {suffix}, {parent}, {first}, {last}"
+
+
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("{stem.__class__}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {stem.__class__}"),
-        ("{stem[0]}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {stem[0]}"),
-        ("{lang}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {lang}"),
+        ("{stem.__class__}", f"may hold {NAMES} only, and not {{stem.__class__}}"),
+        ("{stem[0]}", f"may hold {NAMES} only, and not {{stem[0]}}"),
+        ("{lang}", f"may hold {NAMES} only, and not {{lang}}"),
         ("{stem:>2000000000}", "must insert fields as they are: remove what follows : or ! inside {stem}"),
         ("{stem!r}", "must insert fields as they are: remove what follows : or ! inside {stem}"),
         ("{stem:{name}}", "must insert fields as they are: remove what follows : or ! inside {stem}"),
         ("{stem", "has a brace without its partner; write {{ or }} for a brace itself"),
-        ("{}", "may hold {stem}, {name}, {suffix}, {parent} only, and not {}"),
+        ("{}", f"may hold {NAMES} only, and not {{}}"),
     ],
 )
 def test_templates_of_groups_insert_names_and_do_nothing_else(write_config, tmp_path, template, message):

@@ -32,6 +32,7 @@ from tokbench.config.model import (
     TrainEntry,
 )
 from tokbench.config.suites import shipped_suites
+from tokbench.config.validity import Hypothesis, ValidityStudy
 from tokbench.contracts import tokenizer as protocol
 from tokbench.contracts.metric import Role
 from tokbench.registry import load_registry
@@ -40,7 +41,7 @@ from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.vocabulary_size import by_size
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
-from tokbench.vocabulary.size.model import Model, VocabularyStudy
+from tokbench.vocabulary.size.model import BodyShape, MeasuredStudy, Model, VocabularyStudy
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -162,6 +163,8 @@ def _default(info):
     if value is None or value in ("", (), {}) or isinstance(value, BaseModel):
         return ""
     value = list(value) if isinstance(value, tuple) else value
+    if isinstance(value, list):
+        value = [each.model_dump() if isinstance(each, BaseModel) else each for each in value]
     written = yaml.safe_dump(value, default_flow_style=True, width=1000)
     written = written.removesuffix("...\n").strip()
     return f"`{written}`"
@@ -184,7 +187,14 @@ def keys():
 
 
 def study():
-    parts = [("### `vocabulary:`", VocabularyStudy), ("### `model:`", Model)]
+    parts = [
+        ("### `vocabulary:`", VocabularyStudy),
+        ("### `vocabulary: model:`", Model),
+        ("### `vocabulary: measured:`", MeasuredStudy),
+        ("### A body of `bodies:`", BodyShape),
+        ("### `validity:`", ValidityStudy),
+        ("### `validity: hypotheses: [{…}]`", Hypothesis),
+    ]
     return "\n\n".join(f"{title}\n\n{options_table(table_of(model))}" for title, model in parts)
 
 

@@ -34,7 +34,7 @@ def fit(parts):
     def bits(tokenizer):
         training, scored = _encoded(tokenizer, parts.training), _encoded(tokenizer, parts.scored)
         n_ids = emitted_ids(tokenizer, training.encoded.ids, scored.encoded.ids)
-        return NgramBits(BitsPerByteOptions()).fit(ModelTask(training, scored, n_ids), silent)
+        return NgramBits(BitsPerByteOptions()).fit(ModelTask(training, scored, n_ids, {}), silent)
 
     return bits
 

@@ -58,6 +58,8 @@ def test_the_formats_register_themselves():
         "pairs": "pairs.csv",
         "agreement": "agreement.csv",
         "overlap": "overlap.csv",
+        "validity": "validity.csv",
+        "sizes": "sizes.csv",
         "pytest_benchmark": "pytest-benchmark.json",
         "asv": "asv.json",
         "asv_benchmarks": "asv-benchmarks.json",

@@ -260,3 +260,43 @@ def test_a_tokenizer_that_crashes_or_fails_costs_its_own_cells(folder, results, 
     assert out.reason.startswith("bits_per_byte on corpus c: encode returned id 300 in document 0")
     [study] = found.bits_per_byte
     assert list(study.blocks) == ["bytes"]
+
+
+@pytest.fixture(scope="module")
+def small_transformers(tmp_path_factory):
+    """Two names of one tokenizer, on sixty documents, and transformers of width 8."""
+    pytest.importorskip("jax")
+    path = tmp_path_factory.mktemp("transformers")
+    for k in range(60):
+        (path / f"{k:03}.txt").write_text(prose(k, 40), encoding="utf-8")
+    (path / "run.yaml").write_text(
+        """
+schema: tokbench/1
+name: transformers
+corpora: {c: {source: text, path: "*.txt", holdout: 0.5}}
+tokenizers: {one: {backend: utf8_bytes}, same: {backend: utf8_bytes}}
+metrics:
+  - transformer: {width: 8, layers: 1, heads: 1, context_bytes: 32, step_bytes: 256, seeds: 2, rates: [0.01]}
+report: {formats: []}
+""",
+        encoding="utf-8",
+    )
+    return path / "run.yaml"
+
+
+@pytest.mark.slow
+def test_transformers_are_the_same_for_any_number_of_workers_and_from_the_store(
+    small_transformers, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    here = tokbench.run(small_transformers, workers=0, store=False)
+    two = tokbench.run(small_transformers, workers=2)
+    again = tokbench.run(small_transformers, workers=0)
+    assert two.frame.to_csv() == here.frame.to_csv() == again.frame.to_csv()
+    assert any(each.startswith("training models: 2 tokenizers") for each in again.from_store)
+    (study,) = here.bits_per_byte
+    assert [each.verdict for each in study.comparisons] == ["level"]
+    assert study.trainings["one"].seeds == study.trainings["same"].seeds
+    assert "## Bits per byte: c, a small transformer" in markdown.render(here)
+    assert "Trainings on c" in html.render(here)

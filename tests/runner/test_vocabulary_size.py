@@ -171,7 +171,7 @@ def test_costs_and_advice(ran):
     assert own["both", 600].flops_per_byte == pytest.approx(row.flops_per_byte)
     assert (own["both", 600].unseen, own["both", 600].too_rare) == (row.unseen, pytest.approx(row.too_rare))
     assert own[found.take].more == 0
-    assert [each.basis for each in found.bases] == ["compression alone", "cost alone", "law", "measured here"]
+    assert [each.basis for each in found.bases] == ["compression alone", "cost alone", "law", "compression and cost"]
     assert own["both", 600].more == pytest.approx(own[found.take].compression_ratio / row.compression_ratio - 1)
     worst = {r.group: r.tokens for r in study.rows if (r.line, r.vocab_size) == ("english", 700)}
     assert worst["th"] > worst["en"]

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.vocabulary.curve import Curve, tokens_of_each
+from tokbench.vocabulary.curve import Curve, cut_ids, tokens_of_each
 from tokbench.vocabulary.merges import MergeOrder, merge_order
 from tokbench_plugins.bpe import BPETokenizer, train
 
@@ -21,11 +21,15 @@ def test_every_size_of_any_text(pattern, texts, others):
     largest = BPETokenizer(merges, pattern, engine="python")
     order = merge_order(largest)
     assert order.base == 256
-    ids = [i for text in others for i in largest.encode(text)]
+    encoded = largest.encode_batch(others)
+    ids = encoded.ids.tolist()
     curve = Curve(order, np.bincount(ids, minlength=largest.vocab_size))
     for size in range(len(merges) + 1):
         smaller = BPETokenizer(merges[:size], pattern, engine="python")
-        expected = np.bincount([i for text in others for i in smaller.encode(text)], minlength=largest.vocab_size)
+        cut, really = cut_ids(order, encoded, size), smaller.encode_batch(others)
+        assert cut.ids.tolist() == really.ids.tolist()
+        assert cut.offsets.tolist() == really.offsets.tolist()
+        expected = np.bincount(really.ids, minlength=largest.vocab_size)
         assert curve.tokens[size] == expected.sum()
         assert curve.counts_at(size).tolist() == expected.tolist()
         assert tokens_of_each(order, size)[ids].sum() == expected.sum()

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
+from tokbench.config.validity import ValidityStudy
 from tokbench.contracts.options import GivenOptions, LocalPath, Options
 from tokbench.corpus.excerpts import MOST_EXCERPTS
 from tokbench.errors import Problem, shortened
@@ -94,6 +95,9 @@ class StudyEntry(Options):
     """Studies: results beyond the cells."""
 
     vocabulary: VocabularyStudy | None = Field(default=None, description="what each vocabulary size gives")
+    validity: ValidityStudy | None = Field(
+        default=None, description="which metrics rank tokenizers as bits per byte do"
+    )
 
 
 MOST_SHOWN: Final = 32

@@ -8,6 +8,7 @@ checks that every scored document comes back, and hands the ids to the metric: o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,8 +18,9 @@ from tokbench.contracts.tokenizer import Encoded
 
 if TYPE_CHECKING:
     from tokbench.contracts.metric import Measured, NotApplicable
+    from tokbench.model.scored_bits import ScoredBits
     from tokbench.progress import Progress
-    from tokbench.results.bits_per_byte import BitsComparison
+    from tokbench.results.bits_per_byte import BitsComparison, ModelTraining, ModelWords
 
 
 class ModelTexts(NamedTuple):
@@ -51,6 +53,19 @@ class EncodedPart(NamedTuple):
     n_bytes: NDArray[np.int64]
 
 
+class Checkpoints(Protocol):
+    """Finished parts of a long training, by name: a mapping to bytes that may outlast the process, or a ``dict``."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+
+    def __getitem__(self, name: str, /) -> bytes: ...
+
+    def __setitem__(self, name: str, data: bytes, /) -> None: ...
+
+    def pop(self, name: str, default: bytes, /) -> bytes:
+        """Delete a part that is not needed any more, and return it, or the default."""
+
+
 class ModelTask(NamedTuple):
     """All that a model is made from.
 
@@ -58,11 +73,13 @@ class ModelTask(NamedTuple):
         training: the documents that train.
         scored: the documents that are predicted; every one of them comes back from its ids.
         n_ids: the number of ids that the tokenizer can emit: special, unknown and empty ids do not count.
+        saved: what an earlier run of the same task has finished; what is put here is kept in the store at once.
     """
 
     training: EncodedPart
     scored: EncodedPart
     n_ids: int
+    saved: Checkpoints
 
 
 class ModelStates(NamedTuple):
@@ -89,6 +106,10 @@ class ModelOutcome(NamedTuple):
         models: by metric, its model in a few words, such as ``order 3``; the simplest one first.
         deciding: the metrics whose models must agree on a verdict.
         least: the smallest difference that counts, in bits per byte.
+        scored: by tokenizer, the bits of the scored documents under each of ``models``, in the same order; empty if the
+            metric has none. A study of validity draws documents and training text from them.
+        words: what the report says of the models.
+        trainings: by tokenizer, how its models were trained; empty if they have nothing to tell.
     """
 
     values: Mapping[str, Mapping[str, Measured | NotApplicable]]
@@ -96,6 +117,9 @@ class ModelOutcome(NamedTuple):
     models: Mapping[str, str]
     deciding: Sequence[str]
     least: float
+    scored: Mapping[str, ScoredBits] = MappingProxyType({})
+    words: ModelWords | None = None
+    trainings: Mapping[str, ModelTraining] = MappingProxyType({})
 
 
 class ModelMetric(Protocol):

@@ -8,7 +8,7 @@ parts, each of which trains a model of its own. Both are independent, so that th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.metrics.jackknife import Lengths, leave_out, spread, student_t
-from tokbench.results.bits_per_byte import Verdict
+from tokbench.results.bits_per_byte import BitsComparison, Verdict
 
 GROUPS: Final = 32
 """Jackknife groups of scored documents."""
@@ -162,6 +162,32 @@ def bits_verdict(differences: Sequence[Uncertain]) -> tuple[Verdict, bool]:
         return "better", signs == {1}
     corrected = -NormalDist().inv_cdf(NormalDist().cdf(-_ERRORS) / len(differences))
     return "depends" if any(_apart(each, corrected) for each in differences) else "level", False
+
+
+def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], deciding: Sequence[int]) -> BitsComparison:
+    """Compare two tokenizers; the better one comes first.
+
+    Args:
+        one: a tokenizer.
+        other: another one.
+        scored: the bits by tokenizer.
+        deciding: the numbers of the models that decide, see :func:`bits_verdict`.
+
+    >>> a, b = (ScoredBits.of(np.array([[bits, bits]]), [], np.array([8, 8])) for bits in (9.0, 8.0))
+    >>> found = compare_bits("a", "b", {"a": a, "b": b}, [0])
+    >>> found.tokenizer, found.differences, found.verdict
+    ('a', [0.125], 'unknown')
+    """
+    differences = scored[one].minus(scored[other])
+    said, swap = bits_verdict([differences[model] for model in deciding])
+    sign = -1 if swap else 1
+    return BitsComparison(
+        tokenizer=other if swap else one,
+        other=one if swap else other,
+        differences=[sign * each.value for each in differences],
+        errors=[each.error for each in differences],
+        verdict=said,
+    )
 
 
 def _apart(difference: Uncertain, errors: float) -> bool:

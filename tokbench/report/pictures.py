@@ -69,13 +69,23 @@ def write_pictures(results: Results, folder: Path) -> list[Path]:
     css = _style()
     written = []
     for picture in pictures(Report(results)):
-        markup = picture.drawing.standalone(css, picture.keys, [visible(each) for each in picture.headings])
+        markup = picture_svg(picture, css)
         for ending, content in (("svg", markup.encode()), ("png", vl_convert.svg_to_png(markup, scale=_SCALE))):
             path = folder / FOLDER / f"{picture.name}.{ending}"
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, content)
             written.append(path)
     return written
+
+
+def picture_svg(picture: Picture, css: str = "") -> str:
+    """Return a picture as the text of an SVG file.
+
+    Args:
+        picture: the picture.
+        css: the style of charts, if it has been made before; it is the same for all pictures.
+    """
+    return picture.drawing.standalone(css or _style(), picture.keys, [visible(each) for each in picture.headings])
 
 
 def pictures(report: Report) -> Iterator[Picture]:
@@ -108,6 +118,9 @@ def _charts(report: Report) -> Iterator[Picture]:
     for bits in report.bits_per_byte:
         for drawing in bits.charts:
             yield Picture(f"bits-per-byte-{bits.study.corpus}", drawing, tuple(bits.keys))
+    for section in report.validity:
+        for drawing in section.charts:
+            yield Picture(f"validity-{section.study.corpus}-{section.study.family}", drawing)
     yield from _curve_charts(report)
     yield from _size_charts(report)
 
@@ -143,6 +156,10 @@ def _size_charts(report: Report) -> Iterator[Picture]:
     section = report.vocabulary_size
     if not section:
         return
+    if section.measured:
+        for place, drawing in section.measured.charts.items():
+            headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
+            yield Picture(f"measured-sizes-{place}", drawing, tuple(section.measured.keys), headings)
     lines = tuple((line.line, key) for line, key in section.keys)
     for corpus in section.corpora:
         small = f"{corpus.name}: bytes per token", "by vocabulary size"

@@ -24,6 +24,7 @@ from tokbench.report.sections.same_ids import SameIdsSection, same_ids
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
 from tokbench.report.sections.tokens import TokensSection
+from tokbench.report.sections.validity import ValiditySection, validity
 from tokbench.report.sections.vocabulary_size import VocabularySizeSection
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
@@ -125,6 +126,11 @@ class Report:
     def bits_per_byte(self) -> list[BitsSection]:
         """Bits per byte of small models, by corpus."""
         return [bits_per_byte(self.tables, each) for each in self.results.bits_per_byte]
+
+    @cached_property
+    def validity(self) -> list[ValiditySection]:
+        """The metrics that rank tokenizers as bits per byte do, by corpus and family of models."""
+        return [validity(self.tables, each) for each in self.results.validity]
 
     @cached_property
     def curves(self) -> list[CurveSection]:

@@ -31,6 +31,65 @@ class BitsComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ModelWords:
+    """Sentences of the report about the models of a family.
+
+    Attributes:
+        model: the model, after "Bits that a byte costs".
+        depends: what a verdict depends on, if the models disagree: ``order``.
+        errors: where the standard errors come from.
+        limits: what the numbers do not show.
+    """
+
+    model: str
+    depends: str
+    errors: str
+    limits: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedAmount:
+    """The models of one tokenizer after some of the training text, the means over their seeds.
+
+    Attributes:
+        n_bytes: UTF-8 bytes of the text that they have learned from.
+        flops: floating-point operations of the training of one model.
+        bits_per_byte: of the scored documents.
+        error: its standard error, from documents and seeds together; ``None`` if it is not known.
+    """
+
+    n_bytes: int
+    flops: int
+    bits_per_byte: float
+    error: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelTraining:
+    """The training of the models of one tokenizer.
+
+    Attributes:
+        parameters: the number of parameters of one model, the embeddings included.
+        window: tokens of a window.
+        learning_rate: the highest learning rate.
+        rates: bits per byte by learning rate, on a tenth of the text; empty if the rate was given.
+        seconds: of wall time of all seeds, the search for the learning rate left out.
+        memory: about how many bytes a training takes.
+        amounts: the models after some and after all of the text.
+        seeds: bits per byte of each seed, after all of the text.
+    """
+
+    parameters: int
+    window: int
+    learning_rate: float
+    rates: dict[str, float]
+    seconds: float
+    memory: int
+    amounts: list[TrainedAmount]
+    seeds: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class BitsPerByte:
     """The bits per byte of one corpus: what trained the models, what was scored, and the comparisons.
 
@@ -47,6 +106,8 @@ class BitsPerByte:
         scored_documents, scored_bytes, scored_duplicates: the same of the documents that are scored.
         blocks: by tokenizer, the text that it was trained on, in words. Tokenizers of one block may be compared.
         comparisons: every two tokenizers that may be compared.
+        words: what the report says of the models; ``None`` for n-grams.
+        trainings: by tokenizer, how its models were trained; empty for n-grams.
     """
 
     corpus: str
@@ -64,3 +125,5 @@ class BitsPerByte:
     scored_duplicates: int = 0
     blocks: dict[str, str] = field(default_factory=dict)
     comparisons: list[BitsComparison] = field(default_factory=list)
+    words: ModelWords | None = None
+    trainings: dict[str, ModelTraining] = field(default_factory=dict)

@@ -35,6 +35,7 @@ from tokbench.results.older import upgraded
 from tokbench.results.probes import ProbeInfo
 from tokbench.results.segmentation import SegmentedText, WorstDocument
 from tokbench.results.states import RawStates
+from tokbench.results.validity import Validity
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.validation_messages import wrong_value
 
@@ -68,6 +69,7 @@ class Results:
         pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
         matrices: numbers of every two groups under a tokenizer, or of every two tokenizers, such as what they share.
         bits_per_byte: for each corpus that small models were scored on, their texts, and who is better than whom.
+        validity: for each of these, which metrics rank tokenizers as bits per byte do; empty if no study was asked for.
         notes: what a reader of the numbers must know, such as a warning about noise.
         from_store: what the run took from the store instead of computing it, in sentences; no number depends on it.
         families: by name, the metric families of the run with their options.
@@ -100,6 +102,7 @@ class Results:
     pairs: list[PairComparison] = field(default_factory=list)
     matrices: list[PairMatrix] = field(default_factory=list)
     bits_per_byte: list[BitsPerByte] = field(default_factory=list)
+    validity: list[Validity] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     from_store: list[str] = field(default_factory=list)
     families: dict[str, FamilyInfo] = field(default_factory=dict)

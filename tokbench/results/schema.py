@@ -10,12 +10,32 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from tokbench.results import bits_per_byte, blocks, cells, metric_curves, probes, segmentation, vocabulary_size
+from tokbench.results import (
+    bits_per_byte,
+    blocks,
+    cells,
+    measured_sizes,
+    metric_curves,
+    probes,
+    segmentation,
+    validity,
+    vocabulary_size,
+)
 from tokbench.results.model import SCHEMA, Results
 
 Json = dict[str, Any]
 
-_MODULES: Final = (bits_per_byte, blocks, cells, metric_curves, probes, segmentation, vocabulary_size)
+_MODULES: Final = (
+    bits_per_byte,
+    blocks,
+    cells,
+    measured_sizes,
+    metric_curves,
+    probes,
+    segmentation,
+    validity,
+    vocabulary_size,
+)
 
 _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
 """The names at the beginning of an entry under ``Attributes:``."""

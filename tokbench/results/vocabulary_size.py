@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tokbench.results.measured_sizes import MeasuredSizes
+
 
 @dataclass(frozen=True, kw_only=True)
 class SizeLine:
@@ -243,7 +245,8 @@ class SizeBasis:
     """The size to which one way of choosing points.
 
     Attributes:
-        basis: ``compression alone``, ``cost alone``, ``law`` or ``measured here``.
+        basis: ``compression alone``, ``cost alone``, ``law`` or ``compression and cost``. Files of earlier versions say
+            ``measured here`` for the last one.
         line: the line; empty for the law, which knows none.
         smallest, largest: the sizes between which it points; they are equal unless it gives several.
     """
@@ -367,6 +370,7 @@ class VocabularySizes:
         extended_from: the size of the largest vocabulary.
         without_tokenizer: what the model costs over bytes and patches of bytes; empty without a model.
         no_entropy_patches: the reason why patches by entropy are not among them; empty if they are.
+        measured: bits per byte of a small transformer at several sizes; ``None`` if none was asked for.
     """
 
     sizes: list[int] = field(default_factory=list)
@@ -386,3 +390,4 @@ class VocabularySizes:
     extended_from: int = 0
     without_tokenizer: list[ByteCost] = field(default_factory=list)
     no_entropy_patches: str = ""
+    measured: MeasuredSizes | None = None

@@ -12,11 +12,19 @@ from numpy.typing import NDArray
 
 from tokbench.batch import check_encoded, decode_batch, encode_batch, vocab_size_of
 from tokbench.contracts.metric import MetricFamily, NotApplicable
-from tokbench.contracts.model_metric import EncodedPart, ModelMetric, ModelOutcome, ModelStates, ModelTask
+from tokbench.contracts.model_metric import (
+    Checkpoints,
+    EncodedPart,
+    ModelMetric,
+    ModelOutcome,
+    ModelStates,
+    ModelTask,
+)
 from tokbench.contracts.options import Options
 from tokbench.contracts.tokenizer import Encoded, HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 from tokbench.failures import Failure, attempt, doing, tracebacks
 from tokbench.metrics.encoded_shard import DECODING
+from tokbench.model.scored_bits import ScoredBits
 from tokbench.results.bits_per_byte import BitsPerByte
 from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.runner.encode_shard import ENCODING
@@ -27,13 +35,16 @@ from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, WorkerContext
-from tokbench.store import Key
+from tokbench.store import Key, Store, open_store
 
 _TRAINING, _SCORED = "training part", "scored part"
 """The feeds of a job."""
 
 _LARGEST: Final = 1 << 21
 """Vocabularies beyond this are made by a formula: all their ids count as ids that can be emitted."""
+
+_CHECKPOINT: Final = "model checkpoint"
+"""The kind of work under which the store keeps parts of a training."""
 
 _SIZES: Final = "model texts"
 """The kind of work under which the store keeps the sizes of texts."""
@@ -52,14 +63,60 @@ class LostText(NamedTuple):
     documents: tuple[int, ...]
 
 
+class StoredCheckpoints:
+    """Parts of a training in the store of this process's environment, by name.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = StoredCheckpoints(Store(Path(folder)), {"tokenizer": "a"})
+    ...     saved["seed 1"] = b"numbers"
+    ...     "seed 1" in saved, saved["seed 1"], saved.pop("seed 1", b""), "seed 1" in saved
+    (True, b'numbers', b'numbers', False)
+    """
+
+    def __init__(self, store: Store, key: Key) -> None:
+        self._store = store
+        self._key = key
+
+    def _of(self, name: object) -> Key:
+        return {**self._key, "name": name}
+
+    def __contains__(self, name: object, /) -> bool:
+        return self._store.get(_CHECKPOINT, self._of(name)) is not None
+
+    def __getitem__(self, name: str, /) -> bytes:
+        found = self._store.get(_CHECKPOINT, self._of(name))
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __setitem__(self, name: str, data: bytes, /) -> None:
+        self._store.put(_CHECKPOINT, self._of(name), data)
+
+    def pop(self, name: str, default: bytes, /) -> bytes:
+        """Delete a part, and return it."""
+        found = self._store.get(_CHECKPOINT, self._of(name))
+        self._store.remove(_CHECKPOINT, self._of(name))
+        return default if found is None else found
+
+
 @dataclass(frozen=True)
 class FitModels(Job):
-    """Train the models of one tokenizer; the answer is the state of the metric, a :class:`LostText`, or the failure."""
+    """Train the models of one tokenizer; the answer is the state of the metric, a :class:`LostText`, or the failure.
+
+    Attributes:
+        family, options: the metric family.
+        name: the tokenizer.
+        corpus: the corpus that is scored.
+        checkpoints: what the store tells the training by; ``None`` if nothing is kept.
+    """
 
     family: str
     options: Options
     name: str
     corpus: str
+    checkpoints: Key | None = None
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -79,25 +136,28 @@ class FitModels(Job):
         attempt(loaded.warm_up)  # what fails here fails again where it is encoded
         training, scored = list(context.texts(_TRAINING)), list(context.texts(_SCORED))
         with doing(ENCODING, place=place):
-            learned, predicted = (_encoded(loaded.tokenizer, texts) for texts in (training, scored))
+            learned, predicted = (encoded_part(loaded.tokenizer, texts) for texts in (training, scored))
         with doing(DECODING, place=place):
-            lost = _lost(loaded.tokenizer, scored, predicted.encoded)
+            lost = lost_documents(loaded.tokenizer, scored, predicted.encoded)
         if lost:
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
+        store = open_store() if self.checkpoints is not None else None
+        saved: Checkpoints = StoredCheckpoints(store, self.checkpoints) if store and self.checkpoints else {}
         return make(self.options).fit(
-            ModelTask(learned, predicted, n_ids),
+            ModelTask(learned, predicted, n_ids, saved),
             lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),
         )
 
 
-def _encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
+def encoded_part(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
+    """Return documents as a tokenizer encodes them."""
     encoded = encode_batch(tokenizer, texts)
     check_encoded(encoded, len(texts), vocab_size_of(tokenizer))
     return EncodedPart(encoded, np.array([len(text.encode()) for text in texts], dtype=np.int64))
 
 
-def _lost(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded) -> tuple[int, ...]:
+def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded) -> tuple[int, ...]:
     """Return the numbers of the documents that do not come back, or have an unknown token."""
     lost = np.array([back != text for back, text in zip(decode_batch(tokenizer, encoded), texts, strict=True)])
     unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
@@ -137,12 +197,14 @@ class FittedModels:
     Attributes:
         cells: the numbers.
         studies: for each family and corpus, its texts and comparisons.
+        scored: for each of the studies, the bits of the scored documents by tokenizer.
         notes: sentences for the reader.
         tracebacks: by the reason of failed cells, where the code failed.
     """
 
     cells: list[Cell] = field(default_factory=list)
     studies: list[BitsPerByte] = field(default_factory=list)
+    scored: list[Mapping[str, ScoredBits]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     tracebacks: dict[str, str] = field(default_factory=dict)
 
@@ -217,7 +279,8 @@ class _Study:
         return text_parts(corpora[self._train], corpora[self._corpus], self._metric.texts)
 
     def _fit(self, names: Sequence[str], parts: TextParts, ended: dict[str, Failure], pool: WorkerPool) -> None:
-        waiting = iter([FitModels(self._family.name, self._options, name, self._corpus) for name in names])
+        keys = {name: self._stored.key_of_models(name, self._family.name, self._details) for name in names}
+        waiting = iter([FitModels(self._family.name, self._options, name, self._corpus, keys[name]) for name in names])
         step = f"models on {self._corpus}"
         pool.progress(step, 0, len(names))
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
@@ -257,6 +320,7 @@ class _Study:
             found.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
         elif isinstance(outcome, ModelOutcome):
             found.studies.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}))
+            found.scored.append(outcome.scored)
             found.notes.append(self._note(sizes))
 
     def _seen(self, each: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
@@ -307,6 +371,8 @@ class _Study:
             scored_duplicates=scored.duplicates,
             blocks=blocks,
             comparisons=list(outcome.comparisons),
+            words=outcome.words,
+            trainings=dict(outcome.trainings),
         )
 
     def _note(self, sizes: PartSizes) -> str:

@@ -45,6 +45,7 @@ _MEASURING: Final = (
         "runner/model_texts.py",
         "runner/same_ids.py",
         "runner/segment.py",
+        "runner/vocabulary_size/bits.py",
     ),
 )
 """The files of the package ``tokbench`` that the states of metrics rest on."""

@@ -309,6 +309,14 @@ class StoredWork:
         if family in self._families:
             self.keep_result(_MODELS, [name], {"family": self._families[family], **details}, state)
 
+    def key_of_models(self, name: str, family: str, details: Key) -> Key | None:
+        """Return what tells the models of a tokenizer from all others; ``None`` if nothing of them is kept."""
+        return (
+            self._result_key([name], {"family": self._families[family], **details})
+            if family in self._families
+            else None
+        )
+
     def sentences(self) -> list[str]:
         """Return what came from the store, and what could not be kept there, in sentences."""
         if not self._store:

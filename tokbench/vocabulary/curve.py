@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.contracts.tokenizer import Encoded
 from tokbench.vocabulary.merges import MergeOrder
 
 
@@ -117,3 +118,35 @@ def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
 def _c_log_c(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     products: NDArray[np.float64] = counts * np.log2(np.maximum(counts, 1))
     return products
+
+
+def cut_ids(order: MergeOrder, text: Encoded, merges: int) -> Encoded:
+    """Return the ids of documents as a vocabulary with the first merges alone gives them.
+
+    Each id that a later merge makes is taken apart into the ids that it was made of, as :class:`Curve` counts it.
+
+    Args:
+        order: the merges.
+        text: the ids of the documents, encoded with all merges.
+        merges: how many merges are kept.
+
+    >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
+    >>> text = Encoded(np.array([257, 256, 98], dtype=np.uint32), np.array([0, 2, 3]))  # "aab" + "aa", "b"
+    >>> found = cut_ids(order, text, 1)
+    >>> found.ids.tolist(), found.offsets.tolist()
+    ([256, 98, 256, 98], [0, 3, 4])
+    """
+    pieces: dict[int, list[int]] = {}
+    for rank in range(merges, len(order)):
+        pieces[int(order.made[rank])] = [i for part in order.parts_of(rank) for i in pieces.get(part, [part])]
+    lengths = np.ones(order.vocab_size, dtype=np.int64)
+    lengths[list(pieces)] = [len(each) for each in pieces.values()]
+    starts = np.cumsum(lengths) - lengths
+    flat = np.arange(order.vocab_size).repeat(lengths)
+    for made, each in pieces.items():
+        flat[starts[made] : starts[made] + len(each)] = each
+    of_id = lengths[text.ids]
+    ends = np.concatenate([[0], np.cumsum(of_id)])
+    within = np.arange(int(ends[-1])) - np.repeat(ends[:-1], of_id)
+    ids = flat[np.repeat(starts[text.ids], of_id) + within]
+    return Encoded(ids.astype(np.uint32), ends[text.offsets].astype(np.int64))

@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import FileGroup, grouped_files, numbered_lines
+from tokbench.corpus.sources.files import FileGroup, GetCommand, grouped_files, numbered_lines
 from tokbench.corpus.sources.gold import AlignmentError, align
 from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem
 
@@ -28,9 +28,12 @@ class ConlluOptions(Options):
     """Options of ``source: conllu``."""
 
     path: FilesPath = Field(description="a file, a glob pattern or an address; .conllu, or packed as .gz or .zst")
-    group: FileGroup = Field(default="{stem}", description="group name from {stem}, {name}, {suffix}, {parent}")
+    group: FileGroup = Field(
+        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
+    )
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
+    get: GetCommand = ""
 
 
 class ConlluSource:
@@ -38,7 +41,7 @@ class ConlluSource:
 
     def __init__(self, options: ConlluOptions) -> None:
         self._path = options.path
-        self._files, _, self.notes = grouped_files(options, options.path, options.group, options.groups)
+        self._files, _, self.notes = grouped_files(options, options.path, options.group, options.groups, options.get)
         self.licence = options.licence
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from tokbench.corpus.sources.compressed import opened, plain_name
 from tokbench.corpus.sources.remote_files import fetch
@@ -37,11 +37,15 @@ class FoundFiles(NamedTuple):
     notes: tuple[str, ...]
 
 
-def find_files(pattern: Path | str) -> FoundFiles:
+def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
     """Return the files that match a path or a glob pattern, or copies of the files of an address.
 
     A file or folder to which several names lead by symbolic links is taken once, by its own name if that matches. So
     links that lead in a circle do no harm.
+
+    Args:
+        pattern: a path or a glob pattern, or an address.
+        get: the command that gets the files; the message about missing files ends with it.
 
     Raises:
         InputError: no file matches.
@@ -54,7 +58,8 @@ def find_files(pattern: Path | str) -> FoundFiles:
         if path.is_file():
             by_target.setdefault(os.path.realpath(path), []).append(path)
     if not by_target:
-        raise InputError(f"no file matches {str(pattern)!r}; relative paths start at the configuration file's folder")
+        advice = f"get the files with: {get}" if get else "relative paths start at the configuration file's folder"
+        raise InputError(f"no file matches {str(pattern)!r}; {advice}")
     taken = []
     for target, paths in by_target.items():
         first, *others = sorted(paths, key=lambda path: (path.is_symlink(), str(path) != target, len(path.parts), path))
@@ -149,7 +154,9 @@ class GroupedFiles(NamedTuple):
     notes: tuple[str, ...]
 
 
-def grouped_files(options: Options, pattern: Path | str, template: str, wanted: tuple[str, ...] = ()) -> GroupedFiles:
+def grouped_files(
+    options: Options, pattern: Path | str, template: str, wanted: tuple[str, ...] = (), get: str = ""
+) -> GroupedFiles:
     """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
 
     Args:
@@ -157,11 +164,12 @@ def grouped_files(options: Options, pattern: Path | str, template: str, wanted: 
         pattern: a path or a glob pattern.
         template: the template of the groups.
         wanted: the groups to take; empty for all.
+        get: the command that gets the files, for the message about missing ones.
 
     Raises:
         InputError: no file matches, or a wanted group has no file.
     """
-    found = find_files(pattern)
+    found = find_files(pattern, get)
     template, notes = group_template(options, template, len(found.paths))
     files = [(path, template.format_map(file_names(path))) for path in found.paths]
     groups = {group for _, group in files}
@@ -249,11 +257,17 @@ def paragraphs(text: str) -> Iterator[tuple[int, str]]:
 def file_names(path: Path) -> dict[str, object]:
     """Return the names that a template may use of a file; ``.gz`` and ``.zst`` are not part of stem and suffix.
 
+    Dots and underscores part the stem; ``first`` and ``last`` are its ends.
+
     >>> file_names(Path("pud/en.conllu.gz"))
-    {'stem': 'en', 'name': 'en.conllu.gz', 'suffix': 'conllu', 'parent': 'pud'}
+    {'stem': 'en', 'name': 'en.conllu.gz', 'suffix': 'conllu', 'parent': 'pud', 'first': 'en', 'last': 'en'}
+    >>> file_names(Path("newstest2019-ref.zho-CN.txt"))["last"], file_names(Path("de_pud-ud-test.conllu"))["first"]
+    ('zho-CN', 'de')
     """
     plain = plain_name(path)
-    return {"stem": plain.stem, "name": path.name, "suffix": plain.suffix[1:], "parent": path.parent.name}
+    parts = re.split("[._]", plain.stem)
+    names = {"stem": plain.stem, "name": path.name, "suffix": plain.suffix[1:], "parent": path.parent.name}
+    return {**names, "first": parts[0], "last": parts[-1]}
 
 
 def check_template(template: str, known: Collection[str] = ()) -> str:
@@ -298,6 +312,9 @@ def _of_file_names(template: str) -> str:
 
 FileGroup = Annotated[str, AfterValidator(_of_file_names)]
 """A template of the group of all documents of a file, such as ``{stem}``."""
+
+GetCommand = Annotated[str, Field(description="the command that gets the files; told if they are missing")]
+"""The option ``get`` of sources of files."""
 
 RowGroup = Annotated[str, AfterValidator(check_template)]
 """A template of the group of a row with fields, such as ``{lang}``."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import RowGroup, file_names, find_files, group_template, read_documents
+from tokbench.corpus.sources.files import GetCommand, RowGroup, file_names, find_files, group_template, read_documents
 from tokbench.corpus.sources.rows import RowOptions, row_document
 from tokbench.plugin import Document, FilesPath, InputError, Problem
 
@@ -18,6 +18,7 @@ class JsonlOptions(RowOptions):
 
     path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     group: RowGroup = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
+    get: GetCommand = ""
 
 
 class JsonlSource:
@@ -25,7 +26,7 @@ class JsonlSource:
 
     def __init__(self, options: JsonlOptions) -> None:
         self._options = options
-        self._files, notes = find_files(options.path)
+        self._files, notes = find_files(options.path, options.get)
         self._group, more = group_template(options, options.group, len(self._files))
         self.notes = notes + more
         self.licence = options.licence

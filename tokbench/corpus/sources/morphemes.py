@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import FileGroup, grouped_files, numbered_lines
+from tokbench.corpus.sources.files import FileGroup, GetCommand, grouped_files, numbered_lines
 from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem
 
 Layout = Literal["unimorph", "morphynet_derivational", "sigmorphon2022", "morphscore"]
@@ -27,9 +27,12 @@ class MorphemesOptions(Options):
             "sigmorphon2022 (word, mor @@phemes; words, not sentences) or morphscore (full_word,pt1,rest)"
         )
     )
-    group: FileGroup = Field(default="{stem}", description="group name from {stem}, {name}, {suffix}, {parent}")
+    group: FileGroup = Field(
+        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
+    )
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [eng, deu]; default: all")
     licence: str = Field(default="", description="licence of the words, recorded in the results")
+    get: GetCommand = ""
 
 
 class SegmentedWord(NamedTuple):
@@ -113,7 +116,7 @@ class MorphemesSource:
 
     def __init__(self, options: MorphemesOptions) -> None:
         self._options = options
-        self._files, _, self._notes = grouped_files(options, options.path, options.group, options.groups)
+        self._files, _, self._notes = grouped_files(options, options.path, options.group, options.groups, options.get)
         self.licence = options.licence
 
     @property

@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import RowGroup, file_names, find_files, group_template
+from tokbench.corpus.sources.files import GetCommand, RowGroup, file_names, find_files, group_template
 from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
 from tokbench.plugin import Document, FilesPath, InputError, Problem, did_you_mean
 
@@ -21,6 +21,7 @@ class ParquetOptions(RowOptions):
 
     path: FilesPath = Field(description="a file, a glob pattern or an address")
     group: RowGroup = Field(default="{stem}", description="group name from {stem} or any column, such as {lang}")
+    get: GetCommand = ""
 
 
 class ParquetSource:
@@ -32,7 +33,7 @@ class ParquetSource:
         except ImportError as error:
             raise InputError("the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'") from error
         self._options = options
-        self._files, notes = find_files(options.path)
+        self._files, notes = find_files(options.path, options.get)
         self._group, more = group_template(options, options.group, len(self._files))
         self.notes = notes + more
         self.licence = options.licence

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import Cut, FileGroup, file_names, grouped_files, read_documents
+from tokbench.corpus.sources.files import Cut, FileGroup, GetCommand, file_names, grouped_files, read_documents
 from tokbench.plugin import Document, FilesPath, InputError, Options, Problem
 
 
@@ -17,9 +17,12 @@ class TextOptions(Options):
 
     path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     document: Cut = Field(default="file", description="what one document is: file, line or paragraph")
-    group: FileGroup = Field(default="{stem}", description="group name from {stem}, {name}, {suffix}, {parent}")
+    group: FileGroup = Field(
+        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
+    )
     groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
+    get: GetCommand = ""
 
 
 class TextSource:
@@ -27,7 +30,9 @@ class TextSource:
 
     def __init__(self, options: TextOptions) -> None:
         self._options = options
-        self._files, template, self.notes = grouped_files(options, options.path, options.group, options.groups)
+        self._files, template, self.notes = grouped_files(
+            options, options.path, options.group, options.groups, options.get
+        )
         self._shared = shared_keys(self._files, template)
         self.licence = options.licence
 
@@ -72,6 +77,7 @@ def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, 
     """
     used = {name for _, name, _, _ in string.Formatter().parse(template) if name}
     used |= {"stem", "suffix"} if "name" in used else set()
+    used |= {"stem"} if used & {"first", "last"} else set()
     left = [part for part in ("stem", "suffix") if part not in used]
     parts = [["name"], left, left if "parent" in used else ["parent", *left], []]
     for number, names in enumerate(parts):

@@ -10,7 +10,6 @@ from pydantic import Field
 from tokbench.plugin import (
     LEAST_DIFFERENCE,
     TRAINING_PARTS,
-    BitsComparison,
     CorpusName,
     Encoded,
     Measured,
@@ -25,7 +24,7 @@ from tokbench.plugin import (
     Progress,
     ScoredBits,
     bits_by_order,
-    bits_verdict,
+    compare_bits,
 )
 
 ORDERS: Final = 6
@@ -37,8 +36,8 @@ DECIDING: Final = range(3, ORDERS + 1)
 _MB: Final = 10**6
 
 
-class BitsPerByteOptions(Options):
-    """Options of the family ``bits_per_byte``."""
+class ModelTextOptions(Options):
+    """Options of every family of models: the texts."""
 
     train: CorpusName = Field(default="", description="corpus that trains the models; default: the one that is scored")
     holdout: float = Field(
@@ -55,6 +54,16 @@ class BitsPerByteOptions(Options):
         description="bytes of a scored document at most, so that no long one decides; the rest is cut",
     )
 
+    @property
+    def texts(self) -> ModelTexts:
+        """The texts that the options name."""
+        training, scored = int(self.training_mb * _MB), int(self.scored_mb * _MB)
+        return ModelTexts(self.train, self.holdout, training, scored, self.document_bytes)
+
+
+class BitsPerByteOptions(ModelTextOptions):
+    """Options of the family ``bits_per_byte``."""
+
 
 class NgramBits:
     """Trains interpolated modified Kneser-Ney models of all orders, and scores documents with them."""
@@ -65,10 +74,7 @@ class NgramBits:
     @property
     def texts(self) -> ModelTexts:
         """The texts that the options name."""
-        given = self._options
-        return ModelTexts(
-            given.train, given.holdout, int(given.training_mb * _MB), int(given.scored_mb * _MB), given.document_bytes
-        )
+        return self._options.texts
 
     def fit(self, task: ModelTask, progress: Progress) -> ScoredBits:
         """Train on all training documents, and on each of five disjoint parts of them."""
@@ -90,9 +96,12 @@ class NgramBits:
     def finish_models(self, states: ModelStates) -> ModelOutcome:
         """Return bits per byte of every order, and what the deciding orders say of every two tokenizers."""
         values = {name: _values(state) for name, state in states.states.items()}
-        pairs = [_comparison(one, other, states) for one, other in states.comparable]
+        pairs = [
+            compare_bits(one, other, states.states, [order - 1 for order in DECIDING])
+            for one, other in states.comparable
+        ]
         models = {_id(order): f"order {order}" for order in range(1, ORDERS + 1)}
-        return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE)
+        return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE, states.states)
 
 
 def _documents(encoded: Encoded, chosen: range) -> Encoded:
@@ -108,20 +117,6 @@ def _values(state: ScoredBits) -> dict[str, Measured | NotApplicable]:
         number = state.value(order - 1)
         found[_id(order)] = Measured(number.value, state.documents, *number.ends(), no_interval=number.reason)
     return found
-
-
-def _comparison(one: str, other: str, states: ModelStates) -> BitsComparison:
-    """Compare two tokenizers; the better one comes first."""
-    differences = states.states[one].minus(states.states[other])
-    said, swap = bits_verdict([differences[order - 1] for order in DECIDING])
-    sign = -1 if swap else 1
-    return BitsComparison(
-        tokenizer=other if swap else one,
-        other=one if swap else other,
-        differences=[sign * each.value for each in differences],
-        errors=[each.error for each in differences],
-        verdict=said,
-    )
 
 
 def _id(order: int) -> str:

@@ -26,6 +26,7 @@ from tokbench.metrics.families import (
     special_tokens,
     strr,
     token_lengths,
+    transformer,
     usage,
     utf8,
     vocabulary,
@@ -41,7 +42,7 @@ _COMPARISONS: Final = (fairness, nsl, pairs, overlap, agreement)
 _SUBJECTS: Final = (code, numbers, probes, prompts, robustness, special_tokens)
 _FAMILIES: Final = (
     *(compression, *_WORDS, roundtrip, worst_documents, vocabulary, usage, composition, token_lengths, context),
-    *(*_COMPARISONS, *_SUBJECTS, bits_per_byte, curve, same_ids),
+    *(*_COMPARISONS, *_SUBJECTS, bits_per_byte, transformer, curve, same_ids),
 )
 
 

@@ -22,6 +22,8 @@ class ProfileLine(NamedTuple):
         texts: the numbers in words, for the tooltip.
         intervals: for each place the ends of the interval, or ``None``; empty if no place has one.
         lossy: ``True`` for hollow dots: the numbers do not compete.
+        rings: the numbers of the places that have a ring.
+        star: the number of the place that has a star; ``None`` for no star.
     """
 
     name: str
@@ -30,6 +32,8 @@ class ProfileLine(NamedTuple):
     texts: Sequence[str]
     intervals: Sequence[tuple[float, float] | None] = ()
     lossy: bool = False
+    rings: Sequence[int] = ()
+    star: int | None = None
 
     @property
     def ends(self) -> list[float]:
@@ -95,4 +99,8 @@ def line_profile(
             drawing.draw("path", css="trace", d="M" + "L".join(f"{x} {y}" for x, y in spots))
             for x, y in spots:
                 drawing.draw("circle", css="mark", cx=x, cy=y, r=size.dot)
+            for number in line.rings:
+                drawing.draw("circle", css="ring", cx=spots[number][0], cy=spots[number][1], r=2 * size.dot)
+            if line.star is not None:
+                drawing.text(spots[line.star][0], spots[line.star][1] + 7, "★", "middle", "star")
     return drawing

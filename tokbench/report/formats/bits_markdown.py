@@ -14,7 +14,11 @@ def bits_per_byte(report: Report) -> str:
     """Return a table by model, the verdicts, and what they do not show; an empty string if the run has none."""
     parts = []
     for view in report.bits_per_byte:
-        parts += [f"## Bits per byte: {markdown_text(view.study.corpus)}\n", f"{markdown_text(view.explanation)}\n"]
+        model = f", {view.study.words.model}" if view.study.words else ""
+        parts += [
+            f"## Bits per byte: {markdown_text(view.study.corpus)}{model}\n",
+            f"{markdown_text(view.explanation)}\n",
+        ]
         parts.append(f"**{markdown_text(view.sentence)}**\n")
         head = ["tokenizer", "learned from", *map(markdown_text, view.study.models)]
         rows = [
@@ -34,5 +38,9 @@ def bits_per_byte(report: Report) -> str:
         if words:
             parts.append("The tokenizer of the row beside that of the column; = no difference.\n")
             parts.append(markdown_table(["", *map(markdown_text, view.names)], words))
+        if view.trainings:
+            rows = [[markdown_text(row.name), *row.cells, row.rates] for row in view.trainings]
+            head = ["tokenizer", *view.training_columns, "tried"]
+            parts.append(markdown_table(head, rows, range(1, len(head) - 1)))
         parts.append(f"{markdown_text(view.limits)}\n")
     return "\n".join(parts)

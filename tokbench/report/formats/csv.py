@@ -31,6 +31,16 @@ PAIR_COLUMNS = (
 
 MATRIX_COLUMNS = ("metric", "corpus", "within", "one", "other", "value", "ci_low", "ci_high")
 
+VALIDITY_COLUMNS = (
+    "corpus", "family", "class", "metric", "model", "tokenizers", "rho", "ci_low", "ci_high", "fixed_low", "fixed_high",
+    "tau", "tau_low", "tau_high", "reason", "hypothesis",
+)  # fmt: skip
+
+SIZE_COLUMNS = (
+    "line", "body", "vocab_size", "seed", "share", "n_bytes", "bits_per_byte", "tokens", "flops",
+    "learning_rate", "seconds",
+)  # fmt: skip
+
 
 def results_csv(results: Results) -> str:
     """Return the cells as a tidy table with the columns :data:`~tokbench.results.cells.COLUMNS`."""
@@ -112,6 +122,29 @@ def agreement_csv(results: Results) -> str:
     return table_text(MATRIX_COLUMNS, _matrix_rows(results, "tokenizers"))
 
 
+def validity_csv(results: Results) -> str:
+    """Return the rank correlation of every metric with every model, by class of tokenizers."""
+    rows = (
+        [
+            *(study.corpus, study.family, each.name),
+            *(getattr(found, name) for name in VALIDITY_COLUMNS[3:-1]),
+            str((each.name, found.metric, found.model) in claimed).lower(),
+        ]
+        for study in results.validity
+        for claimed in [{(each.tokenizer_class, each.metric, each.model) for each in study.hypotheses}]
+        for each in study.classes
+        for found in each.correlations
+    )
+    return table_text(VALIDITY_COLUMNS, rows)
+
+
+def sizes_csv(results: Results) -> str:
+    """Return every training of the measured sizes."""
+    found = results.vocabulary_size.measured if results.vocabulary_size else None
+    trained = found.trained if found else []
+    return table_text(SIZE_COLUMNS, ([getattr(each, name) for name in SIZE_COLUMNS] for each in trained))
+
+
 def _matrix_rows(results: Results, of: str) -> Iterator[list[Any]]:
     for matrix in results.matrices:
         for row, name in enumerate(matrix.names) if matrix.of == of else ():
@@ -151,4 +184,16 @@ AGREEMENT = ReporterSpec(
     summary="numbers of every two tokenizers in each group, in one tidy table",
     filename="agreement.csv",
     render=agreement_csv,
+)
+VALIDITY = ReporterSpec(
+    name="validity",
+    summary="rank correlations of metrics with bits per byte, in one tidy table",
+    filename="validity.csv",
+    render=validity_csv,
+)
+SIZES = ReporterSpec(
+    name="sizes",
+    summary="bits per byte at several vocabulary sizes, one row for each training and amount",
+    filename="sizes.csv",
+    render=sizes_csv,
 )

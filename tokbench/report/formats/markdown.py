@@ -18,7 +18,8 @@ from tokbench.plugin import (
     visible,
 )
 from tokbench.report.formats.bits_markdown import bits_per_byte
-from tokbench.report.formats.sizes_markdown import without_tokenizer
+from tokbench.report.formats.sizes_markdown import measured_sizes, without_tokenizer
+from tokbench.report.formats.validity_markdown import validity
 
 if TYPE_CHECKING:
     from tokbench.plugin import DisplayCell, Report, Results, SegmentationView
@@ -67,6 +68,7 @@ def render(results: Results) -> str:
         _pairs(report),
         _matrices(report),
         bits_per_byte(report),
+        validity(report),
         _vocabulary_size(report),
         *_speed(report),
         _same_ids(report),
@@ -284,7 +286,7 @@ def _vocabulary_size(report: Report) -> str:
     reasons = [": ".join(_row(line.line, line.reason)) for line, _ in section.keys if line.reason]
     if reasons:
         parts.append("Known only at sizes of their own:\n\n" + "".join(f"- {each}\n" for each in reasons))
-    parts += without_tokenizer(report)
+    parts += [*measured_sizes(report), *without_tokenizer(report)]
     return "\n".join(parts)
 
 

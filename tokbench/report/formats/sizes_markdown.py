@@ -1,4 +1,4 @@
-"""The table in ``report.md`` of what a model costs without a tokenizer."""
+"""The tables in ``report.md`` of what a model costs without a tokenizer, and of measured sizes."""
 
 from __future__ import annotations
 
@@ -30,3 +30,16 @@ def without_tokenizer(report: Report) -> list[str]:
         return []
     caption = markdown_text(section.without_tokenizer_caption)
     return [f"### Without a tokenizer\n\n{caption}\n\n{markdown_table(_HEAD, rows, range(1, len(_HEAD)))}"]
+
+
+def measured_sizes(report: Report) -> list[str]:
+    """Return the part on bits per byte at several sizes; no part if none were measured."""
+    section = report.vocabulary_size
+    found = section.measured if section else None
+    if not found:
+        return []
+    rows = [[markdown_text(text) for text in row] for row in found.rows]
+    sentences = "".join(f"- {markdown_text(each)}\n" for each in found.sentences)
+    table = markdown_table(found.head, rows, range(3, len(found.head)))
+    parts = (f"{markdown_text(found.explanation)}\n", table, sentences, f"{markdown_text(found.limits)}\n")
+    return ["### Bits per byte, measured here\n\n" + "\n".join(parts)]

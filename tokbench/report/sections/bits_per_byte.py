@@ -12,9 +12,8 @@ from tokbench.report.charts.line_profile import ProfileLine, line_profile
 from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.tables import CellTables
-from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
+from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte, ModelTraining
 
-DEPENDS: Final = "depends on the order"
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 _BETTER: Final = "less is better"
 _DRAWN: Final = 2
@@ -37,6 +36,27 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainingRow:
+    """A row of the table that tells how the models of each tokenizer were trained.
+
+    Attributes:
+        name: the tokenizer.
+        cells: the texts below :data:`TRAINING_COLUMNS`.
+        rates: bits per byte by learning rate on a tenth of the text, in a sentence; empty if the rate was given.
+    """
+
+    name: str
+    cells: Sequence[str]
+    rates: str
+
+
+TRAINING_COLUMNS: Final = (
+    *("learning rate", "parameters", "tokens of a window", "10⁹ operations", "bits per byte of each seed"),
+    *("seconds of all seeds", "memory, MB"),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class BitsSection:
     """The bits per byte of one corpus.
 
@@ -52,6 +72,7 @@ class BitsSection:
         matrix: by row and column, the tokenizer of the row beside that of the column; ``None`` where they are not
             compared.
         legends: the meaning of the marks.
+        trainings: how the models of each tokenizer were trained; empty for n-grams.
     """
 
     study: BitsPerByte
@@ -63,19 +84,33 @@ class BitsSection:
     names: Sequence[str]
     matrix: Sequence[Sequence[Judgement | None]]
     legends: Sequence[str]
+    trainings: Sequence[TrainingRow]
+
+    @property
+    def training_columns(self) -> Sequence[str]:
+        """The heads of the table of trainings."""
+        return TRAINING_COLUMNS
+
+    @property
+    def depends(self) -> str:
+        """The words for a verdict on which the models disagree."""
+        return depends(self.study)
 
     @property
     def explanation(self) -> str:
         """The text before the chart."""
         study = self.study
         source = "the same corpus" if study.train == study.corpus else study.train
+        words = study.words
+        model = words.model if words else "a small language model"
+        errors = words.errors if words else "hold documents and training text together"
         return (
-            f"Bits that a byte costs a small language model, which learned from {study.training_documents:,} documents "
+            f"Bits that a byte costs {model}, which learned from {study.training_documents:,} documents "
             f"of {source} ({study.training_bytes / 1e6:.2f} MB) as each tokenizer cuts them, and predicts "
             f"{study.scored_documents:,} others ({study.scored_bytes / 1e6:.2f} MB). Left out as near-duplicates: "
             f"{study.training_duplicates:,} and {study.scored_duplicates:,} documents. One tokenizer is called better "
             f"than another only if {_listed(self._deciding)} all say so, by {study.least:g} bits or more and beyond "
-            "two standard errors, which hold documents and training text together."
+            f"two standard errors, which {errors}."
         )
 
     @property
@@ -86,6 +121,8 @@ class BitsSection:
     @property
     def limits(self) -> str:
         """The text about what the numbers do not show."""
+        if self.study.words:
+            return self.study.words.limits
         return (
             "What this does not show: no order is neutral about the size of a vocabulary. A model of low order sees "
             "more text through large tokens, one of high order finds large tokens too rare, so the best size moves "
@@ -106,7 +143,7 @@ def bits_per_byte(tables: CellTables, study: BitsPerByte) -> BitsSection:
     rows = [*blocks.items(), *([("no number", absent)] if absent else [])]
     found = {frozenset((each.tokenizer, each.other)): each for each in study.comparisons}
     compared = [name for name in shown if any(name in pair for pair in found)]
-    styles, charts = _charts(tables, study, columns, shown)
+    styles, charts = _amounts(study, shown) if study.trainings else _charts(tables, study, columns, shown)
     return BitsSection(
         study=study,
         charts=charts,
@@ -117,7 +154,46 @@ def bits_per_byte(tables: CellTables, study: BitsPerByte) -> BitsSection:
         names=compared,
         matrix=[[_judgement(study, found.get(frozenset((one, two))), one) for two in compared] for one in compared],
         legends=legends(column.cells[name] for column in columns for name in [*shown, *absent]),
+        trainings=[_training(name, study.trainings[name]) for name in shown if name in study.trainings],
     )
+
+
+def _training(name: str, training: ModelTraining) -> TrainingRow:
+    tried = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in training.rates.items())
+    return TrainingRow(
+        name,
+        [
+            f"{training.learning_rate:g}",
+            f"{training.parameters:,}",
+            f"{training.window:,}",
+            f"{training.amounts[-1].flops / 1e9:,.0f}",
+            ", ".join(f"{bits:.3f}" for bits in training.seeds),
+            f"{training.seconds:,.0f}",
+            f"{training.memory / 1e6:,.0f}",
+        ],
+        f"bits per byte by learning rate, on a tenth of the text: {tried}" if tried else "",
+    )
+
+
+def _amounts(study: BitsPerByte, names: Sequence[str]) -> tuple[dict[str, int], list[Drawing]]:
+    """Return by tokenizer the number of its colour and dashes, and the chart of bits per byte over amounts of text."""
+    most = max(len(each.amounts) for each in study.trainings.values())
+    lines = {name: study.trainings[name].amounts for name in names if len(study.trainings[name].amounts) == most}
+    styles = {name: number for number, name in enumerate(lines)}
+    if most < _DRAWN:
+        return {}, []
+    places = [f"{each.n_bytes / 1e6:.2g} MB" for each in next(iter(lines.values()))]
+    drawn = [
+        ProfileLine(
+            name,
+            styles[name],
+            [each.bits_per_byte for each in line],
+            [f"{each.bits_per_byte:.3f}" + (f" ± {each.error:.3f}" if each.error else "") for each in line],
+        )
+        for name, line in lines.items()
+    ]
+    title = f"Bits per byte on {study.corpus} by amount of training text"
+    return styles, [line_profile(title, places, drawn, upright=f"bits per byte; {_BETTER}")]
 
 
 def _charts(
@@ -156,6 +232,11 @@ def _with_interval(column: Series, name: str) -> str:
     return f"{cell.text}{cell.marks}" + (f" ({cell.interval})" if cell.interval else "")
 
 
+def depends(study: BitsPerByte) -> str:
+    """Return the words for a verdict on which the models disagree."""
+    return f"depends on the {study.words.depends if study.words else 'order'}"
+
+
 def summary(study: BitsPerByte) -> str:
     """Return in a few sentences what the comparisons say.
 
@@ -179,7 +260,7 @@ def summary(study: BitsPerByte) -> str:
     sentences.append(
         f"Of {len(study.comparisons):,} comparisons, {counts['better']:,} name the better one, "
         f"{counts['level']:,} find no difference, {counts['depends']:,} "
-        f"{DEPENDS if counts['depends'] == 1 else DEPENDS.replace('depends', 'depend')}."
+        f"{depends(study) if counts['depends'] == 1 else depends(study).replace('depends', 'depend', 1)}."
     )
     if counts["unknown"]:
         sentences.append(f"{counts['unknown']:,} rest on too few or too uneven documents to say anything.")
@@ -195,14 +276,15 @@ def _judgement(study: BitsPerByte, pair: BitsComparison | None, one: str) -> Jud
     if pair is None:
         return None
     text = _WORDS.get(pair.verdict) or ("better" if pair.tokenizer == one else "worse")
-    return Judgement(text, f"{sentence(pair)}: {_differences(study, pair)}", pair.verdict == "better")
+    return Judgement(text, f"{sentence(study, pair)}: {_differences(study, pair)}", pair.verdict == "better")
 
 
-def sentence(pair: BitsComparison) -> str:
+def sentence(study: BitsPerByte, pair: BitsComparison) -> str:
     """Return a verdict in words.
 
+    >>> study = BitsPerByte(corpus="c", train="c", family="f", metrics=[], models=[], deciding=[], least=0.02)
     >>> pair = BitsComparison(tokenizer="a", other="b", differences=[-0.1], errors=[0.01], verdict="depends")
-    >>> sentence(pair)
+    >>> sentence(study, pair)
     'a or b: which is better depends on the order'
     """
     one, other = pair.tokenizer, pair.other
@@ -212,7 +294,7 @@ def sentence(pair: BitsComparison) -> str:
         return f"{one} and {other} cannot be told apart"
     if pair.verdict == "unknown":
         return f"{one} and {other}: too few or too uneven documents"
-    return f"{one} or {other}: which is better {DEPENDS}"
+    return f"{one} or {other}: which is better {depends(study)}"
 
 
 def _differences(study: BitsPerByte, pair: BitsComparison) -> str:

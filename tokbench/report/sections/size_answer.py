@@ -8,14 +8,19 @@ from typing import Final, NamedTuple
 
 from tokbench.report.cells import percent
 from tokbench.report.sections.answer_subject import names
+from tokbench.report.sections.measured_size import measured_advice
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import SizeBasis, SizeChoice, SizeRecommendation, VocabularySizes
 
 _BESIDE: Final = 2
 """The number of sizes on either side of the one taken that the table shows."""
 
-_MEASURED: Final = "measured here"
-"""The basis of the size that is taken."""
+_TAKEN: Final = ("compression and cost", "measured here")
+"""The basis of the size that is taken, now and in files of earlier versions."""
+
+_NOT_MEASURED: Final = (
+    "No model was trained for it: write 'measured' under 'study: vocabulary:' to measure bits per byte."
+)
 
 _FEW_UNSEEN: Final = 0.05
 _LIMIT: Final = 0.05
@@ -82,8 +87,11 @@ class _Told:
             yield f"Take {_name(self._taken)}: {self._taken.compression_ratio:.3f} bytes per token {self._over()}."
             yield from self._rule(self._taken)
         yield from self._other_bases()
+        yield from self._ground()
         if self._taken:
             yield from self._rare(self._taken)
+        elif self._study.measured and self._study.measured.best:
+            pass  # the ground has told the best size
         elif self._found.choices:
             yield (
                 "No size is recommended without a model: larger vocabularies then cost nothing, and the largest would "
@@ -92,6 +100,16 @@ class _Told:
         else:
             yield "No size is recommended, because no vocabulary can be."
         yield from self._distrust()
+
+    def _ground(self) -> Iterator[str]:
+        """Yield the ground of the size to take, and what was measured by training models."""
+        measured = self._study.measured
+        if self._taken:
+            ground = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
+            yield ground if measured else f"{ground} {_NOT_MEASURED}"
+        if measured:
+            yield from measured_advice(measured)
+            yield "This says nothing of larger models or of more text: nothing is extrapolated."
 
     def _over(self) -> str:
         weights = self._found.weights
@@ -117,7 +135,7 @@ class _Told:
         """Yield the sizes to which other ways of choosing point, and what they give and cost."""
         pointed: dict[tuple[str, int], list[str]] = {}
         for each in self._found.bases:
-            if each.line and each.basis != _MEASURED:
+            if each.line and each.basis not in _TAKEN:
                 pointed.setdefault((each.line, each.smallest), []).append(f"by {each.basis}")
         for key, ways in pointed.items():
             choice = self._choices[key]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
 from tokbench.report.charts.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart, size_key
 from tokbench.report.charts.svg import Drawing
+from tokbench.report.sections.measured_size import MeasuredSizeSection
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.tables import level_with
 from tokbench.results.cells import WHOLE
@@ -234,6 +235,12 @@ class VocabularySizeSection:
     def keys(self) -> list[tuple[SizeLine, Drawing]]:
         """The lines with the keys of their charts."""
         return [(line, size_key(number)) for number, line in enumerate(self.lines.lines)]
+
+    @cached_property
+    def measured(self) -> MeasuredSizeSection | None:
+        """Bits per byte that were measured at several sizes; ``None`` if none were."""
+        found = self.lines.found.measured
+        return MeasuredSizeSection(found) if found else None
 
     @property
     def without_tokenizer(self) -> list[tuple[str, ByteCost]]:

@@ -6,10 +6,12 @@ that takes away what another number rests on, is refused.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
+from tokbench.config.validity import ALL_TOKENIZERS
 from tokbench.contracts.metric import MetricFamily, Role
 from tokbench.contracts.options import Options, names_in
 from tokbench.errors import did_you_mean
@@ -27,7 +29,7 @@ class BindingProblem(NamedTuple):
 
 def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
     """Yield everything that is wrong with the bindings of a plan whose tokenizers and metrics are known."""
-    found = [*_unknown(plan.config), *_weights(plan.config), *_of_families(plan)]
+    found = [*_unknown(plan.config), *_weights(plan.config), *_measured(plan.config), *_of_families(plan)]
     yield from found
     # What follows would be told a second time, of names that do not exist or corpora that cannot be read.
     if not found and len(plan.corpora) == len(plan.config.named):
@@ -35,6 +37,7 @@ def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
         yield from _apart(plan)
         yield from _references(plan)
         yield from _study(plan)
+    yield from _validity(plan)
 
 
 def _bound(config: Config) -> Iterator[tuple[Path, tuple[str, ...]]]:
@@ -59,6 +62,23 @@ def _weights(config: Config) -> Iterator[BindingProblem]:
             yield BindingProblem(path, f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
         elif not _evaluated(config, name):
             yield BindingProblem(path, _NOT_EVALUATED.format(name))
+
+
+def _measured(config: Config) -> Iterator[BindingProblem]:
+    """Yield names in the measured sizes of a study that are of no corpus or tokenizer."""
+    measured = config.study.vocabulary.measured if config.study.vocabulary else None
+    if measured is None:
+        return
+    path = ("study", "vocabulary", "measured")
+    for key, name in (("corpus", measured.corpus), ("train", measured.train)):
+        if name and name not in config.named:
+            yield BindingProblem((*path, key), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
+    if measured.corpus in config.named and not _evaluated(config, measured.corpus):
+        yield BindingProblem((*path, "corpus"), _NOT_EVALUATED.format(measured.corpus))
+    for k, name in enumerate(measured.tokenizers):
+        if name not in config.tokenizers:
+            hint = did_you_mean(name, config.tokenizers)
+            yield BindingProblem((*path, "tokenizers", k), f"unknown tokenizer {name!r}; {hint}")
 
 
 def _of_families(plan: Plan) -> Iterator[BindingProblem]:
@@ -140,6 +160,37 @@ def _study(plan: Plan) -> Iterator[BindingProblem]:
         bound = [name for name in families if name in plan.bound]
         message = f"the study rests on {_listed(bound)}, and there is no corpus on which all are measured"
         yield BindingProblem(("study", "vocabulary"), f"{message}; give them a corpus in common")
+
+
+def _validity(plan: Plan) -> Iterator[BindingProblem]:
+    """Yield names in a study of validity that no tokenizer, metric or class has, and a study without bits per byte."""
+    study, path = plan.config.study.validity, ("study", "validity")
+    if study is None:
+        return
+    modelled = {family.name: [each.id for each in family.values] for family, _ in plan.metrics if family.model}
+    if not modelled:
+        message = "the study needs a family of metrics that trains models; add bits_per_byte to 'metrics'"
+        yield BindingProblem(path, message)
+        return
+    tokenizers = {each.name for each in plan.tokenizers}
+    for name, globs in study.classes.items():
+        for k, glob in enumerate(globs):
+            if tokenizers and not fnmatch.filter(tokenizers, glob):
+                message = f"no tokenizer is called {glob!r}; {did_you_mean(glob, tokenizers)}"
+                yield BindingProblem((*path, "classes", name, k), message)
+    metrics = {each.id for family, _ in plan.metrics if not family.clocked for each in family.values}
+    targets = {*modelled, *(each for some in modelled.values() for each in some)}
+    refused = len(plan.metrics) < len(plan.config.metrics)  # told already; what it would have brought is not known here
+    for k, each in enumerate(study.hypotheses):
+        asked = {"metric": (each.metric, metrics), "predicts": (each.predicts, targets)}
+        asked |= {"better_than": (each.better_than, metrics)} if each.better_than else {}
+        for key, (name, known) in asked.items():
+            if name not in known and not refused:
+                message = f"unknown metric {name!r}; {did_you_mean(name, known)}"
+                yield BindingProblem((*path, "hypotheses", k, key), message)
+        if each.class_ not in {ALL_TOKENIZERS, *study.classes}:
+            message = f"unknown class {each.class_!r}; {did_you_mean(each.class_, [ALL_TOKENIZERS, *study.classes])}"
+            yield BindingProblem((*path, "hypotheses", k, "class"), message)
 
 
 def _listed(names: Sequence[str]) -> str:

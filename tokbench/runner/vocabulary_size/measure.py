@@ -21,6 +21,8 @@ from tokbench.results.vocabulary_size import SizeInSample, SizeLine, SizeLoss, S
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import PreparedTokenizer
+from tokbench.runner.stored import StoredWork
+from tokbench.runner.vocabulary_size.bits import measured_sizes
 from tokbench.runner.vocabulary_size.costs import costs, describe_model, entropy_patches, extensions, law
 from tokbench.runner.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
 from tokbench.runner.vocabulary_size.mixture import MixedLine, Mixture, mix, recommendation
@@ -41,6 +43,7 @@ def study_vocabulary(
     evaluation: Evaluation,
     cells: Iterable[Cell],
     pool: WorkerPool,
+    stored: StoredWork,
 ) -> VocabularySizes:
     """Find out what each vocabulary size gives and costs; the cells tell who was trained on which documents."""
     options = plan.config.study.vocabulary
@@ -62,7 +65,13 @@ def study_vocabulary(
         part = attempt(partial(study.line, name, members, built), name)
         parts.append(VocabularySizes(failures=[part.reason]) if isinstance(part, Failure) else part)
         pool.progress("drawing curves", done, len(entries))
-    return study.joined([VocabularySizes(failures=failures), *parts])
+    found = study.joined([VocabularySizes(failures=failures), *parts])
+    if options.measured is None:
+        return found
+    measured = measured_sizes(plan, options.measured, found, built, pool, stored)
+    if isinstance(measured, Failure):
+        return replace(found, failures=[*found.failures, measured.reason])
+    return replace(found, measured=measured, failures=[*found.failures, *measured.failures])
 
 
 def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:

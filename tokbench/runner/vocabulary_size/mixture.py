@@ -181,7 +181,7 @@ def recommendation(
     take = taken.candidate.name, taken.candidate.vocab_size
     cost = min(table, key=lambda each: (each.flops_per_byte, each.vocab_size))
     bases.insert(1, _basis("cost alone", cost.name, cost.vocab_size))
-    bases.append(_basis("measured here", *take))
+    bases.append(_basis("compression and cost", *take))
     compared, reason = _compared(mixture, lines, choices, take)
     return replace(
         found,

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -31,6 +31,7 @@ from tokbench.failures import HEARTBEAT_BYTES, Failure, Heartbeat, attempt, read
 from tokbench.progress import Progress
 from tokbench.runner.workers.descendants import KNOWN, MARK, end_descendants
 from tokbench.runner.workers.pool import Feeds, InMemory, WorkerDied, WorkerPool, text_batches
+from tokbench.runner.workers.starter import StartedProcess, starter
 from tokbench.runner.workers.watch import STDERR, STDOUT, WorkerWatch
 from tokbench.runner.workers.worker import Job, Recipe
 
@@ -57,6 +58,33 @@ def _open_shared_file() -> IO[bytes]:
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("tokbench"), "w+b")
     return tempfile.TemporaryFile()
+
+
+def _start_process(
+    files: Sequence[int], mark: str, environment: Mapping[str, str], *, copied: bool
+) -> subprocess.Popen[bytes] | StartedProcess:
+    """Start a process in a session of its own, so that Ctrl-C reaches the parent alone, which then ends all of it.
+
+    Args:
+        files: file descriptors of its line, of the memory for its heartbeat, of its two outputs.
+        mark: its value of :data:`MARK`.
+        environment: variables that are added to those of this process.
+        copied: let the starter of workers fork it, where that is possible.
+    """
+    level = logging.getLogger("tokbench").getEffectiveLevel()
+    if copied and (found := starter(environment)):
+        return found.start(level, mark, files)
+    line, memory, stdout, stderr = files
+    numbers = map(str, [line, memory, os.getpid(), level])
+    return subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
+        [sys.executable, "-c", _START, *numbers, json.dumps([str(folder) for folder in sys.path])],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        pass_fds=[line, memory],
+        env={**os.environ, **environment, MARK: mark},
+        start_new_session=True,
+    )
 
 
 class _Ended(NamedTuple):
@@ -88,10 +116,17 @@ class _Worker:
         printed: by tokenizer, how many bytes of output were passed on so far.
         environment: variables that are added to those of this process.
         capture_output: keep the end of what the process prints, instead of printing it.
+        copied: let the starter of workers fork the process, where that is possible; otherwise it begins from nothing.
     """
 
     def __init__(
-        self, memory: int | None, printed: dict[str, int], environment: Mapping[str, str], *, capture_output: bool
+        self,
+        memory: int | None,
+        printed: dict[str, int],
+        environment: Mapping[str, str],
+        *,
+        capture_output: bool,
+        copied: bool,
     ) -> None:
         self._mark = secrets.token_hex(16)
         ours, theirs = socket.socketpair()
@@ -99,25 +134,15 @@ class _Worker:
         with _open_shared_file() as file, theirs:
             file.truncate(HEARTBEAT_BYTES)
             self._memory = mmap.mmap(file.fileno(), HEARTBEAT_BYTES)
-            level = logging.getLogger("tokbench").getEffectiveLevel()
-            numbers = [theirs.fileno(), file.fileno(), os.getpid(), level]
-            # A session of its own, so that Ctrl-C reaches the parent alone, which then ends all of it.
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
-                [sys.executable, "-c", _START, *map(str, numbers), json.dumps([str(folder) for folder in sys.path])],
-                stdin=subprocess.DEVNULL,
-                stdout=pipes[0][1],
-                stderr=pipes[1][1],
-                pass_fds=numbers[:2],
-                env={**os.environ, **environment, MARK: self._mark},
-                start_new_session=True,
-            )
+            files = (theirs.fileno(), file.fileno(), *(end for _, end in pipes))
+            self._process = _start_process(files, self._mark, environment, copied=copied)
         for _, end in pipes:
             os.close(end)
         self._watch = WorkerWatch(
             {pipe: None if capture_output else to for (pipe, _), to in zip(pipes, (STDOUT, STDERR), strict=True)},
             lambda: read_heartbeat(self._memory).tokenizer,
             printed,
-            self._process.pid,
+            lambda: self._process.pid,
             memory,
             self._process.kill,
         )
@@ -202,7 +227,8 @@ class _Worker:
         by_itself = self._process.returncode is not None
         if KNOWN:
             self._process.send_signal(signal.SIGSTOP)  # it starts no more, and adopts what its children leave
-            end_descendants(self._process.pid, self._mark)
+            if self._process.pid:
+                end_descendants(self._process.pid, self._mark)
             self._process.kill()
         else:
             with suppress(ProcessLookupError, PermissionError):
@@ -224,6 +250,8 @@ class ProcessPool(WorkerPool):
         progress: called with every step that a job reports.
         environment: variables that the processes get besides those of this process.
         capture_output: keep what they print, instead of printing it; see :attr:`WorkerDied.last_words`.
+        copied: start them as copies of a process that has imported what they need, where that is possible. What
+            measures time and memory begins from nothing instead.
     """
 
     def __init__(
@@ -234,10 +262,13 @@ class ProcessPool(WorkerPool):
         *,
         environment: Mapping[str, str] | None = None,
         capture_output: bool = False,
+        copied: bool = True,
     ) -> None:
         super().__init__(progress, size)
         self._limits = limits
-        self._new_worker = partial(_Worker, limits.memory, {}, environment or {}, capture_output=capture_output)
+        self._new_worker = partial(
+            _Worker, limits.memory, {}, environment or {}, capture_output=capture_output, copied=copied
+        )
         self._workers: list[_Worker] = []
         self._again: deque[Job] = deque()
         self._idle_deaths = 0

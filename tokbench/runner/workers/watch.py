@@ -34,7 +34,7 @@ class WorkerWatch(threading.Thread):
         output: the reading ends of pipes, each with the file descriptor to pass its output on to, or ``None``.
         at_work: tells which tokenizer is at work.
         printed: by tokenizer, how many bytes it has printed so far; the watches of all workers share it.
-        worker: the id of the process.
+        worker: tells the id of the process, once it is started.
         memory: bytes that it may use; ``None`` if there is no limit.
         kill: ends the process.
 
@@ -47,11 +47,11 @@ class WorkerWatch(threading.Thread):
         output: dict[int, int | None],
         at_work: Callable[[], str],
         printed: dict[str, int],
-        worker: int,
+        worker: Callable[[], int],
         memory: int | None,
         kill: Callable[[], None],
     ) -> None:
-        super().__init__(name=f"watch of worker {worker}", daemon=True)
+        super().__init__(name="watch of a worker", daemon=True)
         self.too_large = False
         self._output = output
         self._at_work = at_work
@@ -74,7 +74,7 @@ class WorkerWatch(threading.Thread):
                     else:
                         selector.unregister(key.fd)
                         os.close(key.fd)
-                if self._memory and not self.too_large and resident_bytes(self._worker) > self._memory:
+                if self._memory and not self.too_large and resident_bytes(self._worker()) > self._memory:
                     self.too_large = True
                     self._kill()
 

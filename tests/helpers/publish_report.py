@@ -1,0 +1,89 @@
+"""Publishes a study in reports/: runs its configuration and keeps a table, Markdown, pictures and the facts of the run.
+
+python tests/helpers/publish_report.py vocabularies
+
+A folder after the name is taken as the finished run. README.md of the study is written by hand and left alone.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tokbench.report.formats.csv import table_text
+from tokbench.report.pictures import picture_svg, pictures
+from tokbench.report.report import Report
+from tokbench.results.cells import COLUMNS
+from tokbench.results.model import SCHEMA, Results
+
+SHELF = Path(__file__).parents[2] / "reports"
+FACTS = "run.json"
+COUNTS = r"compression_ratio|tokens|roundtrip_exact"
+KEPT = {
+    # by study: the metrics of the table, and the pictures
+    "vocabularies": (
+        rf"{COUNTS}|fertility|premium|gini|max_min|chars_split",
+        r"parity-(ntrex|pud)|heat-(ntrex|pud|sample)-premium",
+    ),
+    "vocabularies_code": (
+        rf"{COUNTS}|tokens_per_line|indent_(share|tokens_per_space|level_\d)|identifier_tokens|operators_whole|digits_single",
+        r"heat-\w+-(compression_ratio|indent_share)",
+    ),
+    "equal_size-pud": (rf"{COUNTS}|fertility", r"sizes-pud"),
+}
+"""By study, patterns of the ids of metrics and of the names of pictures that are kept."""
+
+
+def facts(results):
+    """Return what a reader must know of a run to make it again."""
+    return {
+        "configuration": results.name,
+        "schema": SCHEMA,
+        "created": results.created,
+        "python": results.environment.python,
+        "packages": dict(sorted(results.environment.packages.items())),
+        "corpora": {
+            name: {"sha256": corpus.sha256, "licence": corpus.licence, "documents": corpus.documents}
+            for name, corpus in results.corpora.items()
+        },
+    }
+
+
+def publish(study, run):
+    results = Results.read(run / "results.json")
+    if results.config.quick or results.config.limit or results.config.only or results.partial:
+        sys.exit(f"{run}: a first look is not to be published; run it whole")
+    metrics, names = KEPT[study]
+    cells = [cell for cell in results.cells if re.fullmatch(metrics, cell.metric)]
+    folder = SHELF / study
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {
+        "table.csv": table_text(COLUMNS, ([getattr(cell, name) for name in COLUMNS] for cell in cells)),
+        FACTS: json.dumps(facts(results), indent=1, ensure_ascii=False) + "\n",
+    }
+    report = Report(results)
+    files |= {
+        f"{picture.name}.svg": picture_svg(picture) for picture in pictures(report) if re.fullmatch(names, picture.name)
+    }
+    for name, kept in {"report.md": "tables.md", "curve.csv": "curve.csv"}.items():
+        if (run / name).exists():
+            files[kept] = (run / name).read_text(encoding="utf-8")
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def main(study, run=None):
+    if study not in KEPT:
+        sys.exit(f"no published study is called {study!r}; known: {', '.join(KEPT)}")
+    if run:
+        publish(study, Path(run))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "tokbench", "run", study, "-o", folder], check=True)
+        publish(study, Path(folder))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,86 @@
+"""The best of measured vocabulary sizes: ties, intervals, and the way it goes."""
+
+import numpy as np
+import pytest
+
+from tokbench.model.best_size import SizeBits, best_size, lowest, move
+
+SIZES = np.array([256, 512, 1024, 2048])
+DOCUMENTS = 60
+
+
+def measured(values, seeds=3, seed_noise=0.0, document_noise=0.0, documents=DOCUMENTS, random=0):
+    """Bits at each size, where seeds and documents differ by a given standard deviation."""
+    rng = np.random.default_rng(random)
+    n_bytes = np.full(documents, 1_000.0)
+    of_seed = rng.normal(0, 1, (len(values), seeds)) * seed_noise
+    of_document = rng.normal(0, 1, documents) * document_noise
+    rates = np.array(values)[:, None, None] + of_seed[:, :, None] + of_document
+    return SizeBits(SIZES[: len(values)], rates * n_bytes, n_bytes)
+
+
+def test_documents_that_are_hard_for_every_size_do_not_move_the_best_one():
+    found = best_size(measured([3.0, 2.5, 2.45, 2.6], document_noise=1.0))
+    assert (found.size, found.low, found.high, list(found.level)) == (1024, 1024, 1024, [1024])
+
+
+def test_sizes_that_seeds_cannot_tell_apart_tie_and_widen_the_interval():
+    found = best_size(measured([3.0, 2.45, 2.44, 2.9], seed_noise=0.05))
+    assert set(found.level) == {512, 1024}
+    assert {found.low, found.high} == {512, 1024}
+
+
+def test_less_than_the_smallest_difference_that_counts_is_a_tie():
+    found = best_size(measured([3.0, 2.459, 2.44, 2.461]))
+    assert list(found.level) == [512, 1024]
+
+
+def test_the_first_or_last_size_is_an_edge():
+    assert best_size(measured([2.0, 2.5, 3.0, 3.5])).edge == "smallest"
+    assert best_size(measured([3.5, 3.0, 2.5, 2.0])).edge == "largest"
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"), [({"seeds": 1}, "one seed"), ({"documents": 10}, "too few documents for an interval: 10")]
+)
+def test_no_interval_is_given_without_seeds_or_documents(given, reason):
+    few = measured([3.0, 2.0, 2.5, 3.0], **given)
+    found = best_size(few)
+    assert (found.size, found.low, found.high) == (512, None, None)
+    assert reason in found.reason
+    assert move(few, few).verdict == "unknown"
+
+
+def test_the_lowest_point_is_that_of_a_parabola_and_stays_inside():
+    x = np.log2(SIZES)
+    assert lowest(SIZES, ((x - 9.3) ** 2)[None]).item() == pytest.approx(9.3)
+    assert lowest(SIZES, ((x - 20.0) ** 2)[None]).item() == 11
+    assert lowest(SIZES, ((x - 2.0) ** 2)[None]).item() == 8
+
+
+def test_the_spread_over_draws_is_the_standard_error_of_seeds():
+    """Of 3 seeds, plain draws would show only the root of two thirds of it."""
+    some = measured([3.0, 3.0, 3.0, 3.0], seeds=3, seed_noise=0.1, random=1)
+    of_seeds = some.bits.sum(axis=2) / some.n_bytes.sum()
+    expected = of_seeds.std(axis=1, ddof=1) / np.sqrt(3)
+    assert some.drawn.std(axis=0) == pytest.approx(expected, rel=0.1)
+
+
+def test_the_way_is_decided_beyond_the_noise_and_undecided_within():
+    small = measured([2.5, 2.4, 2.6, 2.9], seed_noise=0.01, random=1)
+    large = measured([2.9, 2.6, 2.2, 2.4], seed_noise=0.01, random=2)
+    assert move(small, large).verdict == "grows"
+    assert move(large, small).verdict == "shrinks"
+    assert move(small, measured([2.5, 2.4, 2.6, 2.9], seed_noise=0.01, random=3)).verdict == "undecided"
+
+
+def test_one_vocabulary_twice_moves_nowhere_in_95_percent():
+    """Two draws of the same truth are called different in about 5 % of the cases, and not in many more."""
+    called = [
+        move(
+            measured([2.5, 2.4, 2.45, 2.6], seed_noise=0.02, random=2 * k),
+            measured([2.5, 2.4, 2.45, 2.6], seed_noise=0.02, random=2 * k + 1),
+        ).verdict
+        for k in range(30)
+    ]
+    assert sum(each != "undecided" for each in called) <= 5

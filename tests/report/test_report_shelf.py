@@ -1,0 +1,78 @@
+"""The published studies of reports/: each belongs to a configuration, and every figure of its page stands in its tables."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tokbench.config.suites import shipped_suites
+from tokbench.report.formats.csv import CURVE_COLUMNS
+from tokbench.results.cells import COLUMNS
+from tokbench.results.model import SCHEMA
+
+SHELF = Path(__file__).parents[2] / "reports"
+STUDIES = sorted(path.parent.name for path in SHELF.glob("*/run.json"))
+PUBLISHED = sorted(path.name for path in SHELF.iterdir() if path.name in [*STUDIES, "engine_matrix"])
+
+
+def page(study):
+    return (SHELF / study / "README.md").read_text(encoding="utf-8")
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_list_names_every_study_and_its_command():
+    text = (SHELF / "README.md").read_text(encoding="utf-8")
+    assert len(STUDIES) >= 3
+    for study in PUBLISHED:
+        line = next(line for line in text.splitlines() if line.startswith(f"| [{study}]({study}/README.md) |"))
+        assert study in line.rpartition("`python tests/helpers/")[2] or study in line.rpartition("tokbench run ")[2]
+
+
+@pytest.mark.parametrize("folder", ["", *PUBLISHED])
+def test_links_hold_and_pictures_are_shown(folder):
+    links = re.findall(r"\]\(([^)#]+)\)", page(folder))
+    for link in links:
+        assert (SHELF / folder / link).exists(), link
+    assert {path.name for path in (SHELF / folder).glob("*.svg")} <= set(links)
+
+
+@pytest.mark.parametrize("study", PUBLISHED)
+def test_a_study_is_of_a_configuration_that_ships(study):
+    assert study in shipped_suites()
+    if study in STUDIES:
+        facts = json.loads((SHELF / study / "run.json").read_text(encoding="utf-8"))
+        assert facts["configuration"] == study
+        assert facts["schema"] == SCHEMA
+        assert all(len(corpus["sha256"]) == 64 for corpus in facts["corpora"].values())
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_figures_stand_in_the_tables(study):
+    table = rows(SHELF / study / "table.csv")
+    assert tuple(table[0]) == COLUMNS
+    known = {(row["tokenizer"], row["corpus"], row["group"], row["metric"]): row["value"] for row in table}
+    if (SHELF / study / "curve.csv").exists():
+        curve = rows(SHELF / study / "curve.csv")
+        assert tuple(curve[0]) == CURVE_COLUMNS
+        for row in curve:
+            metric = f"compression_ratio at {row['vocab_size']}"
+            known[row["tokenizer"], row["corpus"], row["group"], metric] = row["compression_ratio"]
+    prose, _, rest = page(study).partition("<!-- figures -->")
+    lines = [line.strip("| ").split(" | ") for line in rest.partition("<!-- /figures -->")[0].strip().splitlines()[2:]]
+    for *place, figure in lines:
+        digits = len(figure.partition(".")[2])
+        assert f"{float(known[tuple(place)]):.{digits}f}" == figure, place
+    said = set(re.findall(r"(?<![\w.])\d+\.\d+(?!\.\d)", prose.partition("\n- ")[2]))
+    assert said == {figure for *_, figure in lines}, "the page says what its table of figures has, and nothing else"
+
+
+def test_the_shelf_is_small():
+    files = [path for study in PUBLISHED for path in (SHELF / study).rglob("*") if path.is_file()]
+    kept = [path for path in files if path.suffix in {".md", ".csv", ".svg"} or path.name == "run.json"]
+    assert sum(path.stat().st_size for path in kept) < 6_000_000

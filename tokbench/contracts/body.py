@@ -1,0 +1,107 @@
+"""The sizes of small transformers, and what training them costs. JAX is not needed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEARNING_RATES: Final = (2e-3, 4e-3, 8e-3, 1.6e-2, 3.2e-2)
+"""The learning rates of a sweep."""
+
+SHARES: Final = (0.0625, 0.125, 0.25, 0.5, 1.0)
+"""The shares of the training text after which a model is scored."""
+
+LOGITS_AT_ONCE: Final = 1 << 22
+"""Logits that are held at a time: 16 MB. More tokens are scored in parts."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """All of a transformer but the table of embeddings, and how it is trained.
+
+    Attributes:
+        width: numbers of a position; a multiple of ``2 * heads``.
+        layers: how many.
+        heads: of attention.
+        context_bytes: bytes of text that a window has, on average.
+        step_bytes: bytes of text of one step of training.
+    """
+
+    width: int
+    layers: int
+    heads: int
+    context_bytes: int
+    step_bytes: int
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters, without the embeddings.
+
+        >>> Body(64, 2, 2, 256, 4096).parameters  # 2 * (12 * 64 * 64 + 2 * 64) + 64
+        98624
+        """
+        return self.layers * (12 * self.width**2 + 2 * self.width) + self.width
+
+    @property
+    def windows(self) -> int:
+        """The number of windows of one step of training."""
+        return max(1, self.step_bytes // self.context_bytes)
+
+    def flops(self, tokens: int, window: int, n_ids: int) -> int:
+        """Return the floating-point operations of training on some tokens, forward and backward.
+
+        6 for each parameter that multiplies and each token, the output's table included, and 6 * layers * window *
+        width for the attention, of which a causal one needs half (Kaplan and others 2020; Hoffmann and others 2022,
+        appendix F).
+
+        >>> Body(64, 2, 2, 256, 4096).flops(tokens=1000, window=64, n_ids=4096)
+        2212224000
+        """
+        table = (n_ids + 1) * self.width
+        multiplied = 12 * self.layers * self.width**2
+        return 6 * tokens * (multiplied + table + self.layers * window * self.width)
+
+
+PRESETS: Final[Mapping[str, Body]] = MappingProxyType(
+    {
+        "tiny": Body(width=64, layers=2, heads=2, context_bytes=256, step_bytes=4096),
+        "small": Body(width=256, layers=6, heads=4, context_bytes=1024, step_bytes=16384),
+        "gpu": Body(width=512, layers=12, heads=8, context_bytes=4096, step_bytes=131072),
+    }
+)
+
+
+class Point(NamedTuple):
+    """A model after some of the training text.
+
+    Attributes:
+        n_bytes: UTF-8 bytes of the documents that it has learned from.
+        tokens: how many tokens it has predicted meanwhile, EOS included.
+        flops: floating-point operations of its training, see :meth:`Body.flops`.
+        seconds: of wall time that this process spent on it: the training so far, and the cooling down.
+        bits: float64[d], the bits that each scored document costs, EOS included.
+    """
+
+    n_bytes: int
+    tokens: int
+    flops: int
+    seconds: float
+    bits: NDArray[np.float64]
+
+
+def memory_bytes(n_ids: int, body: Body, window: int) -> int:
+    """Return about how many bytes a training takes: parameters, gradients, two moments, a copy, activations and logits.
+
+    >>> memory_bytes(4096, PRESETS["tiny"], 64) // 10**6
+    73
+    """
+    parameters = (n_ids + 2) * body.width + body.parameters
+    tokens = body.windows * window
+    activations = tokens * (body.layers * (16 * body.width + 3 * body.heads * window) + 4 * body.width)
+    logits = min(tokens * (n_ids + 1), LOGITS_AT_ONCE)
+    return 4 * (7 * parameters + activations + 3 * logits)

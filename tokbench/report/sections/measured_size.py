@@ -1,0 +1,218 @@
+"""Bits per byte at several vocabulary sizes: charts, a table of the best sizes, and how they move, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_profile
+from tokbench.report.charts.size_curve import size_key
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.number_format import byte_size
+from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove
+
+TABLE_HEAD: Final = (
+    "line", "body", "equal", "amount", "best size", "95 % interval", "level with it", "bits/byte", "by the law"
+)  # fmt: skip
+
+_LIMITS: Final = (
+    "Small models on little text, one corpus: the best size of a larger model, of more text or of other text is not "
+    "extrapolated from this. A vocabulary that was trained on more text than the models brings some of it along, which "
+    "favours large sizes. Where the best size is the first or the last one that was measured, it may lie beyond."
+)
+_SAME: Final = 0.005
+"""Doublings by the law below which it says that nothing moves."""
+
+
+@dataclass(frozen=True)
+class MeasuredSizeSection:
+    """All that reports show of measured sizes.
+
+    Attributes:
+        found: the block of the results.
+    """
+
+    found: MeasuredSizes
+
+    @property
+    def explanation(self) -> str:
+        """The way the numbers came about, in sentences."""
+        found = self.found
+        source = "the rest of it" if found.train == found.corpus else found.train
+        bodies = ", ".join(f"{name} ({count:,} parameters)" for name, count in found.bodies.items())
+        return (
+            f"A small transformer was trained at each size and scored on {found.scored_documents:,} documents of "
+            f"{found.corpus} ({byte_size(found.scored_bytes)}). The training text is {source}: "
+            f"{found.training_documents:,} documents, {byte_size(found.training_bytes)}. "
+            f"Bodies, without the vocabulary: {bodies}. {self._seeds} Fewer bits per byte are better. Intervals come "
+            "from documents and seeds together. Sizes are level if they are less than 0.02 bits per byte or two "
+            "standard errors apart, or best in 2.5 % of the draws. At equal FLOPs, bits per byte lie between two "
+            "amounts of text that were measured."
+        )
+
+    @property
+    def _seeds(self) -> str:
+        seeds = len({each.seed for each in self.found.trained})
+        return "Each number is of one seed." if seeds == 1 else f"Each number is the mean of {seeds} seeds."
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The heads of the table."""
+        return TABLE_HEAD
+
+    @property
+    def limits(self) -> str:
+        """The limits of the numbers."""
+        return _LIMITS
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        """The moves of the best size, beside those of the law."""
+        return [_moved(each) for each in self.found.moves]
+
+    @cached_property
+    def rows(self) -> list[list[str]]:
+        """The best size at each amount; the columns are :data:`TABLE_HEAD`."""
+        return [_row(each) for each in self.found.best]
+
+    @cached_property
+    def keys(self) -> list[tuple[str, Drawing]]:
+        """The amounts of text, each with its stroke."""
+        return [(byte_size(amount), size_key(style)) for amount, style in self._styles.items()]
+
+    @cached_property
+    def charts(self) -> dict[str, Drawing]:
+        """By line and body, bits per byte over sizes, a line for each amount of text."""
+        panes: dict[tuple[str, str], list[BestMeasuredSize]] = {}
+        for each in self._equal_bytes:
+            panes.setdefault((each.line, each.body), []).append(each)
+        return {", ".join(place): self._chart(", ".join(place), some) for place, some in panes.items()}
+
+    @property
+    def _equal_bytes(self) -> list[BestMeasuredSize]:
+        return [each for each in self.found.best if each.equal == "bytes"]
+
+    @cached_property
+    def _styles(self) -> Mapping[float, int]:
+        return {amount: k for k, amount in enumerate(sorted({each.amount for each in self._equal_bytes}))}
+
+    def _chart(self, place: str, some: Sequence[BestMeasuredSize]) -> Drawing:
+        lines = [
+            ProfileLine(
+                byte_size(each.amount),
+                self._styles[each.amount],
+                each.values,
+                [f"{value:.3f}{_mark(each, size)}" for size, value in zip(each.sizes, each.values, strict=True)],
+                list(zip(each.low, each.high, strict=True)),
+                rings=[each.sizes.index(size) for size in each.level],
+                star=each.sizes.index(each.best),
+            )
+            for each in some
+        ]
+        places = [_short(size) for size in some[0].sizes]
+        return line_profile(f"Bits per byte by vocabulary size, {place}", places, lines, heading=place, size=SMALL)
+
+
+def measured_advice(found: MeasuredSizes) -> Iterator[str]:
+    """Yield what was measured of the best size with the largest body and the most text, in sentences."""
+    largest = next(reversed(found.bodies), "")
+    for line in dict.fromkeys(each.line for each in found.best):
+        here = [each for each in found.best if (each.line, each.body, each.equal) == (line, largest, "bytes")]
+        if here:
+            best = max(here, key=lambda each: each.amount)
+            yield (
+                f"Measured here, by bits per byte of a transformer with {found.bodies[largest]:,} parameters without "
+                f"vocabulary after {byte_size(best.amount)}, {line} is best with {_best(best)} tokens{_level(best)}."
+            )
+
+
+def _best(best: BestMeasuredSize) -> str:
+    """Return the best size with its interval.
+
+    >>> _best(BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[], best=2048,
+    ...     best_low=1024, best_high=4096, law=1))
+    '2,048 [1,024, 4,096]'
+    """
+    if best.best_low is None or best.best_high is None:
+        return f"{best.best:,} (no interval: {best.no_interval})"
+    return f"{best.best:,} [{best.best_low:,}, {best.best_high:,}]"
+
+
+def _level(best: BestMeasuredSize) -> str:
+    others = [f"{size:,}" for size in best.level if size != best.best]
+    tie = f", level with {', '.join(others)}" if others else ""
+    edge = f"; it is the {best.edge} size that was measured, and the best one may lie beyond" if best.edge else ""
+    return tie + edge
+
+
+def _mark(each: BestMeasuredSize, size: int) -> str:
+    return " (best)" if size == each.best else " (level with the best)" if size in each.level else ""
+
+
+def _short(size: int) -> str:
+    """Return a size as the label of an axis.
+
+    >>> _short(512), _short(4096), _short(2000), _short(50257), _short(1500)
+    ('512', '4k', '2k', '50k', '1500')
+    """
+    if size >= 1024 and size % 1024 == 0:  # noqa: PLR2004 - a k of sizes that are powers of two
+        return f"{size // 1024}k"
+    return f"{size // 1000}k" if size >= 10_000 or size % 1000 == 0 else str(size)  # noqa: PLR2004 - five digits
+
+
+def _amount(equal: str, amount: float) -> str:
+    return byte_size(amount) if equal == "bytes" else f"{amount:.2g} FLOPs"
+
+
+def _row(each: BestMeasuredSize) -> list[str]:
+    interval = "none" if each.best_low is None else f"[{each.best_low:,}, {each.best_high:,}]"
+    least = min(each.values)
+    at = each.values.index(least)
+    ends = f" [{each.low[at]:.3f}, {each.high[at]:.3f}]" if each.low else ""
+    others = ", ".join(f"{size:,}" for size in each.level if size != each.best) or "none"
+    edge = f" ({each.edge} measured)" if each.edge else ""
+    law = f"{each.law:,}" + " (extrapolated)" * bool(each.law_caution)
+    amount = _amount(each.equal, each.amount)
+    return [
+        each.line,
+        each.body,
+        each.equal,
+        amount,
+        f"{each.best:,}{edge}",
+        interval,
+        others,
+        f"{least:.3f}{ends}",
+        law,
+    ]
+
+
+def _moved(move: SizeMove) -> str:
+    """Return how the best size moves, beside the law, in one sentence or two.
+
+    >>> print(_moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",
+    ...     doublings=1.2, low=0.3, high=2.0, verdict="grows", law=0.4)))
+    a, tiny, from 250 kB to 1.00 MB: the best size grows by 1.20 doublings [0.30, 2.00]. The law's direction holds here.
+    >>> _moved(SizeMove(line="a", body="tiny", amount=1e6, to_body="small", to_amount=1e6, equal="bytes",
+    ...     doublings=0.2, low=-0.3, high=0.5, verdict="undecided", law=0.4)).partition(": ")[2]
+    'it cannot be decided where the best size goes: 0.20 doublings [-0.30, 0.50]. The law says 0.40.'
+    """
+    one, two = _amount(move.equal, move.amount), _amount(move.equal, move.to_amount)
+    if move.body == move.to_body:
+        place = f"{move.line}, {move.body}, from {one} to {two}"
+    else:
+        place = f"{move.line}, {two}, from body {move.body} to {move.to_body}"
+    if move.low is None or move.high is None:
+        return f"{place}: it cannot be decided where the best size goes, because there is no interval."
+    if move.low == move.high == 0:
+        return f"{place}: the best measured size stays the same in every draw; the law says {move.law:.2f} doublings."
+    ends = f"[{move.low:.2f}, {move.high:.2f}]"
+    if move.verdict == "undecided":
+        law = f"The law says {move.law:.2f}."
+        return f"{place}: it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}. {law}"
+    found = f"{place}: the best size {move.verdict} by {abs(move.doublings):.2f} doublings {ends}."
+    if abs(move.law) < _SAME:
+        return f"{found} By the law it stays."
+    holds = (move.law > 0) == (move.verdict == "grows")
+    return f"{found} The law's direction {'holds' if holds else 'does not hold'} here."

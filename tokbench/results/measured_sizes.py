@@ -1,0 +1,134 @@
+"""The measured sizes of ``results.json``: bits per byte of models at several vocabulary sizes, and the best size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedSize:
+    """One training of the small transformer: a size of a line, a body, a seed, and an amount of text.
+
+    Attributes:
+        line, vocab_size, body, seed: the place; ``body`` is a name of :attr:`MeasuredSizes.bodies`.
+        share: the share of the training text that was learned from, 0 to 1.
+        n_bytes: its UTF-8 bytes.
+        bits_per_byte: of the scored documents.
+        tokens, flops: tokens that were predicted in training, and its floating-point operations.
+        learning_rate: the highest one, chosen on a tenth of the text.
+        seconds: wall time of the training.
+    """
+
+    line: str
+    vocab_size: int
+    body: str
+    seed: int
+    share: float
+    n_bytes: int
+    bits_per_byte: float
+    tokens: int
+    flops: int
+    learning_rate: float
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestMeasuredSize:
+    """The measured sizes of a line under one body, at equal bytes or at equal FLOPs of training.
+
+    Attributes:
+        line, body: the place.
+        equal: ``bytes`` or ``FLOPs``: what is the same for all sizes.
+        amount: UTF-8 bytes of training text, or FLOPs of training.
+        flops: FLOPs of the training at the best size.
+        sizes: the sizes that were measured.
+        values: bits per byte at each size, the mean over seeds.
+        low, high: the ends of their 95 % intervals, from documents and seeds together; empty without intervals.
+        best: the size with the fewest bits per byte.
+        best_low, best_high: the ends of its 95 % interval; ``None`` without one.
+        level: the sizes that cannot be told apart from the best one, itself among them.
+        edge: ``smallest`` or ``largest`` if the best one is the first or last that was measured; else empty.
+        no_interval: the reason why there is no interval; empty if there is one.
+        law: the size by the published law, approach ``loss``, for this body and these FLOPs.
+        law_caution: why that is an extrapolation; empty inside the range that was fitted.
+    """
+
+    line: str
+    body: str
+    equal: Literal["bytes", "FLOPs"]
+    amount: float
+    flops: float
+    sizes: list[int]
+    values: list[float]
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+    best: int
+    best_low: int | None = None
+    best_high: int | None = None
+    level: list[int] = field(default_factory=list)
+    edge: str = ""
+    no_interval: str = ""
+    law: int
+    law_caution: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeMove:
+    """The way the best size goes from one setting to another, in doublings.
+
+    Attributes:
+        line: the line.
+        body, amount: of the first setting: the body, and bytes or FLOPs.
+        to_body, to_amount: of the second one.
+        equal: ``bytes`` or ``FLOPs``: what is the same for all sizes of a setting.
+        doublings: of the size where bits per byte are lowest, by a parabola inside the measured sizes.
+        low, high: the ends of the 95 % interval; ``None`` without one.
+        verdict: ``grows``, ``shrinks``, ``undecided`` if 0 is in the interval, ``unknown`` without one.
+        law: doublings by the published law between the same settings.
+    """
+
+    line: str
+    body: str
+    amount: float
+    to_body: str
+    to_amount: float
+    equal: Literal["bytes", "FLOPs"]
+    doublings: float
+    low: float | None = None
+    high: float | None = None
+    verdict: str = "unknown"
+    law: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredSizes:
+    """Bits per byte of a small transformer, trained at several vocabulary sizes.
+
+    Attributes:
+        corpus: the corpus whose documents are scored.
+        train: the corpus that trains; it may be the same.
+        training_documents, training_bytes: the size of the training text.
+        scored_documents, scored_bytes: the size of the scored text.
+        duplicates: near-duplicates that were left out of both.
+        bodies: by name, the parameters without the vocabulary; the smallest first.
+        widths: by name, the width.
+        trained: every training.
+        best: the best size by line, body and amount.
+        moves: how the best size moves with more text or FLOPs, and with a larger body.
+        failures: what could not be measured, in words.
+    """
+
+    corpus: str
+    train: str
+    training_documents: int
+    training_bytes: int
+    scored_documents: int
+    scored_bytes: int
+    duplicates: int
+    bodies: dict[str, int] = field(default_factory=dict)
+    widths: dict[str, int] = field(default_factory=dict)
+    trained: list[TrainedSize] = field(default_factory=list)
+    best: list[BestMeasuredSize] = field(default_factory=list)
+    moves: list[SizeMove] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)

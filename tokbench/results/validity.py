@@ -1,0 +1,141 @@
+"""The study of validity of ``results.json``: how well metrics rank tokenizers as bits per byte do, and hypotheses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+HypothesisVerdict = Literal["held", "not held", "undecided"]
+"""The outcome of a hypothesis; :class:`HypothesisOutcome` describes it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankCorrelation:
+    """The rank correlation of one metric with one model's bits per byte, over the tokenizers of a class.
+
+    It is positive if tokenizers that are better by the metric need fewer bits; a metric without a better direction
+    counts as it is, so that it is positive if larger numbers go with more bits.
+
+    Attributes:
+        metric: the metric that predicts.
+        model: the metric of bits per byte.
+        tokenizers: the number of tokenizers that have both.
+        rho: Spearman's rho; ``None`` without a correlation.
+        ci_low, ci_high: its 95 % interval for other documents, training text and tokenizers.
+        fixed_low, fixed_high: its 95 % interval for other documents and training text, with these tokenizers.
+        tau, tau_low, tau_high: Kendall's tau-b, and its 95 % interval as that of ``ci_low`` and ``ci_high``.
+        reason: the reason why there is no correlation; empty if there is one.
+    """
+
+    metric: str
+    model: str
+    tokenizers: int
+    rho: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    fixed_low: float | None = None
+    fixed_high: float | None = None
+    tau: float | None = None
+    tau_low: float | None = None
+    tau_high: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankDifference:
+    """The difference of two rank correlations over the same tokenizers.
+
+    Attributes:
+        metric, other: the two metrics.
+        model: the metric of bits per byte.
+        difference: Spearman's rho of the first less that of the other.
+        ci_low, ci_high: its 95 % interval, for other documents, training text and tokenizers.
+    """
+
+    metric: str
+    other: str
+    model: str
+    difference: float
+    ci_low: float
+    ci_high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidityClass:
+    """A set of tokenizers that may be compared with one another.
+
+    Attributes:
+        name: the name of the class.
+        tokenizers: its tokenizers that have bits per byte.
+        correlations: every metric with every model; empty if the tokenizers are too few.
+        differences: every two metrics of the hypotheses, with every model that decides.
+        reason: the reason why there is no correlation; empty if there are some.
+    """
+
+    name: str
+    tokenizers: list[str]
+    correlations: list[RankCorrelation] = field(default_factory=list)
+    differences: list[RankDifference] = field(default_factory=list)
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HypothesisOutcome:
+    """A hypothesis of the configuration about one model, and its outcome.
+
+    Attributes:
+        metric: the metric that predicts.
+        model: the metric of bits per byte.
+        tokenizer_class: the class of tokenizers.
+        other: the metric whose correlation should be smaller; empty if the claim is about one metric.
+        claim: the claim in words, such as ``rho > 0.5``.
+        source: who says so; empty if the configuration does not tell.
+        value: Spearman's rho, or the difference of two; ``None`` without one.
+        ci_low, ci_high: the 95 % interval of the value.
+        p: the two-sided p-value of the bound; ``None`` without a value.
+        p_holm: the same after Holm's correction over all hypotheses of the study on this corpus.
+        verdict: ``held`` if the corrected p-value is at most 0.05 and the value is on the side of the claim, ``not
+            held`` if it is on the other side, else ``undecided``.
+        reason: the reason why there is no value; empty if there is one.
+    """
+
+    metric: str
+    model: str
+    tokenizer_class: str
+    claim: str
+    other: str = ""
+    source: str = ""
+    value: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    verdict: HypothesisVerdict = "undecided"
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Validity:
+    """The study of validity on one corpus, for the models of one family.
+
+    Attributes:
+        corpus: the corpus.
+        family: the family of metrics that trains models.
+        models: the metrics of bits per byte, simplest model first.
+        deciding: those whose models must agree on a verdict.
+        metrics: the metrics that predict.
+        draws: the number of draws of documents, training text and tokenizers.
+        trained: ``True`` if the draws hold training text or seeds; ``False`` if they hold documents alone.
+        classes: the classes of tokenizers.
+        hypotheses: the hypotheses of the configuration, one entry for each model.
+    """
+
+    corpus: str
+    family: str
+    models: list[str]
+    deciding: list[str]
+    metrics: list[str]
+    draws: int
+    trained: bool
+    classes: list[ValidityClass] = field(default_factory=list)
+    hypotheses: list[HypothesisOutcome] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from math import log2
+from math import log2, log10
 
 import numpy as np
 import pytest
@@ -158,3 +158,49 @@ def test_entropies_before_each_token_are_those_of_all_probabilities(order):
     assert found == pytest.approx(expected, abs=1e-12)
     with pytest.raises(ValueError, match="not below 3"):
         next_entropies(encoded(training), encoded(read), n_ids=3, order=order)
+
+
+def word(token):
+    return {BOS: "<s>", EOS: "</s>"}.get(token, f"w{token}")
+
+
+def arpa(oracle):
+    """The model of dictionaries as ARPA text: log10 probabilities of all n-grams, and weights of backing off.
+
+    An interpolated model is one that backs off, if the interpolated probabilities are written: an n-gram that was not
+    seen has the probability of the shorter one times the weight that its history leaves.
+    """
+
+    def weight(history):
+        following = [count for gram, count in oracle.counts[len(history) + 1].items() if gram[:-1] == history]
+        kept = sum(oracle.discounts[len(history) + 1][min(count, 3)] for count in following)
+        return log10(kept / sum(following)) if following else 0.0
+
+    grams = {1: [(BOS,), *((token,) for token in [*range(oracle.n_ids), EOS])]}
+    grams |= {n: list(oracle.counts[n]) for n in range(2, oracle.order + 1)}
+    lines = ["\\data\\", *(f"ngram {n}={len(some) + (n == 1)}" for n, some in grams.items())]
+    for n, some in grams.items():
+        lines += ["", f"\\{n}-grams:", *(["-99\t<unk>\t0"] if n == 1 else [])]
+        for gram in some:
+            probability = -99.0 if gram == (BOS,) else log10(oracle.p(gram[-1], gram[:-1]))
+            left = f"\t{weight(gram):.9f}" if n < oracle.order and gram[-1] != EOS else ""
+            lines.append(f"{probability:.9f}\t{' '.join(map(word, gram))}{left}")
+    return "\n".join([*lines, "", "\\end\\", ""])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [2, 3, 4, 5])
+def test_kenlm_finds_the_same_bits_in_the_model(tmp_path, order):
+    """KenLM's queries of the model, which holds 32-bit numbers: 1e-6 bits a symbol."""
+    kenlm = pytest.importorskip("kenlm")
+    training, scored, n_ids = text(1, 60, 12), text(2, 20, 12), 12
+    (tmp_path / "model.arpa").write_text(arpa(Dictionaries(training, order, n_ids)), encoding="utf-8")
+    model = kenlm.Model(str(tmp_path / "model.arpa"))
+    ours = bits_by_order(encoded(training), encoded(scored), n_ids, order)[order - 1]
+    theirs = [
+        sum(-found[0] / log10(2) for found in model.full_scores(" ".join(map(word, document)), bos=True, eos=True))
+        for document in scored
+    ]
+    symbols = sum(len(document) + 1 for document in scored)
+    assert abs(ours - theirs).sum() / symbols < 1e-6
+    assert ours.sum() / symbols > 0.5

@@ -32,6 +32,10 @@ KEPT = {
         r"heat-\w+-(compression_ratio|indent_share)",
     ),
     "equal_size-pud": (rf"{COUNTS}|fertility", r"sizes-pud"),
+    "validity": (
+        rf"{COUNTS}|fertility|renyi_\w+|(transformer_)?bits_per_byte\w*",
+        r"bits-per-byte-library(-\d)?|validity-library-transformer(-\d)?",
+    ),
 }
 """By study, patterns of the ids of metrics and of the names of pictures that are kept."""
 
@@ -67,7 +71,7 @@ def publish(study, run):
     files |= {
         f"{picture.name}.svg": picture_svg(picture) for picture in pictures(report) if re.fullmatch(names, picture.name)
     }
-    for name, kept in {"report.md": "tables.md", "curve.csv": "curve.csv"}.items():
+    for name, kept in {"report.md": "tables.md", "curve.csv": "curve.csv", "validity.csv": "validity.csv"}.items():
         if (run / name).exists():
             files[kept] = (run / name).read_text(encoding="utf-8")
     for name, text in files.items():

@@ -15,7 +15,7 @@ from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.metrics.families.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
 from tokbench.model.scored_bits import bits_verdict
 from tokbench.progress import silent
-from tokbench.runner.fit_models import _encoded, emitted_ids
+from tokbench.runner.fit_models import emitted_ids, encoded_part
 from tokbench.runner.model_texts import text_parts
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
@@ -32,7 +32,7 @@ def parts():
 @pytest.fixture(scope="module")
 def fit(parts):
     def bits(tokenizer):
-        training, scored = _encoded(tokenizer, parts.training), _encoded(tokenizer, parts.scored)
+        training, scored = encoded_part(tokenizer, parts.training), encoded_part(tokenizer, parts.scored)
         n_ids = emitted_ids(tokenizer, training.encoded.ids, scored.encoded.ids)
         return NgramBits(BitsPerByteOptions()).fit(ModelTask(training, scored, n_ids, {}), silent)
 

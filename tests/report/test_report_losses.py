@@ -36,7 +36,7 @@ NAMED_SAFE = {
     *("roundtrip_exact", "cer", "left_out"),  # the losses themselves
     *(name for name in METRICS if name.startswith("loss_")),
     *("load_s", "train_s", "memory_loaded_mb", "memory_peak_mb", "growth_exponent"),  # of the engine, not of its tokens
-    *(name for name in METRICS if name.startswith("bits_per_byte")),  # without a value where a scored document is lost
+    *(name for name in METRICS if name.startswith(("bits_per_byte", "transformer_"))),  # none where text is lost
     *(name for name in METRICS if name.startswith(("kind_", "script_"))),  # of the vocabulary, not of a text
 }
 ROUND_TRIP = next(name for name, metric in METRICS.items() if metric.role == Role.ROUND_TRIP)

@@ -63,6 +63,11 @@ def test_figures_stand_in_the_tables(study):
         for row in curve:
             metric = f"compression_ratio at {row['vocab_size']}"
             known[row["tokenizer"], row["corpus"], row["group"], metric] = row["compression_ratio"]
+    if (SHELF / study / "validity.csv").exists():
+        for row in rows(SHELF / study / "validity.csv"):
+            metric = f"{row['metric']} with {row['model']}"
+            for end in ("rho", "ci_low", "ci_high"):
+                known[row["class"], row["corpus"], row["family"], f"{metric}, {end}"] = row[end] or "nan"
     prose, _, rest = page(study).partition("<!-- figures -->")
     lines = [line.strip("| ").split(" | ") for line in rest.partition("<!-- /figures -->")[0].strip().splitlines()[2:]]
     for *place, figure in lines:

@@ -92,5 +92,8 @@ def test_every_deciding_order_must_agree(values, expected):
 
 
 def test_a_difference_within_two_errors_says_nothing():
-    assert bits_verdict([Uncertain(-0.05, 0.026, 9)] * 4) == ("level", False)
-    assert bits_verdict([Uncertain(-0.05, 0.024, 9)] * 4) == ("better", False)
+    assert bits_verdict([Uncertain(-0.05, 0.026, 10_000)] * 4) == ("level", False)
+    assert bits_verdict([Uncertain(-0.05, 0.0249, 10_000)] * 4) == ("better", False)
+    # Student's t with 9 degrees of freedom asks for 2.262 / 1.96 times as many: 2.308
+    assert bits_verdict([Uncertain(-0.05, 0.0218, 9)] * 4) == ("level", False)
+    assert bits_verdict([Uncertain(-0.05, 0.0216, 9)] * 4) == ("better", False)

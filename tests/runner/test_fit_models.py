@@ -230,6 +230,16 @@ def test_a_long_document_is_cut():
     assert 500 <= found.sizes.scored.n_bytes <= 1000
 
 
+def test_training_documents_become_pieces_and_lose_nothing():
+    texts = [prose(k, 200) for k in range(10)]
+    whole = text_parts(both := corpus(texts), both, TEXTS)
+    found = text_parts(both, both, TEXTS._replace(training_piece=100))
+    assert max(len(text.encode()) for text in found.training) <= 100
+    assert "".join(found.training) == "".join(whole.training)
+    assert len(found.training) == found.sizes.training.documents > len(whole.training)
+    assert found.scored == whole.scored
+
+
 def test_a_text_without_a_part_is_an_error():
     with pytest.raises(InputError, match="leaves no document to score; give it more documents"):
         text_parts(one := corpus([prose(1, 50)]), one, TEXTS._replace(holdout=1e-9))

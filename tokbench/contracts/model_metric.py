@@ -32,6 +32,7 @@ class ModelTexts(NamedTuple):
             its own. A hash of the text decides.
         most_training, most_scored: bytes of each part at most; the documents with the smallest hashes are taken.
         most_document: bytes of a scored document at most; what follows is cut off, so that no long document decides.
+        training_piece: bytes of a training document at most; a longer one becomes several. 0 leaves documents whole.
     """
 
     train: str
@@ -39,6 +40,7 @@ class ModelTexts(NamedTuple):
     most_training: int
     most_scored: int
     most_document: int
+    training_piece: int = 0
 
 
 class EncodedPart(NamedTuple):

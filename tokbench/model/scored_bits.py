@@ -28,6 +28,8 @@ TRAINING_PARTS: Final = 5
 LEAST_DIFFERENCE: Final = 0.02
 """Bits per byte: a smaller difference counts as none."""
 
+_NORMAL: Final = NormalDist().inv_cdf(0.975)
+
 _ERRORS: Final = 2.0
 """Standard errors beyond which a difference counts."""
 
@@ -137,9 +139,9 @@ def bits_verdict(differences: Sequence[Uncertain]) -> tuple[Verdict, bool]:
     """Return what several models say of two tokenizers, and ``True`` if the second one is better.
 
     One is ``better`` if they differ under every model, in one direction, by at least 0.02 bits per byte and by more
-    than two standard errors. Otherwise it ``depends`` on the model if they differ under one of them by as much. Chance
-    has a try with each model, so two errors become more there (Bonferroni): 2.53 with four models. Both
-    are ``level`` if none tells them apart.
+    than two standard errors; errors that rest on few documents or trainings count for less (Student's t). Otherwise it
+    ``depends`` on the model if they differ under one of them by as much. Chance has a try with each model, so two
+    errors become more there (Bonferroni): 2.53 with four models. Both are ``level`` if none tells them apart.
 
     Args:
         differences: for each model that decides, bits per byte of the first less those of the second.
@@ -191,5 +193,14 @@ def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], decidin
 
 
 def _apart(difference: Uncertain, errors: float) -> bool:
-    """Tell whether a difference is large enough to count, and beyond so many standard errors."""
-    return abs(difference.value) >= LEAST_DIFFERENCE and abs(difference.value) > errors * (difference.error or 0.0)
+    """Tell whether a difference is large enough to count, and beyond so many standard errors.
+
+    More errors are asked of one that rests on few documents or trainings, by Student's t: with one degree of freedom
+    6.5 times as many.
+
+    >>> one, other = Uncertain(-0.1, 0.03, 1), Uncertain(-0.1, 0.03, 30)
+    >>> _apart(one, 2.0), _apart(other, 2.0)
+    (False, True)
+    """
+    reach = errors * student_t(difference.freedom) / _NORMAL if difference.error else 0.0
+    return abs(difference.value) >= LEAST_DIFFERENCE and abs(difference.value) > reach * (difference.error or 0.0)

@@ -104,13 +104,14 @@ def text_parts(
         if not chosen:
             what = f"corpus {corpus.name!r} leaves no document to {purpose}"
             raise InputError(f"{what}; give it more documents, or {remedy}")
+    pieces = [piece for each in train_on for piece in cut_pieces(each.text, texts.training_piece)]
     sizes = PartSizes(
-        _size(train_on, learned),
+        _size(train_on, learned)._replace(documents=len(pieces)),
         _size(score, predicted),
         np.array([each.mark for each in score], dtype=np.uint64),
         [each.origin for each in score],
     )
-    return TextParts([each.text for each in train_on], [each.text for each in score], sizes)
+    return TextParts(pieces, [each.text for each in score], sizes)
 
 
 def _first(documents: Iterable[Document], most: int, most_document: int | None = None) -> list[_Chosen]:
@@ -150,6 +151,21 @@ def cut_document(text: str, most: int) -> str:
     start = data[:most].decode(errors="ignore")
     end = start.rfind("\n") + 1
     return start[:end] if 2 * end >= len(start) else start
+
+
+def cut_pieces(text: str, most: int) -> list[str]:
+    r"""Cut a document into pieces of at most so many bytes, after lines where possible; 0 leaves it whole.
+
+    >>> cut_pieces("one\ntwo\nthree", 9), cut_pieces("ninety", 4), cut_pieces("one", 0)
+    (['one\ntwo\n', 'three'], ['nine', 'ty'], ['one'])
+    """
+    if not most:
+        return [text]
+    found, at = [], 0
+    while at < len(text):
+        found.append(cut_document(text[at : at + most + 1], most))
+        at += len(found[-1])
+    return found
 
 
 def _size(chosen: Sequence[_Chosen], found: Sequence[_Chosen]) -> PartSize:

@@ -65,7 +65,7 @@ class TransformerOptions(ModelTextOptions):
     document_bytes: int = Field(
         default=4096,
         ge=64,
-        description="bytes of a scored document at most, so that no long one decides; the rest is cut",
+        description="bytes of a document at most: a longer one that is scored is cut, one that trains becomes several",
     )
     preset: Literal["tiny", "small", "gpu"] = Field(
         default="tiny", description="the body; the five options after it replace its numbers"
@@ -173,8 +173,8 @@ class TransformerBits:
 
     @property
     def texts(self) -> ModelTexts:
-        """The texts that the options name."""
-        return self._options.texts
+        """The texts that the options name; those that train are cut as those that are scored are."""
+        return self._options.texts._replace(training_piece=self._options.document_bytes)
 
     def fit(self, task: ModelTask, progress: Progress) -> TrainedModels:
         """Find the learning rate, and train with every seed."""

@@ -110,7 +110,7 @@ class BitsSection:
             f"{study.scored_documents:,} others ({study.scored_bytes / 1e6:.2f} MB). Left out as near-duplicates: "
             f"{study.training_duplicates:,} and {study.scored_duplicates:,} documents. One tokenizer is called better "
             f"than another only if {_listed(self._deciding)} all say so, by {study.least:g} bits or more and beyond "
-            f"two standard errors, which {errors}."
+            f"two standard errors (more where these rest on little: Student's t), which {errors}."
         )
 
     @property

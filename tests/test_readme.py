@@ -94,7 +94,7 @@ def test_the_quickstart_runs_without_network_and_measures_what_is_shown(tmp_path
 @pytest.mark.slow
 def test_the_configurations_shown_are_right(tmp_path):
     [short], [long, extension] = blocks(tables.README, "yaml"), blocks(tables.CONFIGS / "README.md", "yaml")
-    [study] = blocks(tables.VOCABULARY, "yaml")
+    [study, measured] = blocks(tables.VOCABULARY, "yaml")
     (tmp_path / "news").mkdir()
     for language in ("fi", "en"):
         (tmp_path / "news" / f"{language}.txt").write_text(
@@ -102,12 +102,13 @@ def test_the_configurations_shown_are_right(tmp_path):
         )
     (tmp_path / "_base.yaml").write_text(long, encoding="utf-8")
     plans = []
-    for text in (short, long, long + study, extension):
+    for text in (short, long, long + study + measured, extension):
         (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
         config = read_config(tmp_path / "run.yaml")
         plans.append(make_plan(config, load_registry(), lambda step, done, total: None))
     assert [str(problem) for plan in plans for problem in plan.problems] == []
     assert plans[2].config.study.vocabulary.model.width == 768
+    assert plans[2].config.study.vocabulary.measured.sizes == (512, 1024, 2048, 4096)
     assert [planned.name for planned in plans[0].tokenizers] == ["gpt-4o", "mine-4096", "mine-8192"]
     assert [planned.name for planned in plans[1].tokenizers] == [
         *("gpt-4o", "mine-4096", "mine-8192", "spm-bpe-byte_fallback", "spm-bpe-no-byte_fallback"),

@@ -116,6 +116,19 @@ def test_a_point_has_seen_its_share_of_the_documents():
     assert all(point.bits.shape == (3,) for point in points)
 
 
+def test_every_step_and_every_scored_batch_is_a_sign_of_life():
+    training, scored, calls = part(random_text()), part(random_text(1, 30)), []
+    train_curve(
+        training, scored, 10, SMALL, learning_rate=0.01, seed=0, shares=[1.0],
+        progress=lambda _, done, total: calls.append((done, total)),
+    )  # fmt: skip
+    windows = -(-len(training_windows(training.encoded, 10, 32).inputs) // SMALL.windows)
+    batches = -(-len(scoring_windows(scored.encoded, 10, 32).inputs) // SMALL.windows)
+    assert {total for _, total in calls} == {windows}
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+    assert len(calls) == windows + batches
+
+
 def test_the_same_seed_gives_the_same_number_and_another_seed_another():
     def bits(seed, shares=(0.5, 1.0)):
         training, scored = part(random_text()), part(random_text(1, 3))

@@ -83,7 +83,7 @@ class Point(NamedTuple):
         n_bytes: UTF-8 bytes of the documents that it has learned from.
         tokens: how many tokens it has predicted meanwhile, EOS included.
         flops: floating-point operations of its training, see :meth:`Body.flops`.
-        seconds: of wall time that this process spent on it: the training so far, and the cooling down.
+        seconds: of wall time of the training so far: its models that were cooled down, and their scoring, included.
         bits: float64[d], the bits that each scored document costs, EOS included.
     """
 

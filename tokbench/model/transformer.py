@@ -297,7 +297,7 @@ class _Training:
                 if state is None or at > cool:  # nothing was kept, or nothing that is of use here
                     state, at = self._begun(), 0
                 state, at = self._trained(state, at, cool), cool
-                bits = self._bits(self._cooled(state, cool, end))
+                bits = self._bits(self._cooled(state, cool, end), cool)
                 flops = self._body.flops(tokens, self._window, self._n_ids)
                 self._saved[name] = _packed(Point(n_bytes, tokens, flops, self._seconds(), bits)._asdict())
             found.append(_point(self._saved[name]))
@@ -312,8 +312,16 @@ class _Training:
         for at in range(start, stop):
             state = _step(state, self._steps[at], self._rate(at), self._body.heads)
             self._keep(state, at + 1)
-            self._progress(self._name, at + 1, len(self._steps))
+            self._show(at + 1, state.parameters)
         return state
+
+    def _show(self, at: int, computed: Any) -> None:
+        """Wait for what JAX computes, which it otherwise does later, and show how far the training has come.
+
+        So every step is a sign of life, and the time limit of a step is not used up by all of them.
+        """
+        jax.block_until_ready(computed)
+        self._progress(self._name, at, len(self._steps))
 
     def _cooled(self, state: _State, start: int, stop: int) -> Parameters:
         """Return the parameters after steps whose rate falls to 0; the state stays as it is."""
@@ -321,6 +329,7 @@ class _Training:
         for at in range(start, stop):
             falling = (stop - at) / (stop - start)
             cooled = _step(cooled, self._steps[at], self._rate(at) * falling, self._body.heads)
+            self._show(start, cooled.parameters)
         return cooled.parameters
 
     def _segments(self, shares: Sequence[float]) -> list[_Segment]:
@@ -363,10 +372,11 @@ class _Training:
     def _seconds(self) -> float:
         return self._before + time.perf_counter() - self._since
 
-    def _bits(self, parameters: Parameters) -> Floats:
+    def _bits(self, parameters: Parameters, at: int) -> Floats:
         costs = np.zeros(self._documents)
         for some in self._scored:
             nats = np.asarray(_nats(parameters, some, self._body.heads), dtype=np.float64)
+            self._progress(self._name, at, len(self._steps))
             counted = some.targets.ravel() >= 0
             costs += np.bincount(some.document.ravel()[counted], nats[counted], len(costs))
         return costs / math.log(2)

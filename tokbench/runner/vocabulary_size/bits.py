@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from tokbench.contracts.body import Body
 from tokbench.contracts.model_metric import EncodedPart, ModelTexts
-from tokbench.contracts.tokenizer import Encoded
 from tokbench.errors import InputError
 from tokbench.failures import Failure, attempt, doing
 from tokbench.model.best_size import SizeBits, at_flops, best_size, move
+from tokbench.model.windows import renumbered
 from tokbench.results.cells import trained_on
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize
 from tokbench.results.vocabulary_size import VocabularySizes
@@ -168,12 +168,8 @@ class MeasureSize(Job):
             parts = [EncodedPart(cut_ids(order, each.encoded, merges), each.n_bytes) for each in parts]
         for each in parts:
             kept[each.encoded.ids] = True
-        number = np.cumsum(kept) - 1
-        numbered = [
-            EncodedPart(Encoded(number[each.encoded.ids].astype(np.uint32), each.encoded.offsets), each.n_bytes)
-            for each in parts
-        ]
-        return numbered[0], numbered[1], int(kept.sum()), lost
+        learned, predicted = renumbered(*parts)
+        return learned, predicted, int(kept.sum()), lost
 
 
 def measured_sizes(

@@ -12,6 +12,8 @@ import tokbench
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, train
 from tokbench_plugins.bpe.special import SPECIAL_SETS
 
+pytestmark = pytest.mark.usefixtures("shared_store")
+
 FIM = SPECIAL_SETS["fill_in_the_middle"]
 TEXT = (
     "def f(x):\n<|fim_prefix|>    return 1<|fim_suffix|>  # é 日本<|fim_middle|> <|endoftext|><|im_start|>user <|fim_"

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.cli.main import tokbench as command
+from tokbench.files import is_utf8
 from tokbench.vocabulary.inspect.examine import Severity, examine
-from tokbench.vocabulary.inspect.fragments import can_be_text, completions, is_text
+from tokbench.vocabulary.inspect.fragments import can_be_text, completions
 from tokbench.vocabulary.inspect.reach import CONTEXTS
 from tokbench.vocabulary.inspect.tokens import TokenKind, list_tokens, script_of
 from tokbench_plugins.bpe.fast.encode import merge_ids
@@ -53,7 +54,7 @@ def test_any_part_of_a_text_can_be_text_and_is_completed(text, data):
     found = completions(part, 64)
     assert found
     assert all(part in each.encode() for each in found)
-    assert (found == [part.decode()]) if is_text(part) else not any(each.encode() == part for each in found)
+    assert (found == [part.decode()]) if is_utf8(part) else not any(each.encode() == part for each in found)
 
 
 @given(st.binary(min_size=1, max_size=4))

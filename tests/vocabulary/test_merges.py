@@ -23,6 +23,8 @@ from tokbench_plugins.mistral.backend import vocabularies
 from tokbench_plugins.sentencepiece.proto import PieceType, read_pieces
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, make_encoding
 
+pytestmark = pytest.mark.usefixtures("shared_store")
+
 BYTES = {bytes([byte]): byte for byte in range(256)}
 
 

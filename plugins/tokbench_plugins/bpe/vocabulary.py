@@ -113,6 +113,40 @@ class Vocabulary:
         merges = tuple((left, right, FIRST_MERGE + rank) for rank, (left, right) in enumerate(pairs))
         return cls(tuple(token_bytes_of(pairs)), tuple(range(FIRST_MERGE)), merges)
 
+    def cut(self, size: int) -> Vocabulary:
+        """Return the vocabulary of the bytes and the first merges, with ids as training gives them.
+
+        Training with the same text would have made these merges first, as long as a merge follows those of its halves.
+
+        Args:
+            size: how many tokens are left, 256 or more.
+
+        Raises:
+            ValueError: there are not so many merges, or one comes before a merge that makes one of its halves.
+
+        >>> whole = Vocabulary.trained([(104, 105), (256, 33)])
+        >>> whole.cut(257).merges
+        ((104, 105, 256),)
+        >>> whole.cut(300)
+        Traceback (most recent call last):
+        ValueError: the vocabulary has 258 tokens that merges make of bytes, so it cannot be cut to 300
+        """
+        most = FIRST_MERGE + len(self.merges)
+        if not FIRST_MERGE <= size <= most:
+            raise ValueError(
+                f"the vocabulary has {most} tokens that merges make of bytes, so it cannot be cut to {size}"
+            )
+        new = {token_id: byte for byte, token_id in enumerate(self.byte_ids)}
+        pairs = []
+        for rank, (left, right, made) in enumerate(self.merges[: size - FIRST_MERGE]):
+            if left not in new or right not in new:
+                raise ValueError(
+                    f"merge {rank} comes before those that make its halves, so the first ones cannot be kept"
+                )
+            pairs.append((new[left], new[right]))
+            new.setdefault(made, FIRST_MERGE + rank)
+        return Vocabulary.trained(pairs)
+
     @property
     def is_trained(self) -> bool:
         """True if ids follow ranks as training gives them: bytes first, then one id per merge."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tokbench.plugin import BackendSpec
+from pydantic import Field
+
+from tokbench.plugin import BackendError, BackendSpec
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.sampled import SamplingOptions, made_with
@@ -14,11 +16,22 @@ class TokbenchBPELoadOptions(FileOptions, SamplingOptions):
     """Options of a vocabulary that others made; merges are recovered where the file has ranks alone."""
 
     engine: BulkEngine = BULK_ENGINE
+    vocab_size: int | None = Field(
+        default=None,
+        ge=256,
+        description="keep the bytes and the first merges, so many tokens together, and no special tokens",
+    )
 
 
 def _load(options: TokbenchBPELoadOptions) -> BPETokenizer:
     given = load_vocabulary(options)
-    return made_with(options.sampling, options.engine)(given.vocabulary, given.pattern, given.special)
+    vocabulary, special = given.vocabulary, given.special
+    if options.vocab_size is not None:
+        try:
+            vocabulary, special = vocabulary.cut(options.vocab_size), {}
+        except ValueError as error:
+            raise BackendError(f"vocab_size: {error}") from error
+    return made_with(options.sampling, options.engine)(vocabulary, given.pattern, special)
 
 
 SPEC = BackendSpec(

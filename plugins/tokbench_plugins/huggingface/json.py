@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from tokbench_plugins.bpe.recovery.order import Merges, in_order, is_text, listed
+from tokbench.plugin import is_utf8
+from tokbench_plugins.bpe.recovery.order import Merges, in_order, listed
 from tokbench_plugins.bpe.special import SpecialTokens, names_of_sets
 from tokbench_plugins.bpe.vocabulary import Merge
 
@@ -244,7 +245,7 @@ def merges_of_content(content: Mapping[str, Any], token_bytes: Callable[[int], b
 
     merges = list(_merges(model))
     candidates = listed(merges, whole - {made for _, _, made in merges}, units_of)
-    return in_order(candidates, lambda i: i in whole and is_text(token_bytes(i)))
+    return in_order(candidates, lambda i: i in whole and is_utf8(token_bytes(i)))
 
 
 def _merges(model: Mapping[str, Any]) -> Iterator[Merge]:

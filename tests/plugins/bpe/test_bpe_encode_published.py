@@ -15,7 +15,7 @@ from tokbench.jit import has_numba
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.gigatoken import has_gigatoken
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("shared_store")]
 
 VOCABULARIES = {"gpt2": "gpt2", "cl100k_base": "gpt4", "o200k_base": "o200k"}
 ENGINES = ["python", *(["numba"] if has_numba() else []), *(["gigatoken"] if has_gigatoken() else [])]

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,3 +82,26 @@ def test_pickle_and_equality():
     assert copy == vocabulary
     assert hash(copy) == hash(vocabulary)
     assert copy != Vocabulary.trained([(97, 99)])
+
+
+@pytest.mark.parametrize("size", [256, 257, 280, 299])
+def test_a_vocabulary_that_is_cut_is_the_one_that_training_gives_at_that_size(size):
+    documents = ["some words, somewhat worded", "low lower lowest", "été été HTTPServer's isn't 12345"]
+    whole = Vocabulary.trained(train(documents, 299, "gpt4"))
+    shuffled = _renumbered(whole, np.random.default_rng(0).permutation(299).tolist())
+    assert whole.cut(size) == shuffled.cut(size) == Vocabulary.trained(train(documents, size, "gpt4"))
+
+
+def _renumbered(vocabulary, new):
+    tokens = [b""] * len(new)
+    for token_id, token in enumerate(vocabulary.tokens):
+        tokens[new[token_id]] = token
+    merges = tuple((new[a], new[b], new[c]) for a, b, c in vocabulary.merges)
+    return Vocabulary(tuple(tokens), tuple(new[: len(vocabulary.byte_ids)]), merges)
+
+
+def test_first_merges_that_need_later_ones_cannot_be_kept():
+    whole = Vocabulary.trained([(104, 105), (256, 33)])
+    turned = Vocabulary(whole.tokens, whole.byte_ids, whole.merges[::-1])
+    with pytest.raises(ValueError, match="merge 0 comes before those that make its halves"):
+        turned.cut(257)

@@ -30,6 +30,8 @@ from tokbench_plugins.engines import (
 from tokbench_plugins.engines.vocabulary import ENCODINGS
 from tokbench_plugins.tiktoken import backend as tiktoken_backend
 
+pytestmark = pytest.mark.usefixtures("shared_store")
+
 MODULES = {
     "bpe_openai": bpe_openai_backend,
     "fastokens": fastokens_backend,

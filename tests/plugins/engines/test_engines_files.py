@@ -24,6 +24,8 @@ from tokbench_plugins.engines import (
 from tokbench_plugins.engines.tokenizer import calling
 from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions
 
+pytestmark = pytest.mark.usefixtures("shared_store")
+
 SPECS = {
     name: specs_of(module)[name]
     for name, module in {

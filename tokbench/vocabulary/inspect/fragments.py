@@ -14,15 +14,6 @@ _LEADS: Final = {2: range(0xC2, 0xE0), 3: range(0xE0, 0xF0), 4: range(0xF0, 0xF5
 _LENGTHS: Final = (2, 3, 4)
 
 
-def is_text(data: bytes) -> bool:
-    """Return ``True`` if bytes are UTF-8 by themselves."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def can_be_text(data: bytes) -> bool:
     r"""Return ``True`` if any UTF-8 text has these bytes in it.
 

@@ -10,7 +10,7 @@ from typing import Final
 import regex
 
 from tokbench.contracts.tokenizer import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
-from tokbench.vocabulary.inspect.fragments import is_text
+from tokbench.files import is_utf8
 
 REPEATS: Final = 8
 """A token with a character this many times in a row is junk."""
@@ -108,7 +108,7 @@ def kind_of(data: bytes) -> TokenKind:
     """
     if not data:
         return TokenKind.GAP
-    if not is_text(data):
+    if not is_utf8(data):
         return TokenKind.FRAGMENT
     text = data.decode()
     return TokenKind(next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(text)), "mixed"))

@@ -16,6 +16,7 @@ right, before the next merge begins.
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
@@ -84,10 +85,36 @@ def _merge_long(ids: list[int], rank_of: Mapping[Pair, int], made: Sequence[int]
     return [token for token in ids if token != -1]
 
 
-class Encoder:
-    """Encodes texts with a vocabulary and a split.
+class ChunkEncoder(ABC):
+    """Encodes the chunks of a text, each by itself; a subclass says how one chunk is encoded.
 
     Ids of short chunks are remembered, 65,536 of them at most: natural text repeats its words.
+
+    Args:
+        pattern: the pre-tokenization split, a name or a regular expression; ``None`` for naive BPE.
+
+    Raises:
+        ValueError: ``pattern`` is invalid.
+    """
+
+    def __init__(self, pattern: str | None) -> None:
+        self.split = Splitter(pattern)
+        self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
+
+    def __call__(self, text: str) -> list[int]:
+        """Encode one text."""
+        return list(chain.from_iterable(map(self._ids_of, self.split(text))))
+
+    def _ids_of(self, chunk: str) -> list[int]:
+        return self._remembered(chunk) if len(chunk) <= _LONGEST_CACHED else self._encode(chunk)
+
+    @abstractmethod
+    def _encode(self, chunk: str) -> list[int]:
+        """Encode one chunk."""
+
+
+class Encoder(ChunkEncoder):
+    """Encodes texts with a vocabulary and a split.
 
     Args:
         vocabulary: the tokens and merges, or just the merges of a trained one in order of rank.
@@ -107,11 +134,10 @@ class Encoder:
     ) -> None:
         if not isinstance(vocabulary, Vocabulary):
             vocabulary = Vocabulary.trained(vocabulary)
-        self.split = Splitter(pattern)
+        super().__init__(pattern)
         self._merge = merge
         self._vocabulary = vocabulary
         self._byte_ids = vocabulary.byte_ids
-        self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
 
     @cached_property  # made late: an encoder of batches may stand in for this one from the start
     def _rank_of(self) -> dict[Pair, int]:
@@ -125,13 +151,6 @@ class Encoder:
     def _whole(self) -> dict[bytes, int]:
         tokens = self._vocabulary.tokens
         return {tokens[token_id]: token_id for token_id in self._vocabulary.whole_chunks}
-
-    def __call__(self, text: str) -> list[int]:
-        """Encode one text."""
-        return list(chain.from_iterable(map(self._ids_of, self.split(text))))
-
-    def _ids_of(self, chunk: str) -> list[int]:
-        return self._remembered(chunk) if len(chunk) <= _LONGEST_CACHED else self._encode(chunk)
 
     def _encode(self, chunk: str) -> list[int]:
         data = chunk.encode()

@@ -13,21 +13,18 @@ import heapq
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
-from tokbench_plugins.bpe.patterns import Splitter
+from tokbench_plugins.bpe.fast.encode import ChunkEncoder
 from tokbench_plugins.bpe.picky.literal_picky import Event
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE
 
-_CACHED_CHUNKS: Final = 1 << 16
-_LONGEST_CACHED: Final = 64  # characters; longer chunks rarely come back, and would fill the memory
 _GONE: Final = -1
 _END: Final = -2
 
 
-class PickyEncoder:
+class PickyEncoder(ChunkEncoder):
     """Encodes texts with events and a split.
 
     Args:
@@ -45,7 +42,7 @@ class PickyEncoder:
     """
 
     def __init__(self, events: Sequence[Event], pattern: str | None, final_ids: dict[int, int]) -> None:
-        self.split = Splitter(pattern)
+        super().__init__(pattern)
         self._events = events
         self._turns: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
         widths = dict.fromkeys(range(FIRST_MERGE), 1)
@@ -55,14 +52,6 @@ class PickyEncoder:
                 widths[event.after[0]] = widths[event.before[0]] + widths[event.before[1]]
         self._offsets = [list(accumulate((widths[part] for part in event.after[:-1]), initial=0)) for event in events]
         self._final_ids = final_ids
-        self._remembered = lru_cache(_CACHED_CHUNKS)(self._encode)
-
-    def __call__(self, text: str) -> list[int]:
-        """Encode one text."""
-        return list(chain.from_iterable(map(self._ids_of, self.split(text))))
-
-    def _ids_of(self, chunk: str) -> list[int]:
-        return self._remembered(chunk) if len(chunk) <= _LONGEST_CACHED else self._encode(chunk)
 
     def _encode(self, chunk: str) -> list[int]:
         return list(map(self._final_ids.__getitem__, self.replay(chunk.encode())))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 
-from tokbench.plugin import BackendError
+from tokbench.plugin import BackendError, is_utf8
 from tokbench_plugins.bpe.recovery.recover import candidates_of_ranks, recover_from
 from tokbench_plugins.bpe.recovery.recovered import Candidate
 from tokbench_plugins.bpe.vocabulary import Merge, Pair, Vocabulary
@@ -93,7 +93,7 @@ def merges_of_ranks(ranks: Mapping[bytes, int]) -> Merges:
     """
     token_of = {token_id: token for token, token_id in ranks.items()}
     try:
-        return in_order(candidates_of_ranks(ranks), lambda token_id: is_text(token_of[token_id]))
+        return in_order(candidates_of_ranks(ranks), lambda token_id: is_utf8(token_of[token_id]))
     except KeyError as error:
         raise NoMergesError(f"merges are not told: no token for the byte 0x{error.args[0]:02x}") from None
 
@@ -115,13 +115,4 @@ def merges_of_vocabulary(vocabulary: Vocabulary) -> Merges:
         vocabulary.merges, vocabulary.whole_chunks, lambda token_id: [byte_ids[byte] for byte in tokens[token_id]]
     )
     whole = vocabulary.whole_chunks
-    return in_order(candidates, lambda i: i in whole and is_text(tokens[i]))
-
-
-def is_text(token: bytes) -> bool:
-    """Return True if a chunk of text may be just this."""
-    try:
-        token.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return in_order(candidates, lambda i: i in whole and is_utf8(tokens[i]))

@@ -1,5 +1,6 @@
 """Functions that a test lets a worker process call; each takes a tokenizer, which it leaves alone."""
 
+import logging
 import os
 import random
 import secrets
@@ -15,6 +16,7 @@ def state(_):
     """Return what a worker has from the process that started it, and what must differ between workers."""
     umask = os.umask(0)
     os.umask(umask)
+    environ = Path("/proc/self/environ").read_bytes()
     return {
         "pid": os.getpid(),
         "session": os.getsid(0),
@@ -29,6 +31,9 @@ def state(_):
         "threads": len([*Path("/proc/self/task").iterdir()]),
         "stdin": sys.stdin.read(),
         "limit": Path("/proc/self/limits").read_text(),
+        "main": getattr(sys.modules["__main__"], "__file__", None),
+        "handlers": len(logging.getLogger("tokbench").handlers),
+        "shows its mark": f"TOKBENCH_WORKER={os.environ['TOKBENCH_WORKER']}".encode() in environ.split(b"\0"),
     }
 
 

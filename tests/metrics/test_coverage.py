@@ -6,6 +6,7 @@ interval that does not hold the truth. ``pytest tests/metrics/test_coverage.py -
 
 import itertools
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -50,6 +51,7 @@ def giants(share, times, rng):
     return n_bytes, np.where(giant, 2 * tokens, tokens)
 
 
+@cache
 def synthetic():
     rng, many = np.random.default_rng(SEED), 200_000
     found = {}

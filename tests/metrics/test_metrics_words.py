@@ -17,6 +17,8 @@ from tokbench.contracts.metric import Measured, NotApplicable
 from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.sources.gold import gold_segments
 from tokbench.corpus.words.find import find_words
+from tokbench.jit import has_numba
+from tokbench.metrics import encoded_shard, word_units
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families import utf8 as families_utf8
 from tokbench.metrics.families.utf8 import Utf8
@@ -105,6 +107,23 @@ def test_words_kept_whole(cut, words, whole):
     assert found._replace(no_interval="", ratio_of=()) == Measured(
         (whole + 1) / (words + 1), 2, None, None, "share of words (UAX #29)"
     )
+
+
+@pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
+@given(
+    texts=st.lists(st.lists(st.sampled_from([b"|", b"dog", b" ", b"it's", b"."])).map(b"".join), min_size=1, max_size=4)
+)
+def test_compiled_code_and_numpy_count_the_same(texts):
+    found = []
+    for compiled in (False, True):
+        view = look(*texts)
+        with pytest.MonkeyPatch.context() as patch:
+            for module in (encoded_shard, word_units):
+                patch.setattr(module, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
+            states = [metric(name).map(view).raw() for name in ("fertility", "continued_words", "strr", "vocabulary")]
+            ends, aligned = view.token_ends
+            found.append([*states, ends.tolist(), aligned.tolist()])
+    assert found[0] == found[1]
 
 
 def test_strr_needs_places():

@@ -218,12 +218,15 @@ def comparable(results):
     return found
 
 
-def wait_for_lines(record, number, process):
+def wait_for_lines(record, number, process, worker=None):
+    """Wait until so many documents were encoded, the last of them by a process of a worker, which has not answered yet."""
     until = time.monotonic() + 120
-    while not record.exists() or len(record.read_text().split()) < number:
+    lines = []
+    while len(lines) < number or (worker and int(lines[-1]) not in below(worker.pid)):
         assert process.poll() is None, "the run ended too early"
         assert time.monotonic() < until
-        time.sleep(0.05)
+        time.sleep(0.02)
+        lines = record.read_text().split() if record.exists() else []
 
 
 @pytest.mark.slow
@@ -242,10 +245,10 @@ def test_the_recipe_on_a_cluster_whose_workers_die_hang_and_join(tmp_path, shell
     shell.start(scheduler)
     killed, hanging = shell.start(worker), shell.start(another)
     running = shell.start(run)
-    wait_for_lines(record, 10, running)
+    wait_for_lines(record, 10, running, killed)
     signal_all(killed, signal.SIGKILL)
     shell.start(worker)  # it joins late
-    wait_for_lines(record, len(record.read_text().split()) + 8, running)
+    wait_for_lines(record, len(record.read_text().split()) + 8, running, hanging)
     signal_all(hanging, signal.SIGSTOP)
     assert running.wait(120) == 0
     assert (tmp_path / "out" / "results.csv").read_bytes() == csv

@@ -243,7 +243,7 @@ class Shard:
 
     def _find_words(self, unit: Unit) -> Spans:
         if unit not in GOLD_UNITS:
-            return find_words(self.texts, unit)
+            return find_words(self.texts, unit, self.n_bytes)
         if not self.gold:
             raise InputError(f"corpus {self._place.corpus!r} has no gold words")
         return self.gold.unit(unit)

@@ -23,11 +23,16 @@ from tokbench.contracts.tokenizer import (
 from tokbench.corpus.shards import Shard
 from tokbench.errors import ContractError
 from tokbench.failures import doing
+from tokbench.jit import worth_compiling
 
 T = TypeVar("T")
 
 DECODING: Final = "decoding"
 """The activity that a worker reports while it decodes."""
+
+
+_IDS_FOR_EACH: Final = 1000
+"""Counting by id is faster than sorting up to about this many possible ids for each token."""
 
 
 class TokenEnds(NamedTuple):
@@ -64,18 +69,39 @@ class LoadedTokenizer:
 
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
         """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a run."""
-        tokenizer = self.tokenizer
-        if not isinstance(tokenizer, HasTokenBytes):
-            raise TypeError("byte_lengths needs the capability HasTokenBytes")
+        self._make_room(ids)
+        lengths = self._lengths[ids]
+        if len(lengths) and lengths.min() < 0:
+            self._ask(np.unique(ids[lengths < 0]))
+            lengths = self._lengths[ids]
+        return lengths
+
+    def _make_room(self, ids: NDArray[np.uint32]) -> None:
+        """Make the table of lengths so long that it has a place for each id; -1 is the length of a new one."""
         highest = int(ids.max(initial=0))
         if highest >= len(self._lengths):
             self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
-        lengths = self._lengths[ids]
-        if len(lengths) and lengths.min() < 0:
-            for token in np.unique(ids[lengths < 0]).tolist():
-                self._lengths[token] = len(tokenizer.token_bytes(token))
-            lengths = self._lengths[ids]
-        return lengths
+
+    def _ask(self, distinct: NDArray[np.uint32]) -> None:
+        """Ask the tokenizer for the bytes of some ids, and keep their lengths."""
+        if not isinstance(self.tokenizer, HasTokenBytes):
+            raise TypeError("byte_lengths needs the capability HasTokenBytes")
+        token_bytes = self.tokenizer.token_bytes
+        self._lengths[distinct] = [len(token_bytes(token)) for token in distinct.tolist()]
+
+    def bytes_before(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return int64[n + 1], the number of bytes before each id, the ids one after the other, and of all of them."""
+        if not worth_compiling(0):
+            running = np.zeros(len(ids) + 1, dtype=np.int64)
+            np.cumsum(self.byte_lengths(ids), out=running[1:])
+            return running
+        from tokbench.metrics.compiled import new_ids, running_lengths
+
+        ids = ids.astype(np.uint32, copy=False)
+        self._make_room(ids)
+        if len(unknown := new_ids(ids, self._lengths)):
+            self._ask(np.sort(unknown))
+        return running_lengths(ids, self._lengths)  # type: ignore[no-any-return]
 
 
 class EncodedShard:
@@ -150,6 +176,23 @@ class EncodedShard:
         unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
         return self.exact if unk_id is None else self.exact & (self.count_ids(unk_id) == 0)
 
+    @cached_property
+    def id_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """int64[k] twice: the ids that occur, rising, and how often each occurs in all documents."""
+        ids = self.ids
+        most = int(ids.max(initial=0)) + 1
+        if most > _IDS_FOR_EACH * (len(ids) + _IDS_FOR_EACH):  # ids up to 2**32, as if all byte strings had one
+            distinct, times = np.unique(ids, return_counts=True)
+            return distinct.astype(np.int64), times.astype(np.int64, copy=False)
+        if worth_compiling(0):
+            from tokbench.metrics.compiled import count_each
+
+            counts: NDArray[np.int64] = count_each(ids.astype(np.uint32, copy=False), most)
+        else:
+            counts = np.bincount(ids, minlength=most)
+        found = np.flatnonzero(counts)
+        return found, counts[found]
+
     def count_ids(self, token_id: int) -> NDArray[np.int64]:
         """Return int64[d], how often an id occurs in each document."""
         at = np.flatnonzero(self.ids == token_id)
@@ -186,8 +229,7 @@ class EncodedShard:
     def _ends_by_bytes(self) -> TokenEnds:
         ids, offsets = self.arrays
         prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""
-        running = np.zeros(len(ids) + 1, dtype=np.int64)
-        np.cumsum(self.loaded.byte_lengths(ids), out=running[1:])
+        running = self.loaded.bytes_before(ids)
         starts = running[offsets[:-1]]
         surplus = running[offsets[1:]] - starts - self.shard.n_bytes
         # The dummy prefix is inside the first token; an empty document has neither.

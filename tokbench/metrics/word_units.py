@@ -140,6 +140,10 @@ class LaidWords(NamedTuple):
         >>> LaidWords(words, tokens=np.array([0, 2]), ends=np.array([2, 4, 9])).cut().tolist()
         [True, False]
         """
+        if worth_compiling(0):
+            from tokbench.metrics.compiled import cut_words
+
+            return cut_words(self.tokens, self.words.ends, self.ends)  # type: ignore[no-any-return]
         cut = np.zeros(len(self.tokens), dtype=np.bool_)
         for first in range(0, len(cut) if len(self.ends) else 0, _WORDS):
             turn = slice(first, first + _WORDS)
@@ -192,7 +196,7 @@ class AlignedWords(SummedMetric, ABC):
         laid = LaidWords(words, words.starts, words.starts) if lacking else lay_words(encoded, unit, words)
         documents = laid.words.documents
         columns: dict[str, NDArray[Any]] = {
-            self.column: count_by_document(shard, documents[self.chosen(encoded, laid)]),
+            self.column: count_by_document(shard, documents, self.chosen(encoded, laid)),
             "words": count_by_document(shard, documents),
             "aligned": aligned,
         }
@@ -215,6 +219,12 @@ def unknown_tokens(encoded: EncodedShard) -> NDArray[np.bool_]:
     return np.zeros(len(ids), dtype=np.bool_) if unknown is None else ids == unknown
 
 
-def count_by_document(shard: Shard, documents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return int64[d], how often each document of a shard is in a list of documents."""
-    return np.bincount(documents, minlength=len(shard))
+def count_by_document(
+    shard: Shard, documents: NDArray[np.int64], chosen: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Return int64[d], how often each document of a shard is in a list of documents, at the chosen places of it."""
+    if chosen is not None and worth_compiling(0):
+        from tokbench.metrics.compiled import count_chosen
+
+        return count_chosen(documents, chosen, len(shard))  # type: ignore[no-any-return]
+    return np.bincount(documents if chosen is None else documents[chosen], minlength=len(shard))

@@ -8,46 +8,26 @@ once (German ``am``, not ``an`` and ``dem``), empty nodes are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
 
-from pydantic import Field
-
-from tokbench.corpus.sources.files import FileGroup, GetCommand, grouped_files, numbered_lines
+from tokbench.corpus.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
 from tokbench.corpus.sources.gold import AlignmentError, align
-from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem
+from tokbench.plugin import Document, Gold, InputError, Problem
 
 _COLUMNS: Final = 10
 _ID: Final = re.compile(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?|[0-9]+\.[1-9][0-9]*")
 _COMMENT: Final = re.compile(r"# ?(text|sent_id)\s*= ?(.*)")
 
 
-class ConlluOptions(Options):
+class ConlluOptions(GroupedFileOptions):
     """Options of ``source: conllu``."""
 
-    path: FilesPath = Field(description="a file, a glob pattern or an address; .conllu, or packed as .gz or .zst")
-    group: FileGroup = Field(
-        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
-    )
-    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
-    licence: str = Field(default="", description="licence of the texts, recorded in the results")
-    get: GetCommand = ""
 
-
-class ConlluSource:
+class ConlluSource(GroupedFilesSource):
     """The sentences of CoNLL-U files, in the order of the files' names."""
-
-    def __init__(self, options: ConlluOptions) -> None:
-        self._path = options.path
-        self._files, _, self.notes = grouped_files(options, options.path, options.group, options.groups, options.get)
-        self.licence = options.licence
-
-    @property
-    def files(self) -> Sequence[Path]:
-        """See :class:`tokbench.contracts.corpus.HasFiles`."""
-        return [] if isinstance(self._path, str) else [path for path, _ in self._files]
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

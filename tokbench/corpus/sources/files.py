@@ -7,7 +7,7 @@ import os
 import re
 import string
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 
 from tokbench.corpus.sources.compressed import opened, plain_name
 from tokbench.corpus.sources.remote_files import fetch
-from tokbench.plugin import InputError, Options, Problem, did_you_mean, not_text
+from tokbench.plugin import FilesPath, InputError, Options, Problem, did_you_mean, not_text
 
 Cut = Literal["file", "line", "paragraph"]
 
@@ -318,3 +318,46 @@ GetCommand = Annotated[str, Field(description="the command that gets the files; 
 
 RowGroup = Annotated[str, AfterValidator(check_template)]
 """A template of the group of a row with fields, such as ``{lang}``."""
+
+
+class GroupedFileOptions(Options):
+    """Options of a source of files that have a group each."""
+
+    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
+    group: FileGroup = Field(
+        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
+    )
+    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
+    licence: str = Field(default="", description="licence of the texts, recorded in the results")
+    get: GetCommand = ""
+
+
+class GroupedFilesSource:
+    """The files of a source in the order of their names, each with its group; a source adds ``documents``.
+
+    Attributes:
+        licence: the licence of the texts, as the options name it.
+
+    Args:
+        options: the options of the source.
+
+    Raises:
+        InputError: no file matches ``path``, or a wanted group has no file.
+    """
+
+    def __init__(self, options: GroupedFileOptions) -> None:
+        self._path = options.path
+        self._files, self._template, self._file_notes = grouped_files(
+            options, options.path, options.group, options.groups, options.get
+        )
+        self.licence = options.licence
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The sentences about the files and their groups, for the reader of the results."""
+        return self._file_notes
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.contracts.corpus.HasFiles`."""
+        return [] if isinstance(self._path, str) else [path for path, _ in self._files]

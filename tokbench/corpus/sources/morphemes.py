@@ -11,28 +11,21 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import FileGroup, GetCommand, grouped_files, numbered_lines
-from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem
+from tokbench.corpus.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
+from tokbench.plugin import Document, Gold, InputError, Problem
 
 Layout = Literal["unimorph", "morphynet_derivational", "sigmorphon2022", "morphscore"]
 
 
-class MorphemesOptions(Options):
+class MorphemesOptions(GroupedFileOptions):
     """Options of ``source: morphemes``."""
 
-    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     layout: Layout = Field(
         description=(
             "unimorph (lemma, form, features, mor|phemes; MorphyNet's inflections, too), morphynet_derivational, "
             "sigmorphon2022 (word, mor @@phemes; words, not sentences) or morphscore (full_word,pt1,rest)"
         )
     )
-    group: FileGroup = Field(
-        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
-    )
-    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [eng, deu]; default: all")
-    licence: str = Field(default="", description="licence of the words, recorded in the results")
-    get: GetCommand = ""
 
 
 class SegmentedWord(NamedTuple):
@@ -108,21 +101,15 @@ _SHAPES: Final[dict[str, _Shape]] = {
 }
 
 
-class MorphemesSource:
+class MorphemesSource(GroupedFilesSource):
     """The words of lists, each once in a file, in the order of the files' names.
 
     Words that their morphemes do not spell are left out, and so is what came before; the notes count them.
     """
 
     def __init__(self, options: MorphemesOptions) -> None:
+        super().__init__(options)
         self._options = options
-        self._files, _, self._notes = grouped_files(options, options.path, options.group, options.groups, options.get)
-        self.licence = options.licence
-
-    @property
-    def files(self) -> Sequence[Path]:
-        """See :class:`tokbench.contracts.corpus.HasFiles`."""
-        return [] if isinstance(self._options.path, str) else [path for path, _ in self._files]
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -134,7 +121,7 @@ class MorphemesSource:
         for reason, count in out.items():
             example = f"{first[reason].word} = {' + '.join(first[reason].morphemes) or '?'}"
             told.append(f"{count:,} of {taken + out.total():,} lines are left out: {reason}, such as {example}")
-        return (*self._notes, *told)
+        return (*self._file_notes, *told)
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

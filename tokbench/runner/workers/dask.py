@@ -25,7 +25,8 @@ from tokbench.errors import BackendError, InputError, Problem
 from tokbench.failures import Failure, Heartbeat, attempt
 from tokbench.progress import Progress
 from tokbench.runner.workers.cluster import Cluster, Member, joined, started
-from tokbench.runner.workers.pool import ONE_THREAD, Feeds, WorkerDied, WorkerPool, text_batches
+from tokbench.runner.workers.one_thread import ONE_THREAD
+from tokbench.runner.workers.pool import Feeds, WorkerDied, WorkerPool, text_batches
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.remote import (
     DescribeSurroundings,

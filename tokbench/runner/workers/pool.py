@@ -11,9 +11,6 @@ from tokbench.progress import Progress, RunProgress
 from tokbench.registry import Registry
 from tokbench.runner.workers.worker import Job, Recipe, TokenizerJob, WorkerContext
 
-ONE_THREAD: Final = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
-"""Environment variables that ask native libraries for one thread."""
-
 _BATCH_CHARS: Final = 1 << 20
 
 Feeds = Mapping[str, Iterable[str]]

@@ -23,10 +23,10 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from tokbench.failures import Failure, attempt
 from tokbench.registry import import_own_plugins
@@ -40,7 +40,7 @@ _START: Final = (
     "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv.pop()); "
     "from tokbench.runner.workers.starter import serve; serve(*map(int, sys.argv[1:]))"
 )
-_NO_MARK: Final = "0" * 32
+NO_MARK: Final = "0" * 32
 """The mark of a starter, which each worker overwrites with its own."""
 
 _READ_LATE: Final = (
@@ -122,6 +122,8 @@ class StartedProcess:
                 self._pid = pid if isinstance(handle, int) else 0
                 self._handle = handle if isinstance(handle, int) else -1
                 self._close = weakref.finalize(self, os.close, self._handle) if self._handle >= 0 else None
+                if self._close:
+                    self._close.atexit = False  # what ends its processes only then still needs the handle
             return self._pid
 
     def poll(self) -> int | None:
@@ -163,11 +165,42 @@ class StartedProcess:
         self.send_signal(signal.SIGKILL)
 
 
+class StarterProcess(Protocol):
+    """The process of a starter, as its parent sees it."""
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+
+    def wait(self) -> int:
+        """Return its exit code, waiting for its end."""
+
+
+def _begin(surroundings: Surroundings, line: int, path: Sequence[str]) -> StarterProcess:
+    """Begin a starter from nothing.
+
+    Args:
+        surroundings: those of its workers.
+        line: file descriptor of its end of the line.
+        path: where it finds modules.
+    """
+    return subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
+        [surroundings.executable, "-c", _START, str(line), str(surroundings.parent), json.dumps(path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=[line],
+        env={**dict(surroundings.environment), **_late_variables(), MARK: NO_MARK},
+        start_new_session=True,
+    )
+
+
 class Starter:
     """The line to a process that forks workers.
 
     Args:
         surroundings: those of its workers.
+        begin: begins the process, given the surroundings, the file descriptor of its line, and ``sys.path``.
 
     Attributes:
         surroundings: as given.
@@ -175,7 +208,9 @@ class Starter:
         worked: ``True`` once it has started a worker.
     """
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(
+        self, surroundings: Surroundings, begin: Callable[[Surroundings, int, Sequence[str]], StarterProcess] = _begin
+    ) -> None:
         self.surroundings = surroundings
         self.broken = self.worked = False
         self._path = tuple(map(str, sys.path))
@@ -186,16 +221,7 @@ class Starter:
         self._retired = False
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            numbers = [str(theirs.fileno()), str(surroundings.parent)]
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, with numbers and paths
-                [surroundings.executable, "-c", _START, *numbers, json.dumps(self._path)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                env={**dict(surroundings.environment), **_late_variables(), MARK: _NO_MARK},
-                start_new_session=True,
-            )
+            self._process = begin(surroundings, theirs.fileno(), self._path)
 
     def suits(self, surroundings: Surroundings) -> bool:
         """Return ``True`` if its workers can be in these surroundings, and find the modules that this process finds.
@@ -295,6 +321,12 @@ def _modules_in(folder: Path) -> set[str]:
     return {each.name.partition(".")[0] for each in folder.iterdir()}
 
 
+def keep(begun: Starter) -> None:
+    """Keep a starter for later workers."""
+    with _choosing:
+        _starters.append(begun)
+
+
 _starters: Final[list[Starter]] = []
 _choosing: Final = threading.Lock()
 
@@ -342,7 +374,7 @@ def serve(line: int, parent: int) -> None:
     # The run alone decides when a worker ends, not what a tokenizer sends to the parent of its process.
     handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     import_own_plugins()
-    _end_threads()
+    end_threads()
     gc.freeze()  # so that a worker does not copy what it only looks at
     me = os.getpid()
     names = sorted({name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names)
@@ -354,7 +386,7 @@ def serve(line: int, parent: int) -> None:
     _become_worker(request, files, me)
 
 
-def _end_threads() -> None:
+def end_threads() -> None:
     """End the threads that NumPy's OpenBLAS keeps, which it does by itself before any fork, and starts again if needed.
 
     Raises:
@@ -422,6 +454,12 @@ def _become_worker(request: Mapping[str, Any], files: Sequence[int], starter: in
     main(line, memory, starter, request["level"])
 
 
+def begin_of_environment() -> int:
+    """Return the address at which the system put the environment variables when this process began."""
+    fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+    return int(fields[47])  # the fiftieth of the file
+
+
 def _show_mark(mark: str) -> None:
     """Write the mark of this worker over that of the starter, where ``/proc/PID/environ`` shows it to others.
 
@@ -431,9 +469,8 @@ def _show_mark(mark: str) -> None:
     Raises:
         RuntimeError: it cannot be written; what the worker leaves behind might not be found then.
     """
-    shown, old = Path("/proc/self/environ"), f"{MARK}={_NO_MARK}".encode()
-    fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
-    begin = int(fields[47])  # the fiftieth of the file: where the variables begin
+    shown, old = Path("/proc/self/environ"), f"{MARK}={NO_MARK}".encode()
+    begin = begin_of_environment()
     before = shown.read_bytes()
     place = before.find(old)
     new = f"{MARK}={mark}".encode()

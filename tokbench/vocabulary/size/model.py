@@ -193,7 +193,7 @@ class BodyShape(Options):
     layers: int = Field(gt=0, description="layers, each with attention and feed-forward")
     heads: int = Field(gt=0, description="heads of attention")
     context_bytes: int = Field(default=256, ge=8, description="bytes of text that a window has, on average")
-    step_bytes: int = Field(default=4096, ge=8, description="bytes of text of one step of training")
+    step_bytes: int = Field(default=1024, ge=8, description="bytes of text of one step of training")
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
+from helpers.altered_tokenizers import Shuffled, without_a_tenth
 
 import tokbench
 from tokbench.contracts.model_metric import ModelTask, ModelTexts
@@ -17,7 +16,6 @@ from tokbench.model.scored_bits import bits_verdict
 from tokbench.progress import silent
 from tokbench.runner.fit_models import emitted_ids, encoded_part
 from tokbench.runner.model_texts import text_parts
-from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 PACKAGES = ("asyncio", "email", "http", "importlib", "json", "logging", "multiprocessing", "unittest", "urllib", "xml")
 SIZE = 1024
@@ -49,18 +47,6 @@ def base_bits(fit, base):
     return fit(base)
 
 
-def without_a_tenth(tokenizer, seed):
-    """Return the tokenizer without a tenth of its merges, and without what rests on them."""
-    pairs = [(left, right) for left, right, _ in tokenizer.vocabulary.merges]
-    dropped = set(random.Random(seed).sample(range(len(pairs)), len(pairs) // 10))
-    number, kept = {byte: byte for byte in range(256)}, []
-    for rank, (left, right) in enumerate(pairs):
-        if rank not in dropped and left in number and right in number:
-            number[256 + rank] = 256 + len(kept)
-            kept.append((number[left], number[right]))
-    return BPETokenizer(kept, "gpt4")
-
-
 @pytest.mark.slow
 def test_a_vocabulary_of_another_domain_is_found_worse(fit, base_bits):
     prose = [each.text for each in SampleSource(SampleOptions(part="languages")).documents()]
@@ -85,22 +71,6 @@ def test_half_of_the_training_text_makes_a_level_tokenizer(parts, fit, base_bits
     differences = fit(half).minus(base_bits)
     assert any(each.value for each in differences)
     assert bits_verdict([differences[order - 1] for order in DECIDING]) == ("level", False)
-
-
-class Shuffled:
-    """A tokenizer whose ids are those of another in another order."""
-
-    def __init__(self, inner):
-        self._inner = inner
-        self._order = random.Random(1).sample(range(inner.vocab_size), inner.vocab_size)
-        self._back = {new: old for old, new in enumerate(self._order)}
-        self.vocab_size = inner.vocab_size
-
-    def encode(self, text, /):
-        return [self._order[token] for token in self._inner.encode(text)]
-
-    def decode(self, ids, /):
-        return self._inner.decode([self._back[token] for token in ids])
 
 
 @pytest.mark.slow

@@ -59,10 +59,10 @@ def test_the_lowest_point_is_that_of_a_parabola_and_stays_inside():
 
 
 def test_the_spread_over_draws_is_the_standard_error_of_seeds():
-    """Of 3 seeds, plain draws would show only the root of two thirds of it."""
+    """Of 3 seeds, plain draws would show only the root of two thirds of it; Student's t with 6 degrees is 1.25 as wide."""
     some = measured([3.0, 3.0, 3.0, 3.0], seeds=3, seed_noise=0.1, random=1)
     of_seeds = some.bits.sum(axis=2) / some.n_bytes.sum()
-    expected = of_seeds.std(axis=1, ddof=1) / np.sqrt(3)
+    expected = 2.447 / 1.960 * of_seeds.std(axis=1, ddof=1) / np.sqrt(3)
     assert some.drawn.std(axis=0) == pytest.approx(expected, rel=0.1)
 
 
@@ -74,13 +74,16 @@ def test_the_way_is_decided_beyond_the_noise_and_undecided_within():
     assert move(small, measured([2.5, 2.4, 2.6, 2.9], seed_noise=0.01, random=3)).verdict == "undecided"
 
 
-def test_one_vocabulary_twice_moves_nowhere_in_95_percent():
-    """Two draws of the same truth are called different in about 5 % of the cases, and not in many more."""
-    called = [
-        move(
-            measured([2.5, 2.4, 2.45, 2.6], seed_noise=0.02, random=2 * k),
-            measured([2.5, 2.4, 2.45, 2.6], seed_noise=0.02, random=2 * k + 1),
-        ).verdict
-        for k in range(30)
-    ]
-    assert sum(each != "undecided" for each in called) <= 5
+@pytest.mark.parametrize("seeds", [2, 3])
+def test_two_draws_of_the_same_truth_are_rarely_called_different(seeds):
+    """Ties of two equal sizes hold in 95 % or more, and the best size is said to move in not many more than 5 %."""
+    moved = level = 0
+    for k in range(40):
+        one, two = (
+            measured([2.5, 2.4, 2.45, 2.6], seeds=seeds, seed_noise=0.02, random=2 * k + each) for each in (0, 1)
+        )
+        moved += move(one, two).verdict != "undecided"
+        equal = measured([3.0, 2.45, 2.45, 2.9], seeds=seeds, seed_noise=0.05, document_noise=0.3, random=k)
+        level += {512, 1024} <= set(best_size(equal).level)
+    assert moved <= 5
+    assert level >= 0.95 * 40

@@ -1,5 +1,8 @@
 """The small transformer: what it may see, what text costs, and trainings that are stopped and go on."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,8 +18,9 @@ pytest.importorskip("jax")
 import jax.numpy as jnp
 
 from tokbench.contracts.body import PRESETS, Body
-from tokbench.model import transformer
-from tokbench.model.transformer import initial, sweep, train_curve
+from tokbench.model import learning_rate, transformer
+from tokbench.model.learning_rate import sweep
+from tokbench.model.transformer import initial, train_curve
 
 SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
 documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=6)
@@ -169,12 +173,26 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(monkeypatch):
 
 def test_a_sweep_tries_every_rate_on_a_tenth_and_keeps_what_it_found(monkeypatch):
     training, saved = part(random_text(documents=40)), {}
-    found = sweep(training, 10, SMALL, seed=0, rates=[0.001, 0.1], saved=saved)
-    assert list(found) == [0.001, 0.1]
-    assert found[0.001] != found[0.1]
-    monkeypatch.setattr(transformer, "train_curve", lambda *_, **__: pytest.fail("both rates were tried"))
-    assert sweep(training, 10, SMALL, seed=0, rates=[0.001, 0.1], saved=saved) == found
-    assert sorted(saved) == ["sweep 0.001 seed 0", "sweep 0.1 seed 0"]
+    found = sweep(training, 10, SMALL, seed=0, rates=[0.001, 0.01, 0.1], saved=saved)
+    assert {0.001, 0.01, 0.1} <= set(found)
+    assert all(2 < bits < 5 for bits in found.values())
+    monkeypatch.setattr(learning_rate, "train_curve", lambda *_, **__: pytest.fail("all rates were tried"))
+    assert sweep(training, 10, SMALL, seed=0, rates=[0.001, 0.01, 0.1], saved=saved) == found
+    assert sorted(saved) == sorted(f"sweep {rate:g} seed 0" for rate in found)
+
+
+@pytest.mark.parametrize(
+    ("best", "tried"),
+    [(0.02, [0.01, 0.02, 0.04]), (0.08, [0.01, 0.02, 0.04, 0.08, 0.16]), (9.0, [0.01, 0.02, 0.04, 0.08, 0.16, 0.32])],
+)
+def test_a_sweep_goes_on_beyond_its_rates_while_the_best_lies_at_an_end(monkeypatch, best, tried):
+    training = part(random_text(documents=40))
+
+    def curve(*_, **options):
+        return [SimpleNamespace(bits=np.array([abs(math.log(options["learning_rate"] / best))]))]
+
+    monkeypatch.setattr(learning_rate, "train_curve", curve)
+    assert list(sweep(training, 10, SMALL, seed=0, rates=[0.01, 0.02, 0.04])) == tried
 
 
 def test_an_id_that_the_tokenizer_cannot_emit_is_refused():
@@ -189,8 +207,8 @@ def test_one_document_cannot_be_searched_for_a_learning_rate():
 
 @pytest.mark.slow
 def test_text_that_repeats_costs_next_to_nothing():
-    documents = [list(b"the quick brown fox jumps. " * 100) for _ in range(60)]
-    points = train_curve(part(documents[:55]), part(documents[55:]), 256, PRESETS["tiny"], learning_rate=0.01, seed=0)
+    documents = [list(b"the quick brown fox jumps. " * 100) for _ in range(25)]
+    points = train_curve(part(documents[:20]), part(documents[20:]), 256, PRESETS["tiny"], learning_rate=0.01, seed=0)
     costs = [point.bits.sum() / (5 * 2700) for point in points]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < 0.1
@@ -199,13 +217,13 @@ def test_text_that_repeats_costs_next_to_nothing():
 @pytest.mark.slow
 def test_random_bytes_cost_eight_bits_and_permuted_ids_the_same():
     rng = np.random.default_rng(0)
-    documents = [rng.integers(0, 256, 2000) for _ in range(28)]
+    documents = [rng.integers(0, 256, 2000) for _ in range(16)]
     halves = [np.stack([each // 16, each % 16], axis=1).ravel() for each in documents]  # two tokens for every byte
     chosen = rng.permutation(256)
 
     def cost(documents, n_ids):
         sizes = np.full(len(documents), 2000)
-        parts = [EncodedPart(encoded(documents[some]), sizes[some]) for some in (slice(24), slice(24, 28))]
+        parts = [EncodedPart(encoded(documents[some]), sizes[some]) for some in (slice(12), slice(12, 16))]
         [point] = train_curve(*parts, n_ids, PRESETS["tiny"], learning_rate=0.002, seed=0, shares=[1.0])
         return point.bits.sum() / 8000
 

@@ -17,6 +17,7 @@ from tokbench.errors import InputError
 from tokbench.metrics.families.bits_per_byte import BitsPerByteOptions, NgramBits
 from tokbench.model.ngram import bits_by_order
 from tokbench.report.formats import html, markdown
+from tokbench.report.report import Report
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.runner.model_texts import text_parts
@@ -214,6 +215,23 @@ def test_a_part_has_the_documents_with_the_smallest_hashes():
     assert list(few.training) == list(every.training[: int((sizes <= 2000).sum())])
 
 
+def test_a_corpus_that_is_both_parts_is_read_once():
+    read = []
+
+    class Counted(Texts):
+        def documents(self):
+            read.append(1)
+            yield from super().documents()
+
+    both = Corpus("c", Counted(texts := [prose(k, 50) for k in range(60)]))
+    once = text_parts(both, both, TEXTS)
+    assert len(read) == 1
+    limited = Corpus("c", Counted(texts), limit=60)
+    twice = text_parts(limited, limited, TEXTS)
+    assert len(read) == 3, "with a limit fewer documents are evaluated than may train"
+    assert (once.training, once.scored) == (twice.training, twice.scored)
+
+
 def test_a_copy_in_the_other_part_is_not_scored():
     texts = [prose(k, 50) for k in range(40)]
     copies = [f"{text} and more" for text in texts]
@@ -286,6 +304,7 @@ name: transformers
 corpora: {c: {source: text, path: "*.txt", holdout: 0.5}}
 tokenizers: {one: {backend: utf8_bytes}, same: {backend: utf8_bytes}}
 metrics:
+  - bits_per_byte
   - transformer: {width: 8, layers: 1, heads: 1, context_bytes: 32, step_bytes: 256, seeds: 2, rates: [0.01]}
 report: {formats: []}
 """,
@@ -304,9 +323,15 @@ def test_transformers_are_the_same_for_any_number_of_workers_and_from_the_store(
     two = tokbench.run(small_transformers, workers=2)
     again = tokbench.run(small_transformers, workers=0)
     assert two.frame.to_csv() == here.frame.to_csv() == again.frame.to_csv()
-    assert any(each.startswith("training models: 2 tokenizers") for each in again.from_store)
-    (study,) = here.bits_per_byte
+    assert any(each.startswith("training models: 4 tokenizers") for each in again.from_store)
+    ngrams, study = here.bits_per_byte
     assert [each.verdict for each in study.comparisons] == ["level"]
     assert study.trainings["one"].seeds == study.trainings["same"].seeds
     assert "## Bits per byte: c, a small transformer" in markdown.render(here)
     assert "Trainings on c" in html.render(here)
+    first, second = Report(here).bits_per_byte
+    assert second.training_columns[-1] == "n-grams of the same text, best order"
+    bits = {model: cell(here, "one", metric).value for metric, model in zip(ngrams.metrics, ngrams.models, strict=True)}
+    best = min(bits, key=bits.get)
+    assert [row.cells[-1] for row in second.trainings] == 2 * [f"{bits[best]:.3f}, {best}"]
+    assert not first.trainings

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -92,6 +93,18 @@ def test_a_second_run_trains_nothing_and_says_the_same(ran):
     third = tokbench.run(other, workers=0).vocabulary_size.measured
     assert {each.seed for each in third.trained} == {0}
     assert all(each.no_interval == "one seed shows nothing of other seeds" for each in third.best)
+
+
+@pytest.mark.slow
+def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(ran, monkeypatch):
+    """The store has lost what was finished, and has every point on the way."""
+    from tokbench.model import transformer
+
+    results, folder = ran
+    shutil.rmtree(folder / "store" / "measured sizes")
+    monkeypatch.setattr(transformer, "_step", lambda *_: pytest.fail("all points are kept"))
+    again = tokbench.run(written(folder, MEASURED), workers=0)
+    assert again.vocabulary_size.measured == results.vocabulary_size.measured
 
 
 @pytest.mark.slow

@@ -3,7 +3,9 @@
 Other documents and other seeds would have given other numbers. So both are drawn anew, with replacement, and each time
 the best size is found again. The documents of a draw are the same for every size, amount of text and body. Seeds are
 drawn for each size by itself. Few are resampled too evenly, so deviations from their mean are stretched by the root of
-n / (n - 1) (Rao and Wu 1988, "Resampling inference with complex survey data").
+n / (n - 1) (Rao and Wu 1988, "Resampling inference with complex survey data"). Two or three seeds say little about how
+far seeds differ, so deviations are stretched further, as Student's t is wider than the normal distribution: with the
+degrees of freedom of the three sizes around the best one.
 """
 
 from __future__ import annotations
@@ -12,19 +14,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.jackknife import Lengths
-from tokbench.model.scored_bits import LEAST_DIFFERENCE
+from tokbench.metrics.jackknife import Lengths, student_t
+from tokbench.model.scored_bits import LEAST_DIFFERENCE, ScoredBits, bits_verdict
 
 DRAWS: Final = 2_000
 """Draws of documents and seeds."""
 
 _ENDS: Final = (0.025, 0.975)
-_ERRORS: Final = 2.0
+_NORMAL: Final = NormalDist().inv_cdf(0.975)
+_AROUND: Final = 3
 _FEWEST: Final = 2
 """Seeds that an interval needs, and sizes that a best one is chosen from."""
 
@@ -58,6 +62,11 @@ class SizeBits:
             return "one seed shows nothing of other seeds"
         return Lengths(len(self.n_bytes), float(self.n_bytes.max() / self.n_bytes.sum())).shortcoming()
 
+    def scored(self, at: int) -> ScoredBits:
+        """Return the bits of one size, by its number; its seeds stand for parts of the training text."""
+        by_seed = self.bits[at][:, None]  # [r, 1, d]
+        return ScoredBits.of(by_seed.mean(axis=0), list(by_seed), self.n_bytes.astype(np.int64))
+
     @cached_property
     def drawn(self) -> Floats:
         """float64[B, s], bits per byte of each size in each draw; the same draws whatever the amount and the body."""
@@ -65,6 +74,7 @@ class SizeBits:
         random = np.random.default_rng(0)
         weights = _weights(random.multinomial(documents, np.full(documents, 1 / documents), DRAWS))
         of_seeds = _weights(random.multinomial(seeds, np.full(seeds, 1 / seeds), (DRAWS, sizes)))
+        of_seeds = 1 + (of_seeds - 1) * student_t(_AROUND * (seeds - 1)) / _NORMAL
         totals = (weights @ self.bits.reshape(-1, documents).T).reshape(DRAWS, sizes, seeds)
         return np.asarray((totals * of_seeds).mean(axis=2) / (weights @ self.n_bytes)[:, None], dtype=np.float64)
 
@@ -86,8 +96,9 @@ class BestSize(NamedTuple):
     Attributes:
         size: the size with the fewest bits per byte.
         low, high: the ends of its 95 % interval, which are measured sizes; ``None`` without one.
-        level: the sizes that cannot be told apart from it, itself among them: less than 0.02 bits per byte away,
-            within two standard errors of the paired difference, or best in 2.5 % of the draws.
+        level: the sizes that cannot be told apart from it, itself among them: those that
+            :func:`tokbench.model.scored_bits.bits_verdict` does not call worse, and those that are best in 2.5 % of
+            the draws.
         edge: ``smallest`` or ``largest`` if it is the first or the last that was measured, so that the best one may
             lie beyond; else empty.
         reason: the reason why there is no interval; empty if there is one.
@@ -119,10 +130,10 @@ def best_size(measured: SizeBits) -> BestSize:
     drawn = measured.drawn
     found = sizes[drawn.argmin(axis=1)]
     low, high = (int(np.quantile(found, end, method="inverted_cdf")) for end in _ENDS)
-    errors = (drawn - drawn[:, [at]]).std(axis=0, ddof=1)
-    gaps = means - means[at]
+    best = measured.scored(at)
+    worse = [bits_verdict(best.minus(measured.scored(k)))[0] == "better" for k in range(len(sizes))]
     often = (found[:, None] == sizes).mean(axis=0) >= _ENDS[0]
-    level = sizes[often | (gaps < LEAST_DIFFERENCE) | (gaps <= _ERRORS * errors)]
+    level = sizes[often | ~np.array(worse)]
     return BestSize(int(sizes[at]), low, high, level.tolist(), edge)
 
 

@@ -7,7 +7,11 @@ no token sees another document.
 
 What is equal for all tokenizers is counted in bytes: the training text, the context, and the text of one step. So all
 take about the same number of steps, and a tokenizer with longer tokens has shorter windows. The learning rate is not
-equal: the one that suits 1,000 ids does not suit 50,000. :func:`sweep` finds it on a tenth of the training text.
+equal: the one that suits 1,000 ids does not suit 50,000. :mod:`tokbench.model.learning_rate` finds it on a tenth of the
+training text.
+
+A training on a CPU has one thread. So its numbers do not depend on the number of cores, and workers that train one
+tokenizer each are about twice as fast on two cores as one training after the other on both.
 
 One training gives models of several amounts of text: the learning rate stays constant, and before each amount is
 reached a copy is cooled down, its learning rate falling to 0 over the last fifth of the text (Hu and others 2024;
@@ -18,12 +22,17 @@ JAX and optax are needed (the extra ``lm``). The same seed gives the same number
 
 from __future__ import annotations
 
+import ctypes
 import io
 import math
+import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
+
+os.environ.setdefault("PJRT_NPROC", "1")  # XLA reads it when JAX is first used: the threads of its pool
 
 import jax
 import jax.numpy as jnp
@@ -31,14 +40,10 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from tokbench.contracts.body import LEARNING_RATES, LOGITS_AT_ONCE, SHARES, Body, Point
+from tokbench.contracts.body import LOGITS_AT_ONCE, SHARES, Body, Point
 from tokbench.contracts.model_metric import Checkpoints, EncodedPart
-from tokbench.errors import InputError
 from tokbench.model.windows import Windows, batches, documents, filled, scoring_windows, training_windows
 from tokbench.progress import Progress, silent
-
-_SWEEP_SHARE: Final = 10
-"""A sweep trains on one in so many documents, and scores another one in so many."""
 
 _WEIGHT_DECAY: Final = 0.1
 _WARM_UP: Final = 0.05
@@ -414,46 +419,11 @@ def _point(data: bytes) -> Point:
     )
 
 
-def sweep(
-    training: EncodedPart,
-    n_ids: int,
-    body: Body,
-    *,
-    seed: int,
-    rates: Sequence[float] = LEARNING_RATES,
-    saved: Checkpoints | None = None,
-    progress: Progress = silent,
-) -> dict[float, float]:
-    """Try learning rates on a tenth of the training documents, and score another tenth of them.
+def release_memory() -> None:
+    """Give back the memory of what was compiled, which is of no use for a tokenizer of another size.
 
-    Args:
-        training: the training documents.
-        n_ids: how many ids the tokenizer can emit.
-        body: the model.
-        seed: of the parameters, and of the documents that are drawn.
-        rates: the learning rates.
-        saved: keeps what each rate gives.
-        progress: see :func:`train_curve`.
-
-    Returns:
-        bits per byte for each learning rate. The least one is to be taken.
-
-    Raises:
-        InputError: there are fewer than two training documents.
+    Compiling takes hundreds of megabytes. The C library keeps what was freed, and the next training would add to it.
     """
-    if len(training.n_bytes) < 2:  # noqa: PLR2004 - one trains, one is scored
-        raise InputError("a search for the learning rate needs two training documents or more; give one learning rate")
-    drawn = np.random.default_rng(seed).permutation(len(training.n_bytes))
-    share = max(1, len(drawn) // _SWEEP_SHARE)
-    some, others = (documents(training, np.sort(each)) for each in (drawn[:share], drawn[share : 2 * share]))
-    kept = saved if saved is not None else {}
-    found = {}
-    for rate in rates:
-        name = f"sweep {rate:g} seed {seed}"
-        if name not in kept:
-            [point] = train_curve(
-                some, others, n_ids, body, learning_rate=rate, seed=seed, shares=[1.0], progress=progress
-            )
-            kept[name] = _packed({"bits_per_byte": point.bits.sum() / others.n_bytes.sum()})
-        found[rate] = float(_unpacked(kept[name])["bits_per_byte"])
-    return found
+    jax.clear_caches()
+    with suppress(OSError, AttributeError):  # only the C library of Linux can be asked
+        ctypes.CDLL(None).malloc_trim(0)

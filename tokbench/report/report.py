@@ -125,7 +125,7 @@ class Report:
     @cached_property
     def bits_per_byte(self) -> list[BitsSection]:
         """Bits per byte of small models, by corpus."""
-        return [bits_per_byte(self.tables, each) for each in self.results.bits_per_byte]
+        return [bits_per_byte(self.tables, each, self.results.bits_per_byte) for each in self.results.bits_per_byte]
 
     @cached_property
     def validity(self) -> list[ValiditySection]:

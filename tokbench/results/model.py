@@ -128,6 +128,9 @@ class Results:
 
         return pd.DataFrame([_row(cell) for cell in self.cells], columns=list(COLUMNS))
 
+    # The four methods that draw import tokbench.report when they are called. It reads results, so that an import at the
+    # top would be a circle, and 0.2 s that workers and commands which draw nothing would wait.
+
     def table(self, name: str, corpus: str = "") -> Styler:
         """Return one metric as a styled table for a notebook: a row for each group, a column for each tokenizer.
 

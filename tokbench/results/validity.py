@@ -13,8 +13,8 @@ HypothesisVerdict = Literal["held", "not held", "undecided"]
 class RankCorrelation:
     """The rank correlation of one metric with one model's bits per byte, over the tokenizers of a class.
 
-    It is positive if tokenizers that are better by the metric need fewer bits; a metric without a better direction
-    counts as it is, so that it is positive if larger numbers go with more bits.
+    It is positive if tokenizers that are better by the metric need fewer bits. Some metrics have no better direction:
+    for these it is positive if larger numbers go with more bits.
 
     Attributes:
         metric: the metric that predicts.
@@ -89,10 +89,10 @@ class HypothesisOutcome:
         tokenizer_class: the class of tokenizers.
         other: the metric whose correlation should be smaller; empty if the claim is about one metric.
         claim: the claim in words, such as ``rho > 0.5``.
-        source: who says so; empty if the configuration does not tell.
+        source: the origin of the claim, such as a paper; empty if the configuration does not name it.
         value: Spearman's rho, or the difference of two; ``None`` without one.
         ci_low, ci_high: the 95 % interval of the value.
-        p: the two-sided p-value of the bound; ``None`` without a value.
+        p: the two-sided p-value of the value against the bound of the claim; ``None`` without a value.
         p_holm: the same after Holm's correction over all hypotheses of the study on this corpus.
         verdict: ``held`` if the corrected p-value is at most 0.05 and the value is on the side of the claim, ``not
             held`` if it is on the other side, else ``undecided``.
@@ -122,10 +122,10 @@ class Validity:
         corpus: the corpus.
         family: the family of metrics that trains models.
         models: the metrics of bits per byte, simplest model first.
-        deciding: those whose models must agree on a verdict.
+        deciding: those of ``models`` that must agree on a verdict.
         metrics: the metrics that predict.
         draws: the number of draws of documents, training text and tokenizers.
-        trained: ``True`` if the draws hold training text or seeds; ``False`` if they hold documents alone.
+        trained: ``True`` if training text or seeds are drawn, too; ``False`` if documents alone are drawn.
         classes: the classes of tokenizers.
         hypotheses: the hypotheses of the configuration, one entry for each model.
     """

@@ -32,7 +32,8 @@ from tokbench.results.blocks import (
 from tokbench.runner.check import READING_VOCABULARY, vocabulary_sha256
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import PreparedTokenizer
-from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied, WorkerPool
+from tokbench.runner.workers.one_thread import ONE_THREAD
+from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import TokenizerJob
 
 _PACKAGES = (

@@ -101,6 +101,12 @@ class StoredCheckpoints:
         return default if found is None else found
 
 
+def checkpoints_of(key: Key | None) -> Checkpoints:
+    """Return where the parts of a training are kept: in the store, by a key, or nowhere beyond this process."""
+    store = open_store() if key is not None else None
+    return StoredCheckpoints(store, key) if store and key else {}
+
+
 @dataclass(frozen=True)
 class FitModels(Job):
     """Train the models of one tokenizer; the answer is the state of the metric, a :class:`LostText`, or the failure.
@@ -142,10 +148,8 @@ class FitModels(Job):
         if lost:
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
-        store = open_store() if self.checkpoints is not None else None
-        saved: Checkpoints = StoredCheckpoints(store, self.checkpoints) if store and self.checkpoints else {}
         return make(self.options).fit(
-            ModelTask(learned, predicted, n_ids, saved),
+            ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
             lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),
         )
 

@@ -14,7 +14,8 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
-from tokbench.runner.workers.pool import ONE_THREAD, InProcessPool, WorkerDied, WorkerPool
+from tokbench.runner.workers.one_thread import ONE_THREAD
+from tokbench.runner.workers.pool import InProcessPool, WorkerDied, WorkerPool
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, WorkerContext
 

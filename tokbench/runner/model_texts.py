@@ -8,7 +8,7 @@ that it has learned from looks better than it is.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
 
@@ -89,15 +89,7 @@ def text_parts(
     Raises:
         InputError: no document is left in a part, or the text cannot be read.
     """
-    share = texts.holdout if scored is training and not scored.holdout else 0.0
-    learned = _first(
-        (each for each in training.training() if not (share and training.held_out(each, share))), texts.most_training
-    )
-    predicted = _first(
-        (each for each in scored.evaluation() if not share or scored.held_out(each, share)),
-        texts.most_scored,
-        texts.most_document,
-    )
+    learned, predicted = _chosen(training, scored, texts)
     new = ~near_duplicates([each.text for each in [*learned, *predicted]])
     train_on, score = list(compress(learned, new[: len(learned)])), list(compress(predicted, new[len(learned) :]))
     for chosen, purpose, corpus in ((train_on, "train on", training), (score, "score", scored)):
@@ -114,29 +106,59 @@ def text_parts(
     return TextParts(pieces, [each.text for each in score], sizes)
 
 
-def _first(documents: Iterable[Document], most: int, most_document: int | None = None) -> list[_Chosen]:
-    """Return the documents with the smallest hashes that take no more than so many bytes together, but at least one.
+def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_Chosen], list[_Chosen]]:
+    """Return the documents of both parts, near-duplicates included; a corpus that is both is read once if it can be."""
+    learned, predicted = _Smallest(texts.most_training), _Smallest(texts.most_scored, texts.most_document)
+    share = texts.holdout if scored is training and not scored.holdout else 0.0
+    if share and scored.limit is None:  # every document is both evaluated and there for training
+        for each in scored.evaluation():
+            (predicted if scored.held_out(each, share) else learned).take(each)
+    else:
+        for each in training.training():
+            if not (share and training.held_out(each, share)):
+                learned.take(each)
+        for each in scored.evaluation():
+            if not share or scored.held_out(each, share):
+                predicted.take(each)
+    return learned.documents, predicted.documents
+
+
+class _Smallest:
+    """The documents with the smallest hashes that take no more than so many bytes together, but at least one.
 
     Memory does not grow with the corpus: a document that is beyond the bytes is forgotten at once.
+
+    Args:
+        most: UTF-8 bytes of all documents.
+        most_document: bytes of one document, which is cut; ``None`` to leave documents whole.
     """
-    waiting: list[tuple[int, int, _Chosen]] = []  # the largest hash is on top
-    total, bound = 0, 1 << 64
-    for each in _marked(documents, most_document):
-        if each.mark >= bound:
-            continue
-        heapq.heappush(waiting, (-each.mark, -each.number, each))
-        total += each.n_bytes
-        while total > most and len(waiting) > 1:
-            dropped = heapq.heappop(waiting)[2]
-            total -= dropped.n_bytes
-            bound = dropped.mark
-    return sorted(each for _, _, each in waiting)
 
+    def __init__(self, most: int, most_document: int | None = None) -> None:
+        self._most = most
+        self._most_document = most_document
+        self._waiting: list[tuple[int, int, _Chosen]] = []  # the largest hash is on top
+        self._read = self._total = 0
+        self._bound = 1 << 64
 
-def _marked(documents: Iterable[Document], most: int | None) -> Iterator[_Chosen]:
-    for number, document in enumerate(documents):
-        text = document.text if most is None else cut_document(document.text, most)
-        yield _Chosen(fingerprint(document.text), number, text, document.origin, len(text.encode()))
+    def take(self, document: Document) -> None:
+        """Keep a document if it is among them as far as is known."""
+        self._read += 1
+        text = document.text if self._most_document is None else cut_document(document.text, self._most_document)
+        mark = fingerprint(text)
+        if mark >= self._bound:
+            return
+        each = _Chosen(mark, self._read, text, document.origin, len(text.encode()))
+        heapq.heappush(self._waiting, (-each.mark, -each.number, each))
+        self._total += each.n_bytes
+        while self._total > self._most and len(self._waiting) > 1:
+            dropped = heapq.heappop(self._waiting)[2]
+            self._total -= dropped.n_bytes
+            self._bound = dropped.mark
+
+    @property
+    def documents(self) -> list[_Chosen]:
+        """The documents, in the order of their hashes."""
+        return sorted(each for _, _, each in self._waiting)
 
 
 def cut_document(text: str, most: int) -> str:

@@ -309,13 +309,15 @@ class StoredWork:
         if family in self._families:
             self.keep_result(_MODELS, [name], {"family": self._families[family], **details}, state)
 
+    def key_of_result(self, names: Sequence[str], details: Key) -> Key | None:
+        """Return what tells a result from all others, see :meth:`result`; ``None`` if nothing of it is kept."""
+        return self._result_key(names, details) if self._store else None
+
     def key_of_models(self, name: str, family: str, details: Key) -> Key | None:
         """Return what tells the models of a tokenizer from all others; ``None`` if nothing of them is kept."""
-        return (
-            self._result_key([name], {"family": self._families[family], **details})
-            if family in self._families
-            else None
-        )
+        if family not in self._families:
+            return None
+        return self.key_of_result([name], {"family": self._families[family], **details})
 
     def sentences(self) -> list[str]:
         """Return what came from the store, and what could not be kept there, in sentences."""

@@ -178,7 +178,13 @@ class TransformerBits:
 
     def fit(self, task: ModelTask, progress: Progress) -> TrainedModels:
         """Find the learning rate, and train with every seed."""
-        from tokbench.plugin import renumbered, sweep, train_curve, window_of  # imports JAX, which takes a second
+        from tokbench.plugin import (  # imports JAX, which takes a second
+            release_memory,
+            renumbered,
+            sweep,
+            train_curve,
+            window_of,
+        )
 
         options, body = self._options, self._options.body
         learned, scored = renumbered(task.training, task.scored)
@@ -199,6 +205,7 @@ class TransformerBits:
             training = shown(f"training transformers, seed {seed} of {options.seeds}")
             with_seed = partial(train_curve, learning_rate=rate, seed=seed, shares=SHARES, saved=task.saved)
             curves.append(with_seed(learned, scored, task.n_ids, body, progress=training))
+        release_memory()
         return _state(task, curves, window, rate, rates)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:

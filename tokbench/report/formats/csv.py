@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tokbench import plugin
 from tokbench.plugin import COLUMNS, WHOLE, ReporterSpec, Role, spreadsheet_text
@@ -155,45 +155,31 @@ def _matrix_rows(results: Results, of: str) -> Iterator[list[Any]]:
                 yield [matrix.metric, matrix.corpus, matrix.within, other, name, matrix.values[row][column], *ends]
 
 
-CSV = ReporterSpec(
-    name="csv",
-    summary="every cell in one tidy table",
-    filename="results.csv",
-    render=results_csv,
+SPECS: Final = tuple(
+    ReporterSpec(name=name, summary=summary, filename=filename, render=render)
+    for name, filename, render, summary in (
+        ("csv", "results.csv", results_csv, "every cell in one tidy table"),
+        ("curve", "curve.csv", curve_csv, "compression over vocabulary sizes, one row for each size"),
+        ("pairs", "pairs.csv", pairs_csv, "differences between every two tokenizers, in one tidy table"),
+        ("overlap", "overlap.csv", overlap_csv, "numbers of every two groups under each tokenizer, in one tidy table"),
+        (
+            "agreement",
+            "agreement.csv",
+            agreement_csv,
+            "numbers of every two tokenizers in each group, in one tidy table",
+        ),
+        (
+            "validity",
+            "validity.csv",
+            validity_csv,
+            "rank correlations of metrics with bits per byte, in one tidy table",
+        ),
+        (
+            "sizes",
+            "sizes.csv",
+            sizes_csv,
+            "bits per byte at several vocabulary sizes, one row for each training and amount",
+        ),
+    )
 )
-CURVE = ReporterSpec(
-    name="curve",
-    summary="compression over vocabulary sizes, one row for each size",
-    filename="curve.csv",
-    render=curve_csv,
-)
-PAIRS = ReporterSpec(
-    name="pairs",
-    summary="differences between every two tokenizers, in one tidy table",
-    filename="pairs.csv",
-    render=pairs_csv,
-)
-OVERLAP = ReporterSpec(
-    name="overlap",
-    summary="numbers of every two groups under each tokenizer, in one tidy table",
-    filename="overlap.csv",
-    render=overlap_csv,
-)
-AGREEMENT = ReporterSpec(
-    name="agreement",
-    summary="numbers of every two tokenizers in each group, in one tidy table",
-    filename="agreement.csv",
-    render=agreement_csv,
-)
-VALIDITY = ReporterSpec(
-    name="validity",
-    summary="rank correlations of metrics with bits per byte, in one tidy table",
-    filename="validity.csv",
-    render=validity_csv,
-)
-SIZES = ReporterSpec(
-    name="sizes",
-    summary="bits per byte at several vocabulary sizes, one row for each training and amount",
-    filename="sizes.csv",
-    render=sizes_csv,
-)
+"""The formats of this file: a table each."""

@@ -12,6 +12,6 @@ from tokbench.report.formats import asv, csv, html, latex, markdown, parquet, py
 def register_reporters(register: Callable[[ReporterSpec], None]) -> None:
     """Register the pages, the tables, and the files for other programs."""
     pages = (html.SPEC, markdown.SPEC, latex.SPEC)
-    tables = (csv.CSV, parquet.SPEC, csv.CURVE, csv.PAIRS, csv.OVERLAP, csv.AGREEMENT, csv.VALIDITY, csv.SIZES)
+    tables = (*csv.SPECS, parquet.SPEC)
     for spec in (*pages, *tables, pytest_benchmark.SPEC, asv.RESULTS, asv.BENCHMARKS, asv.MACHINE):
         register(spec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tokbench.report.cells import Series, legends
@@ -55,6 +55,8 @@ TRAINING_COLUMNS: Final = (
     *("seconds of all seeds", "memory, MB"),
 )
 
+NGRAM_COLUMN: Final = "n-grams of the same text, best order"
+
 
 @dataclass(frozen=True, slots=True)
 class BitsSection:
@@ -73,6 +75,7 @@ class BitsSection:
             compared.
         legends: the meaning of the marks.
         trainings: how the models of each tokenizer were trained; empty for n-grams.
+        training_columns: the heads of that table.
     """
 
     study: BitsPerByte
@@ -85,11 +88,7 @@ class BitsSection:
     matrix: Sequence[Sequence[Judgement | None]]
     legends: Sequence[str]
     trainings: Sequence[TrainingRow]
-
-    @property
-    def training_columns(self) -> Sequence[str]:
-        """The heads of the table of trainings."""
-        return TRAINING_COLUMNS
+    training_columns: Sequence[str]
 
     @property
     def depends(self) -> str:
@@ -110,7 +109,7 @@ class BitsSection:
             f"{study.scored_documents:,} others ({study.scored_bytes / 1e6:.2f} MB). Left out as near-duplicates: "
             f"{study.training_duplicates:,} and {study.scored_duplicates:,} documents. One tokenizer is called better "
             f"than another only if {_listed(self._deciding)} all say so, by {study.least:g} bits or more and beyond "
-            f"two standard errors (more where these rest on little: Student's t), which {errors}."
+            f"two standard errors (more, by Student's t, where an error rests on few numbers). The errors {errors}."
         )
 
     @property
@@ -125,15 +124,22 @@ class BitsSection:
             return self.study.words.limits
         return (
             "What this does not show: no order is neutral about the size of a vocabulary. A model of low order sees "
-            "more text through large tokens, one of high order finds large tokens too rare, so the best size moves "
-            "with the order. These are models without weights and of little text; a neural model may rank otherwise. "
+            "more text through large tokens. A model of high order finds large tokens too rare. So the best size moves "
+            "with the order. These models have no weights and learn from little text; a neural model may rank "
+            "tokenizers otherwise. "
             "The text on which a published vocabulary was trained is unknown and may hold what is scored here, so "
             "published vocabularies are compared with one another alone."
         )
 
 
-def bits_per_byte(tables: CellTables, study: BitsPerByte) -> BitsSection:
-    """Return the section of one corpus."""
+def bits_per_byte(tables: CellTables, study: BitsPerByte, others: Sequence[BitsPerByte] = ()) -> BitsSection:
+    """Return the section of one corpus.
+
+    Args:
+        tables: the cells of the run.
+        study: the texts and the comparisons.
+        others: all studies of the run; trained models stand beside n-grams of the same text.
+    """
     columns = [tables.series(metric, study.corpus) for metric in study.metrics]
     blocks: dict[str, list[str]] = {}
     for name, block in study.blocks.items():
@@ -144,6 +150,11 @@ def bits_per_byte(tables: CellTables, study: BitsPerByte) -> BitsSection:
     found = {frozenset((each.tokenizer, each.other)): each for each in study.comparisons}
     compared = [name for name in shown if any(name in pair for pair in found)]
     styles, charts = _amounts(study, shown) if study.trainings else _charts(tables, study, columns, shown)
+    trainings = [_training(name, study.trainings[name]) for name in shown if name in study.trainings]
+    beside = next((each for each in others if not each.trainings and _same_text(each, study)), None)
+    if beside is not None:
+        best = _best_models(tables, beside, [row.name for row in trainings])
+        trainings = [replace(row, cells=[*row.cells, best[row.name]]) for row in trainings]
     return BitsSection(
         study=study,
         charts=charts,
@@ -154,12 +165,36 @@ def bits_per_byte(tables: CellTables, study: BitsPerByte) -> BitsSection:
         names=compared,
         matrix=[[_judgement(study, found.get(frozenset((one, two))), one) for two in compared] for one in compared],
         legends=legends(column.cells[name] for column in columns for name in [*shown, *absent]),
-        trainings=[_training(name, study.trainings[name]) for name in shown if name in study.trainings],
+        trainings=trainings,
+        training_columns=[*TRAINING_COLUMNS, *([NGRAM_COLUMN] if beside is not None else [])],
     )
+
+
+def _same_text(one: BitsPerByte, other: BitsPerByte) -> bool:
+    """Tell whether two studies learned from the same bytes and scored the same documents."""
+    texts = [
+        (each.corpus, each.train, each.training_bytes, each.scored_documents, each.scored_bytes)
+        for each in (one, other)
+    ]
+    return texts[0] == texts[1]
+
+
+def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -> dict[str, str]:
+    """Return by tokenizer the fewest bits per byte of the models of a study, and the model that needs them."""
+    columns = [tables.series(metric, study.corpus) for metric in study.metrics]
+    found = {}
+    for name in names:
+        values = [column.cells[name].value for column in columns]
+        known = [(value, model) for value, model in zip(values, study.models, strict=True) if value is not None]
+        found[name] = "{:.3f}, {}".format(*min(known)) if known else ""
+    return found
 
 
 def _training(name: str, training: ModelTraining) -> TrainingRow:
     tried = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in training.rates.items())
+    rates = [float(rate) for rate in training.rates]
+    if rates and training.learning_rate in (min(rates), max(rates)):
+        tried += "; the best one lies at an end of those that were tried, so a better one may lie beyond"
     return TrainingRow(
         name,
         [

@@ -48,8 +48,8 @@ class MeasuredSizeSection:
             f"{found.training_documents:,} documents, {byte_size(found.training_bytes)}. "
             f"Bodies, without the vocabulary: {bodies}. {self._seeds} Fewer bits per byte are better. Intervals come "
             "from documents and seeds together. Sizes are level if they are less than 0.02 bits per byte or two "
-            "standard errors apart, or best in 2.5 % of the draws. At equal FLOPs, bits per byte lie between two "
-            "amounts of text that were measured."
+            "standard errors apart (more with few seeds: Student's t), or best in 2.5 % of the draws. At equal FLOPs, "
+            "bits per byte lie between two amounts of text that were measured."
         )
 
     @property

@@ -96,23 +96,25 @@ class ValiditySection:
         drawn = "documents, training text" if self.study.trained else "documents"
         return (
             "Spearman's rho of a metric with the bits per byte of models, over tokenizers that may be compared. It is "
-            "positive if the tokenizers that are better by the metric need fewer bits; a metric of which neither "
-            f"direction is better counts as it is. Intervals are of 95 %. They hold other {drawn} "
-            f"({self.study.draws:,} draws) and other tokenizers (Bonett and Wright 2000). The tooltip and validity.csv "
-            "have the narrower interval for these tokenizers alone, and Kendall's tau. The intervals of sentences and "
-            "tables are not corrected for their number; the p-values of hypotheses are (Holm)."
+            "positive if the tokenizers that are better by the metric need fewer bits. For a metric of which neither "
+            "direction is better, it is positive if larger numbers go with more bits. Intervals are of 95 %. They take "
+            f"into account that other {drawn} ({self.study.draws:,} draws) and other tokenizers (Bonett and Wright "
+            "2000) would give other numbers. The tooltip and validity.csv have the narrower interval for these "
+            "tokenizers alone, and Kendall's tau. The p-values of hypotheses are corrected for their number (Holm); "
+            "the intervals of sentences and tables are not."
         )
 
     @property
     def limits(self) -> str:
         """The text about what the numbers do not show."""
         return (
-            "What this does not show: a correlation over these tokenizers, this text and these small models is no law. "
-            "The tokenizers are no random sample: a class that mixes sizes and algorithms has a correlation that its "
-            "parts need not have. Metrics are held fixed, as measured on the whole evaluated text, of which the scored "
-            "documents are a part; noise in the bits lowers a correlation, and nothing is corrected for that. What "
-            "stands in no hypothesis is exploratory: of so many numbers, one in twenty is far from 0 by chance. "
-            "Models that learn longer, or tasks instead of bits, may rank otherwise."
+            "What this does not show: a correlation over these tokenizers, this text and these small models is not a "
+            "law. The tokenizers are not a random sample. A class that mixes sizes and algorithms may have a "
+            "correlation that neither its sizes nor its algorithms have alone. The values of metrics are taken as "
+            "exact, as they were measured on the whole evaluated text, of which the scored documents are a part. Noise "
+            "in the bits lowers a correlation, and this is not corrected. A correlation that stands in no hypothesis "
+            "is exploratory: by chance alone, one interval in twenty leaves 0 out. Models that learn longer may rank "
+            "tokenizers otherwise, and so may tasks instead of bits."
         )
 
 
@@ -234,18 +236,18 @@ def _sentences(study: Validity, classes: Sequence[ValidityClass], words: _Words)
 
 
 def _said(found: Sequence[RankCorrelation], words: _Words) -> str:
-    """Return of one metric what it says about each model.
+    """Return what one metric says about each model.
 
     >>> c = RankCorrelation(metric="m", model="b", tokenizers=9, rho=0.1, ci_low=-0.5, ci_high=0.6)
     >>> from tokbench.results.model import Results
     >>> _said([c], _Words(CellTables(Results(name="r")), {"b": "order 3"}))
-    'cannot be told apart from no relation with order 3 (.10 [-.50, .60])'
+    'shows no relation beyond chance with order 3 (.10 [-.50, .60])'
     """
     kinds: dict[str, list[str]] = {}
     for each in found:
-        kind = "cannot be told apart from no relation with"
+        kind = "shows no relation beyond chance with"
         if _apart(each):
-            kind = "ranks tokenizers as" if (each.rho or 0.0) > 0 else "ranks the other way round than"
+            kind = "ranks tokenizers as" if (each.rho or 0.0) > 0 else "ranks tokenizers contrary to"
         kinds.setdefault(kind, []).append(f"{words.metric(each.model)} ({_with_interval(each)})")
     return "; it ".join(f"{kind} {', '.join(some)}" for kind, some in kinds.items())
 
@@ -265,7 +267,7 @@ def _compared(study: Validity, each: ValidityClass, over: str, words: _Words) ->
         )
     if each.differences and len(apart) < len(each.differences):
         left = len(each.differences) - len(apart)
-        yield f"{over}, {left} of {len(each.differences)} comparisons of two metrics cannot be told apart."
+        yield f"{over}, chance explains {left} of {len(each.differences)} comparisons of two metrics."
 
 
 def _charts(tables: CellTables, study: Validity, words: _Words) -> Iterable[Drawing]:

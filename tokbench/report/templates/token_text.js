@@ -1,4 +1,4 @@
-// The text of a token: for the script of the report, which has this file inside, and for the page of the playground.
+// The text and the place of a token: for the script of the report, which has this file inside, and for the playground.
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -39,4 +39,42 @@ export function readable(bytes, visible) {
     at += char === null ? 1 : size;
   }
   return { text: shown, part: true };
+}
+
+/** The places of one tokenizer's tokens in the bytes of a text; "lengths" has the bytes of each token, in their order. */
+export class Places {
+  constructor(lengths) {
+    this.ends = new Uint32Array(lengths.length);
+    let end = 0;
+    lengths.forEach((length, k) => (this.ends[k] = end += length));
+  }
+
+  start(k) {
+    return k ? this.ends[k - 1] : 0;
+  }
+
+  /** Return the bytes of a token. */
+  data(bytes, k) {
+    return bytes.subarray(this.start(k), this.ends[k]);
+  }
+
+  /** Return true if a token begins and ends at these bytes. */
+  has(start, end) {
+    let low = 0;
+    let high = this.ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ends[middle] < end) low = middle + 1;
+      else high = middle;
+    }
+    for (; low < this.ends.length && this.ends[low] === end; low++) {
+      if (this.start(low) === start) return true;
+    }
+    return false;
+  }
+
+  /** Return true if another tokenizer has no token at the place of this one. A tokenizer without any token is not compared. */
+  differs(k, others) {
+    return others.some((other) => other.ends.length && !other.has(this.start(k), this.ends[k]));
+  }
 }

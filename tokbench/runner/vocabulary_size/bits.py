@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
@@ -20,7 +20,7 @@ from tokbench.model.windows import renumbered
 from tokbench.results.cells import trained_on
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize
 from tokbench.results.vocabulary_size import VocabularySizes
-from tokbench.runner.fit_models import LostText, encoded_part, lost_documents
+from tokbench.runner.fit_models import LostText, checkpoints_of, encoded_part, lost_documents
 from tokbench.runner.model_texts import TextParts, text_parts
 from tokbench.runner.plan import Plan
 from tokbench.runner.stored import StoredWork
@@ -86,6 +86,7 @@ class MeasureSize(Job):
         shape: the body, by the name of its shape.
         body: the transformer.
         seeds, shares, rates: see :class:`tokbench.vocabulary.size.model.MeasuredStudy`.
+        checkpoints: what the store tells the training by; ``None`` if nothing is kept.
     """
 
     name: str
@@ -97,6 +98,7 @@ class MeasureSize(Job):
     seeds: int
     shares: tuple[float, ...]
     rates: tuple[float, ...]
+    checkpoints: Key | None = field(default=None, compare=False)
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -114,7 +116,8 @@ class MeasureSize(Job):
             yield attempt(lambda: self._measure(context), self.place)
 
     def _measure(self, context: WorkerContext) -> SizeModels | LostText:
-        from tokbench.model.transformer import sweep, train_curve
+        from tokbench.model.learning_rate import sweep
+        from tokbench.model.transformer import release_memory, train_curve
 
         training, scored, n_ids, lost = self._parts(context)
         if lost:
@@ -123,9 +126,10 @@ class MeasureSize(Job):
         def progress(step: str, done: float, total: float | None) -> None:
             context.progress(f"{step} of {self.place}", done, total)
 
+        saved = checkpoints_of(self.checkpoints)
         found = {self.rates[0]: 0.0}
         if len(self.rates) > 1:
-            found = sweep(training, n_ids, self.body, seed=0, rates=self.rates, progress=progress)
+            found = sweep(training, n_ids, self.body, seed=0, rates=self.rates, saved=saved, progress=progress)
         rate = min(found, key=lambda each: found[each])
         seeds = [
             train_curve(
@@ -136,10 +140,12 @@ class MeasureSize(Job):
                 learning_rate=rate,
                 seed=seed,
                 shares=self.shares,
+                saved=saved,
                 progress=progress,
             )
             for seed in range(self.seeds)
         ]
+        release_memory()
         if any(len(points) < len(self.shares) for points in seeds):
             documents = len(training.n_bytes)
             raise InputError(
@@ -197,7 +203,7 @@ def measured_sizes(
         options.holdout,
         int(1e6 * options.training_mb),
         int(1e6 * options.scored_mb),
-        int(1e3 * options.document_kb),
+        *2 * (int(1e3 * options.document_kb),),
     )
     parts = attempt(lambda: text_parts(plan.corpora[train], plan.corpora[corpus], texts, _REMEDY), "measured sizes")
     if isinstance(parts, Failure):
@@ -294,7 +300,7 @@ class _Study:
     ) -> tuple[dict[MeasureSize, SizeModels], list[str]]:
         """Return the models of each job, from the store or trained now, and what failed."""
         known = {job: self.stored.result(_KIND, [job.name], self._details(job)) for job in jobs}
-        missing = iter([job for job, models in known.items() if models is None])
+        missing = iter([self._resumable(job) for job, models in known.items() if models is None])
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
         failures = []
         done = sum(models is not None for models in known.values())
@@ -315,6 +321,9 @@ class _Study:
             done += 1
             pool.progress(_STEP, done, len(jobs))
         return {job: models for job, models in known.items() if models is not None}, failures
+
+    def _resumable(self, job: MeasureSize) -> MeasureSize:
+        return replace(job, checkpoints=self.stored.key_of_result([job.name], self._details(job)))
 
     def _details(self, job: MeasureSize) -> Key:
         places = [(self.plan.surveys[name], self.plan.corpora[name]) for name in (self.train, self.corpus)]

@@ -34,7 +34,7 @@ KEPT = {
     "equal_size-pud": (rf"{COUNTS}|fertility", r"sizes-pud"),
     "validity": (
         rf"{COUNTS}|fertility|renyi_\w+|(transformer_)?bits_per_byte\w*",
-        r"bits-per-byte-library(-\d)?|validity-library-transformer(-\d)?",
+        r"bits-per-byte-text(-\d)?|validity-text-transformer(-\d)?",
     ),
 }
 """By study, patterns of the ids of metrics and of the names of pictures that are kept."""
@@ -85,7 +85,7 @@ def main(study, run=None):
         publish(study, Path(run))
         return
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "tokbench", "run", study, "-o", folder], check=True)
+        subprocess.run([sys.executable, "-m", "tokbench", "run", study, "-o", folder, "-w", "2"], check=True)
         publish(study, Path(folder))
 
 

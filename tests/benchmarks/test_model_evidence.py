@@ -1,0 +1,122 @@
+"""Evidence on small models: learning rates, equal tokenizers, worse ones. Run with ``--benchmark-enable --benchmark-json FILE``.
+
+The file has the figures, as ``extra_info``. All of it takes about an hour of one core.
+"""
+
+import pytest
+
+pytest.importorskip("jax")
+
+from helpers.altered_tokenizers import Shuffled, without_a_tenth
+
+import tokbench
+from tokbench.contracts.body import PRESETS
+from tokbench.contracts.model_metric import ModelTask, ModelTexts
+from tokbench.corpus.corpus import Corpus
+from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
+from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.metrics.families.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
+from tokbench.metrics.families.transformer import TransformerBits, TransformerOptions
+from tokbench.model.scored_bits import bits_verdict
+from tokbench.model.transformer import train_curve
+from tokbench.progress import silent
+from tokbench.runner.fit_models import emitted_ids, encoded_part
+from tokbench.runner.model_texts import text_parts
+
+PACKAGES = ("asyncio", "email", "http", "importlib", "json", "logging", "multiprocessing", "unittest", "urllib", "xml")
+RATES = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
+AGAIN = 20
+
+
+@pytest.fixture(scope="module")
+def parts():
+    corpus = Corpus("library", StdlibSource(StdlibOptions(packages=PACKAGES)), holdout=0.35)
+    return text_parts(corpus, corpus, ModelTexts("", 0.1, 400_000, 150_000, 2048, 2048))
+
+
+@pytest.fixture(autouse=True)
+def only_if_enabled(benchmark):
+    if not benchmark.enabled:
+        benchmark(lambda: None)
+        pytest.skip("trains for many minutes; add --benchmark-enable")
+    yield
+    benchmark.pedantic(lambda: None)  # the figures are extra_info, not times
+
+
+def task(tokenizer, parts):
+    learned, scored = encoded_part(tokenizer, parts.training), encoded_part(tokenizer, parts.scored)
+    return ModelTask(learned, scored, emitted_ids(tokenizer, learned.encoded.ids, scored.encoded.ids), {})
+
+
+def models(tokenizer, parts):
+    """Return the models of three seeds, at the rate that a sweep finds."""
+    return TransformerBits(TransformerOptions(rates=[0.004, 0.008, 0.016])).fit(task(tokenizer, parts), silent)
+
+
+def difference(one, other):
+    """Return the difference at equal text, and the verdict on it."""
+    [found] = one.at(one.last).minus(other.at(other.last))
+    return found, bits_verdict([found])
+
+
+def trained(texts, size, backend="regex_bpe", **options):
+    return tokbench.train(backend, list(texts), size, store=False, **options)
+
+
+def test_a_rate_that_suits_one_size_is_wrong_for_another(benchmark, parts):
+    """Train at every rate on all of the text; the loss is what the best rate of another size would have cost."""
+    found = {}
+    for size in (256, 4096, 32768):
+        # Merges that cross words are not held up by the words of a short text, so that so many can be made.
+        tokenizer = tokbench.load("utf8_bytes") if size == 256 else trained(parts.training, size, "naive_bpe")
+        learned, scored, n_ids, _ = task(tokenizer, parts)
+        for rate in RATES:
+            [point] = train_curve(learned, scored, n_ids, PRESETS["tiny"], learning_rate=rate, seed=1, shares=[1.0])
+            found[size, rate] = float(point.bits.sum() / scored.n_bytes.sum())
+        benchmark.extra_info[f"{size} ids, bits per byte by rate"] = {rate: found[size, rate] for rate in RATES}
+    sizes = sorted({size for size, _ in found})
+    best = {size: min(RATES, key=lambda rate: found[size, rate]) for size in sizes}
+    for size in sizes:
+        lost = {of: found[size, best[of]] - found[size, best[size]] for of in sizes}
+        benchmark.extra_info[f"{size} ids, lost with the best rate of other sizes"] = lost
+    widest = max(found[size, rate] - found[size, best[size]] for size in sizes for rate in (0.002, 0.004, 0.008, 0.016))
+    assert widest > 0.02  # a rate that nobody would call absurd costs more than a difference that counts
+
+
+def test_one_tokenizer_under_two_names_is_level(benchmark, parts):
+    """The numbers of its ids are drawn anew, so that its models begin from other parameters for each token."""
+    base = trained(parts.training, 1024, pattern="gpt4")
+    first, verdicts, gaps = models(base, parts), [], []
+    for seed in range(AGAIN):
+        found, verdict = difference(models(Shuffled(base, seed), parts), first)
+        verdicts.append(verdict[0])
+        gaps.append(found.value)
+    seeds = first.bits[:, -1].sum(axis=1) / first.n_bytes.sum()
+    benchmark.extra_info |= {"verdicts": verdicts, "differences": gaps, "deviation of seeds": float(seeds.std(ddof=1))}
+    assert verdicts.count("level") >= 0.95 * AGAIN
+
+
+@pytest.mark.parametrize("size", [1024, 4096])
+def test_worse_tokenizers_are_found_worse(benchmark, parts, size):
+    prose = [each.text for each in SampleSource(SampleOptions(part="languages")).documents()]
+    base = trained(parts.training, size, pattern="gpt4")
+    sound = models(base, parts)
+    of_prose, verdict = difference(models(trained(prose, size, pattern="gpt4"), parts), sound)
+    benchmark.extra_info["trained on prose"] = [of_prose.value, of_prose.error, *verdict]
+    assert verdict == ("better", True)
+    for seed in range(4):
+        found, said = difference(models(without_a_tenth(base, seed), parts), sound)
+        benchmark.extra_info[f"a tenth of the merges dropped, draw {seed}"] = [found.value, found.error, *said]
+
+
+@pytest.mark.parametrize("size", [1024, 4096, 16384])
+def test_the_share_of_damaged_tokenizers_that_n_grams_find_worse(benchmark, parts, size):
+    """A tenth of the merges is dropped; the verdict is that of the orders 3 to 6."""
+    metric, base = NgramBits(BitsPerByteOptions()), trained(parts.training, size, pattern="gpt4")
+    sound, verdicts = metric.fit(task(base, parts), silent), []
+    for seed in range(AGAIN):
+        differences = metric.fit(task(without_a_tenth(base, seed), parts), silent).minus(sound)
+        verdicts.append(bits_verdict([differences[order - 1] for order in DECIDING]))
+    benchmark.extra_info |= {"ids": base.vocab_size, "verdicts": verdicts}
+    benchmark.extra_info["worse"] = verdicts.count(("better", True))
+    assert ("better", False) not in verdicts

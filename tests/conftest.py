@@ -6,7 +6,9 @@ import gc
 import os
 import signal
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +27,21 @@ def pytest_configure(config):
     """Generate fewer examples where the slow tests are left out; ``pytest --hypothesis-profile thorough`` more."""
     if not config.getoption("--hypothesis-profile"):
         settings.load_profile("quick" if config.option.markexpr == "not slow" else "ci")
+    if "PYTEST_XDIST_WORKER" not in os.environ and "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        _share_what_jax_compiles(config)
+
+
+def _share_what_jax_compiles(config):
+    """Let all processes of these tests use what one of them has compiled; models train in less time than they compile.
+
+    JAX locks its folder only if that has a largest size, and needs a further package for it.
+    """
+    if find_spec("jax") and find_spec("filelock"):
+        folder = TemporaryDirectory(prefix="jax-", ignore_cleanup_errors=True)
+        config.add_cleanup(folder.cleanup)
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder.name
+        os.environ["JAX_COMPILATION_CACHE_MAX_SIZE"] = str(10**9)
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
 
 # Every test computes what it looks at; tests of the store give it a folder of their own.
@@ -124,7 +141,8 @@ def stored(tmp_path, monkeypatch):
 def sharing_store(tmp_path_factory):
     """Use the store that some tests share, in all processes of the tests.
 
-    It is for tests of large vocabularies whose merges and digests other tests compute anew.
+    It is for tests of large vocabularies: their merges and digests are computed once for all of these tests, and those of
+    the recovery itself compute them anew.
     """
     session = tmp_path_factory.getbasetemp()
     session = session.parent if "PYTEST_XDIST_WORKER" in os.environ else session

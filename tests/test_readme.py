@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -71,12 +70,8 @@ def test_the_commands_name_what_is_there():
 def test_the_quickstart_runs_without_network_and_measures_what_is_shown(tmp_path):
     pytest.importorskip("splintr")
     folder = tmp_path / "out"
-    if running := os.environ.get("TOKBENCH_QUICKSTART"):  # .ci/run has started it, without network
-        folder = Path(running)
-        until = time.monotonic() + 300
-        while not (folder / "report.html").exists():
-            assert time.monotonic() < until, f"{folder} has no report.html"
-            time.sleep(0.5)
+    if done := os.environ.get("TOKBENCH_QUICKSTART"):  # .ci/run has done it, without network
+        folder = Path(done)
     else:
         command = [sys.executable, "-m", "tokbench", "run", str(tables.QUICKSTART), "-o", str(folder)]
         probe = subprocess.run(["unshare", "-rn", "true"], check=False, timeout=30)

@@ -89,12 +89,17 @@ def read_file(path: Path, *, text: bool = False) -> bytes:
     except OSError as error:
         raise BackendError(f"{path}: {error.strerror}") from error
     kind = not_text(data) if text else ""
-    if "binary" in kind and not _is_utf8(data):
+    if "binary" in kind and not is_utf8(data):
         raise BackendError(f"{path}: {kind}, and not text; is it the right file?")
     return data
 
 
-def _is_utf8(data: bytes) -> bool:
+def is_utf8(data: bytes) -> bool:
+    r"""Return ``True`` if bytes are UTF-8 by themselves.
+
+    >>> is_utf8("\u00e9".encode()), is_utf8(b"\xc3")
+    (True, False)
+    """
     try:
         data.decode()
     except UnicodeDecodeError:

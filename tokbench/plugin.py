@@ -77,7 +77,12 @@ if TYPE_CHECKING:
         one_line as one_line,
     )
     from tokbench.failures import Failure as Failure, attempt as attempt, doing as doing
-    from tokbench.files import not_text as not_text, read_file as read_file, write_atomically as write_atomically
+    from tokbench.files import (
+        is_utf8 as is_utf8,
+        not_text as not_text,
+        read_file as read_file,
+        write_atomically as write_atomically,
+    )
     from tokbench.hookspecs import hookimpl as hookimpl
     from tokbench.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
     from tokbench.metrics.chat_templates import (
@@ -118,7 +123,10 @@ if TYPE_CHECKING:
         LEAST_DIFFERENCE as LEAST_DIFFERENCE, ScoredBits as ScoredBits, TRAINING_PARTS as TRAINING_PARTS,
         bits_verdict as bits_verdict, compare_bits as compare_bits,
     )
-    from tokbench.model.transformer import sweep as sweep, train_curve as train_curve, window_of as window_of
+    from tokbench.model.learning_rate import sweep as sweep
+    from tokbench.model.transformer import (
+        release_memory as release_memory, train_curve as train_curve, window_of as window_of,
+    )
     from tokbench.model.windows import renumbered as renumbered
     from tokbench.progress import Progress as Progress, silent as silent
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
@@ -194,7 +202,8 @@ _NAMES: Final = {
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
     "contracts.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
-    "model.transformer": "sweep train_curve window_of",
+    "model.learning_rate": "sweep",
+    "model.transformer": "release_memory train_curve window_of",
     "model.windows": "renumbered",
     "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",
     "corpus.shards": "BUCKETS Shard",
@@ -224,7 +233,7 @@ _NAMES: Final = {
         "fresh_copies valid_unicode"
     ),
     # files
-    "files": "not_text read_file write_atomically",
+    "files": "is_utf8 not_text read_file write_atomically",
     # finished work that is kept for later runs
     "store": "open_store",
     # errors and failures

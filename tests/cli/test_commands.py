@@ -49,6 +49,25 @@ def test_check_says_what_would_be_done(write_config):
     assert outcome.output.endswith("nothing wrong\n")
 
 
+def test_check_tells_what_training_models_takes(write_config):
+    pytest.importorskip("jax")
+    path = write_config(
+        tokenizers="  bytes: {backend: utf8_bytes}\n  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}",
+        metrics="[{transformer: {width: 64, layers: 8, heads: 2, context_bytes: 256, step_bytes: 4096, seeds: 100, rates: [0.008]}}]",
+        extra="limits: {memory: 300MB}",
+    )
+    output = CliRunner().invoke(command, ["check", str(path)]).output
+    # 100 seeds on 90 % of 10,024 bytes, 6 * tokens * (12 * 8 * 64 * 64 + (ids + 1) * 64 + 8 * window * 64) operations
+    # each, 3e9 to 2e10 a second: a token is a byte in windows of 256, or three bytes in windows of 85.
+    said = """
+transformer on sample, bytes with 256 ids: about 364 MB of memory, 2.4 to 16.3 minutes of CPU time; more than the 300 MB \
+that there are: take a smaller preset, width or step_bytes
+transformer on sample, n with 300 ids: about 85 MB of memory, 0.7 to 4.6 minutes of CPU time
+models in all: 3.1 to 20.8 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
+"""
+    assert said in output
+
+
 def run_main(*args, cwd):
     return subprocess.run(
         [sys.executable, "-m", "tokbench", *args], cwd=cwd, capture_output=True, text=True, timeout=120, check=False

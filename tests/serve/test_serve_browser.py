@@ -124,6 +124,21 @@ def test_the_tokens_are_those_of_the_terminal_and_the_report(browser, address):
     )
 
 
+PLACES = """
+    const [lengths, done] = arguments;
+    import("./token_text.js").then(({ Places }) => {
+      const places = lengths.map((each) => new Places(each));
+      done(places.map((each, n) => lengths[n].map((_, k) => each.differs(k, places))));
+    });
+"""
+
+
+def test_a_tokenizer_without_tokens_is_compared_with_none(browser, address):
+    opened(browser, address, CLASSIC)
+    found = browser.execute_async_script(PLACES, [[1, 2, 3], [1, 0, 2, 2, 1], []])
+    assert found == [[False, False, True], [False, True, False, True, True], []]
+
+
 def test_typing_shows_the_latest_text_and_the_address_keeps_it(browser, address):
     opened(browser, address, "a")
     browser.find_element("id", "text").send_keys(" quick brown fox")

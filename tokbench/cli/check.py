@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tokbench.cli.options import backend_options, common_options, override_options, parse_options, show_traceback
+from tokbench.cli.options import (
+    backend_options,
+    begin_workers,
+    common_options,
+    override_options,
+    parse_options,
+    show_traceback,
+)
 from tokbench.cli.several import check_each
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ def check(
             raise click.UsageError("give a CONFIG, or --backend NAME")
         if options or train or as_json or examples is not None or time_limit is not None:
             raise click.UsageError("-O, --train, --examples, --time-limit and --json go with --backend")
+        begin_workers()
         from tokbench.config.overrides import Overrides
 
         check_each(configs, Overrides(limit, only, settings, quick), _show)
@@ -62,7 +70,9 @@ def check(
 
 
 def _show(config: Path, checked: Checked) -> None:
-    """Print what a run of a configuration would do."""
+    """Print what a run of a configuration would do, and about what the training of models takes."""
+    from tokbench.runner.check import in_all, memory_room, model_costs
+
     for each in checked.prepared:
         if each.failure:
             show_traceback(each.reason, each.failure.traceback)
@@ -75,6 +85,11 @@ def _show(config: Path, checked: Checked) -> None:
         click.echo(f"tokenizer {each.name} ({planned.spec.name}): {state}{_only_on(planned.corpora)}")
     families = (family.name for family, _ in checked.plan.metrics)
     click.echo("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
+    room, costs = memory_room(checked.plan.config), list(model_costs(checked.plan, checked.prepared))
+    for cost in costs:
+        click.echo(cost.sentence(room))
+    if costs:
+        click.echo(in_all(costs))
     for note in checked.plan.notes:
         click.echo(f"note: {note}")
     click.echo(f"{config}: nothing wrong" + ("; see the notes" if checked.plan.notes else ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import click
 
 from tokbench.cli.interruption import Interruption
 from tokbench.cli.options import (
+    begin_workers,
     common_options,
     log_option,
     override_options,
@@ -64,6 +66,8 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
     if not workers and log == "auto":
         log = "none"  # a debugger needs the terminal
     announce(f"reading {', '.join(map(str, configs))}", log)
+    if workers and options["executor"] in {None, "workers"}:
+        begin_workers()
     from tokbench.config.overrides import Overrides
 
     overrides = Overrides(options["limit"], options["only"], options["settings"], options["quick"])
@@ -86,6 +90,7 @@ def _execute(run: PlannedRun, workers: int, log: Log, *, pictures: bool, **optio
     from tokbench.report.report import Report
     from tokbench.report.terminal import summary
 
+    gc.freeze()  # modules stay until the end, so that the collector need not look at them
     with progress_shown(log) as progress:
         results = execute(run.config, run.folder, workers, progress=progress, **options)
     summary(results, Console(), sorted(results.written))

@@ -69,7 +69,7 @@ class Body:
 
 PRESETS: Final[Mapping[str, Body]] = MappingProxyType(
     {
-        "tiny": Body(width=64, layers=2, heads=2, context_bytes=256, step_bytes=4096),
+        "tiny": Body(width=64, layers=2, heads=2, context_bytes=256, step_bytes=1024),
         "small": Body(width=256, layers=6, heads=4, context_bytes=1024, step_bytes=16384),
         "gpu": Body(width=512, layers=12, heads=8, context_bytes=4096, step_bytes=131072),
     }
@@ -98,7 +98,7 @@ def memory_bytes(n_ids: int, body: Body, window: int) -> int:
     """Return about how many bytes a training takes: parameters, gradients, two moments, a copy, activations and logits.
 
     >>> memory_bytes(4096, PRESETS["tiny"], 64) // 10**6
-    73
+    25
     """
     parameters = (n_ids + 2) * body.width + body.parameters
     tokens = body.windows * window

@@ -11,7 +11,8 @@ from tokbench.config.model import Limits
 from tokbench.errors import BackendError
 from tokbench.failures import Failure, attempt
 from tokbench.progress import silent
-from tokbench.runner.workers.pool import ONE_THREAD, WorkerDied
+from tokbench.runner.workers.one_thread import ONE_THREAD
+from tokbench.runner.workers.pool import WorkerDied
 from tokbench.runner.workers.processes import ProcessPool
 from tokbench.runner.workers.worker import Job, Recipe
 

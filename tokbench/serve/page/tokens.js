@@ -1,6 +1,6 @@
 // Draws the tokens of a text: the first ones at once, the others when somebody scrolls to them.
 
-import { hexOf, make, readable as textOf } from "./token_text.js";
+import { hexOf, make, Places, readable as textOf } from "./token_text.js";
 
 export { hexOf, make };
 
@@ -25,37 +25,11 @@ export class Segmentation {
     this.ids = answer.ids ?? [];
     this.special = new Set(answer.special ?? []);
     this.pieces = answer.pieces ?? null;
-    this.ends = null;
-    if (answer.lengths?.length === this.ids.length) {
-      this.ends = new Uint32Array(this.ids.length);
-      let end = 0;
-      answer.lengths.forEach((length, k) => (this.ends[k] = end += length));
-    }
+    this.places = answer.lengths?.length === this.ids.length ? new Places(answer.lengths) : null;
   }
 
   data(k) {
-    if (!this.ends) return bytesOfHex(this.pieces?.[this.ids[k]] ?? "");
-    return this.bytes.subarray(k ? this.ends[k - 1] : 0, this.ends[k]);
-  }
-
-  /** Whether a token begins and ends at these bytes. */
-  has(start, end) {
-    let low = 0;
-    let high = this.ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.ends[middle] < end) low = middle + 1;
-      else high = middle;
-    }
-    for (; low < this.ends.length && this.ends[low] === end; low++) {
-      if ((low ? this.ends[low - 1] : 0) === start) return true;
-    }
-    return false;
-  }
-
-  differs(k, others) {
-    if (!this.ends) return false;
-    return others.some((other) => other.ends && !other.has(k ? this.ends[k - 1] : 0, this.ends[k]));
+    return this.places ? this.places.data(this.bytes, k) : bytesOfHex(this.pieces?.[this.ids[k]] ?? "");
   }
 }
 
@@ -83,7 +57,7 @@ export class TokenBox {
 
   show(segmentation, others, ids) {
     this.segmentation = segmentation;
-    this.others = others;
+    this.others = others.map((other) => other.places).filter((places) => places);
     this.ids = ids;
     this.spans = [];
     this.current = -1;
@@ -104,7 +78,7 @@ export class TokenBox {
       const data = found.data(k);
       const { text, part } = readable(data);
       const marks = [`token c${k % 5}`];
-      if (found.differs(k, this.others)) marks.push("differs");
+      if (found.places?.differs(k, this.others)) marks.push("differs");
       if (found.special.has(k)) marks.push("control");
       else if (part) marks.push("part");
       const span = make("span", { cls: marks.join(" "), role: "option", "aria-selected": "false", text: this.ids ? String(found.ids[k]) : text });

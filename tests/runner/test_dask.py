@@ -99,10 +99,12 @@ def test_a_recipe_is_sent_once_and_asked_for_where_it_is_not_known():
         end_run(key.run)
 
 
-def test_a_shard_is_read_where_the_job_runs_if_its_files_are_those_of_the_run(tmp_path):
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_shard_is_read_where_the_job_runs_if_its_files_are_those_of_the_run(tmp_path, scheme):
+    """Files that have an address are copied there once, so what becomes of them later is not seen."""
     path = tmp_path / "t.txt"
     path.write_text("".join(f"line {number}\n" for number in range(60_000)), encoding="utf-8")
-    options = TextOptions(path=path, document="line")
+    options = TextOptions(path=f"{scheme}{path}" if scheme else path, document="line")
     corpus = CorpusRecipe("c", "text", options, 0.0, parallel=False, limit=None)
     source = load_registry().corpora.get("text").open(options)
     two = list(Corpus("c", source).shards())[:2]
@@ -129,6 +131,9 @@ def test_a_shard_is_read_where_the_job_runs_if_its_files_are_those_of_the_run(tm
         assert [answers(job.without_text()) for job in reversed(jobs)] == with_text[::-1]  # it goes back for the first
         assert max(sent) < 3_000
         path.write_text(path.read_text(encoding="utf-8").replace("line 7\n", "line X\n"), encoding="utf-8")
+        if scheme:
+            assert answers(jobs[0].without_text()) == with_text[0]
+            end_run(key.run)
         assert unread(jobs[0].without_text()) == "the text of corpus 'c' is not that of the run"
         path.unlink()
         assert "no file matches" in unread(jobs[0].without_text())

@@ -161,9 +161,15 @@ class ReadAndEncodeShard(Job):
         """See :class:`tokbench.runner.workers.worker.Job`."""
         shard = attempt(lambda: self._read(context))
         if isinstance(shard, Failure):
+            context.kept.pop(self._opened, None)
             yield Unread(shard.reason)
             return
         yield from EncodeShard(shard, self.wanted, self.options, self.much_text).run(context)
+
+    @property
+    def _opened(self) -> str:
+        """The name under which the opened corpus is kept, so that files of an address are copied once a process."""
+        return f"corpus {self.mark.corpus}"
 
     def _read(self, context: WorkerContext) -> Shard:
         """Return the shard; of a corpus that was read before, reading goes on behind the last shard.
@@ -174,7 +180,9 @@ class ReadAndEncodeShard(Job):
         place = f"shards of corpus {self.mark.corpus}"
         for again in (False, True):
             if again or place not in context.kept:
-                context.kept[place] = self.recipe.open(context).shards()
+                if self._opened not in context.kept:
+                    context.kept[self._opened] = self.recipe.open(context)
+                context.kept[place] = context.kept[self._opened].shards()
             while True:
                 with doing("reading", place=place):  # each shard is a sign of life
                     shard: Shard | None = next(context.kept[place], None)

@@ -111,7 +111,7 @@ class _Planner:
         survey = self._try(path, lambda: self._surveys.survey(corpus, spec, plugin, options, progress, room))
         if survey is not None:
             self._plan.corpora[name] = corpus
-            if isinstance(source, HasFiles) and source.files:
+            if isinstance(source, HasFiles):
                 recipe = CorpusRecipe(name, spec.name, options, entry.holdout, entry.parallel, limit)
                 self._plan.recipes[name] = recipe
             self._plan.surveys[name] = survey

@@ -10,6 +10,7 @@ from tokbench.batch import encode_batch
 from tokbench.contracts.corpus import Document
 from tokbench.contracts.options import Options
 from tokbench.corpus.shards import BUCKETS, Shard
+from tokbench.metrics import token_counts
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families.curve import SPEC
 from tokbench_plugins.bpe import BPETokenizer, train
@@ -63,7 +64,13 @@ def test_ids_beyond_27_bits():
     assert set(table.ids().tolist()) == {(1 << 31) + 97, (1 << 31) + 98}
 
 
-def test_tables_stay_few():
-    """Twice as many keys in each table as in the next one: as many tables as the number of shards has binary digits."""
-    states = [state_of([chr(97 + k % 26) * 3 + str(k)]) for k in range(40)]
-    assert len(reduce(SPEC.text(Options()).merge, states).tables) <= 6
+def test_counts_that_wait_are_few(monkeypatch):
+    """As many keys wait to be joined as the largest table has, or as many as fit into a few megabytes."""
+    monkeypatch.setattr(token_counts, "_WAITING", 8)
+    merged = state_of(["abc"])
+    for k in range(400):
+        merged = SPEC.text(Options()).merge(merged, state_of([chr(97 + k % 26) * 3 + str(k)]))
+        first, *waiting = sorted((len(table.keys) for table in merged.tables), reverse=True)
+        assert sum(waiting) <= max(8, first)
+    assert merged.documents == 401
+    assert merged.total().sum() == 3 + 400 * 3 + sum(len(str(k)) for k in range(400))

@@ -18,7 +18,7 @@ from tokbench.corpus.shards import Shard, shards
 from tokbench.corpus.sources.gold import gold_segments
 from tokbench.corpus.words.find import find_words
 from tokbench.jit import has_numba
-from tokbench.metrics import encoded_shard, word_units
+from tokbench.metrics import encoded_shard, token_counts, word_units
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families import utf8 as families_utf8
 from tokbench.metrics.families.utf8 import Utf8
@@ -118,11 +118,12 @@ def test_compiled_code_and_numpy_count_the_same(texts):
     for compiled in (False, True):
         view = look(*texts)
         with pytest.MonkeyPatch.context() as patch:
-            for module in (encoded_shard, word_units):
+            for module in (encoded_shard, token_counts, word_units):
                 patch.setattr(module, "worth_compiling", lambda n_bytes, compiled=compiled: compiled)
             states = [metric(name).map(view).raw() for name in ("fertility", "continued_words", "strr", "vocabulary")]
             ends, aligned = view.token_ends
-            found.append([*states, ends.tolist(), aligned.tolist()])
+            counts = [table.tolist() for table in token_counts.TokenCounts.of(view).joined()]
+            found.append([*states, ends.tolist(), aligned.tolist(), counts])
     assert found[0] == found[1]
 
 

@@ -6,10 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from tokbench.corpus.shards import BUCKETS
 from tokbench.jit import compiled
 
 _NEW, _FOUND = np.int32(-1), np.int32(-2)
 _ONE: Final = np.uint64(1)
+_GROUPS: Final = np.uint64(BUCKETS)
 
 
 @compiled
@@ -84,3 +86,34 @@ def count_chosen(documents: Any, chosen: Any, size: Any) -> Any:
     for k in range(len(documents)):
         counts[np.uint64(documents[k])] += np.int64(chosen[k])
     return counts
+
+
+@compiled
+def count_by_group(ids: Any, starts: Any, ends: Any, groups: Any, most: Any) -> Any:
+    """Return uint64[k] and int64[k]: ``id * 32 + group`` for each id of each group, and how often it is there.
+
+    Args:
+        ids: uint32[n], each below ``most``.
+        starts: int64[d], the place of the first id of each document.
+        ends: int64[d], the place after its last id.
+        groups: uint64[d], the group of each document, below 32; the documents of a group follow one another.
+        most: the length of a table of all ids, small enough for the processor's cache.
+    """
+    keys, counts = np.empty(len(ids), np.uint64), np.empty(len(ids), np.int64)
+    of_group = np.zeros(most, np.int32)
+    first = last = np.uint64(0)
+    for k in range(len(starts)):
+        for at in range(np.uint64(starts[k]), np.uint64(ends[k])):
+            token = np.uint64(ids[at])
+            if of_group[token] == 0:
+                keys[last] = token
+                last += _ONE
+            of_group[token] += np.int32(1)
+        if k + 1 == len(starts) or groups[k + 1] != groups[k]:
+            for at in range(first, last):
+                token = keys[at]
+                counts[at] = of_group[token]
+                of_group[token] = 0
+                keys[at] = token * _GROUPS + groups[k]
+            first = last
+    return keys[:last].copy(), counts[:last].copy()

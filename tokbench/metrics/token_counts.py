@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
+from tokbench.jit import worth_compiling
 from tokbench.metrics.encoded_shard import EncodedShard
 
 Key = TypeVar("Key", np.int64, np.uint64)
@@ -18,6 +18,12 @@ _FEW: Final = 4
 """Up to so many possible keys for each that is there, a table of all keys is faster than sorting."""
 
 _BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
+
+_MOST_IDS: Final = 1 << 22
+"""Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
+
+_WAITING: Final = 1 << 20
+"""Counts in small tables that wait to be joined, of 16 bytes each."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -44,22 +50,26 @@ def add_counts(
     >>> keys.tolist(), counts.tolist()
     ([1, 2, 3], [10, 5, 35])
     """
-    most = max(int(keys.max(initial=0)), int(other_keys.max(initial=0)))
-    if most < _FEW * (len(keys) + len(other_keys)):  # faster than sorting
+    return _sum_of_counts([keys, other_keys], [counts, other_counts])
+
+
+def _sum_of_counts(
+    keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.int64]]
+) -> tuple[NDArray[Key], NDArray[np.int64]]:
+    """Add tables of counts, each with no key twice; the keys of the sum rise."""
+    most = max(int(some.max(initial=0)) for some in keys)
+    if most < _FEW * sum(map(len, keys)):  # faster than sorting
         table, there = np.zeros(most + 1, dtype=np.int64), np.zeros(most + 1, dtype=np.bool_)
-        for some, amounts in ((keys, counts), (other_keys, other_counts)):
+        for some, amounts in zip(keys, counts, strict=True):
             table[some] += amounts
             there[some] = True
         found = np.flatnonzero(there)
-        return found.astype(keys.dtype), table[found]
-    keys, counts = np.concatenate([keys, other_keys]), np.concatenate([counts, other_counts])
-    order = np.argsort(keys, kind="stable")  # which merges the two tables if their keys rise
-    keys, counts = keys[order], counts[order]
-    differs = _differs_from_previous(keys)
-    second = np.flatnonzero(~differs)  # the place of a key that both tables have, the second time
-    added = counts[differs]
-    added[second - 1 - np.arange(len(second))] += counts[second]
-    return keys[differs], added
+        return found.astype(keys[0].dtype), table[found]
+    every, amounts = np.concatenate(keys), np.concatenate(counts)
+    order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
+    every = every[order]
+    starts = np.flatnonzero(_differs_from_previous(every))
+    return every[starts], np.add.reduceat(amounts[order], starts) if len(starts) else amounts
 
 
 def _differs_from_previous(keys: NDArray[Any]) -> NDArray[np.bool_]:
@@ -73,7 +83,7 @@ class CountTable(NamedTuple):
     """The number of occurrences of each id in each jackknife group, for the pairs that occur.
 
     Attributes:
-        keys: uint64[k], rising: ``id * BUCKETS + group``.
+        keys: uint64[k], each once: ``id * BUCKETS + group``.
         counts: int64[k], positive.
     """
 
@@ -102,28 +112,20 @@ class TokenCounts(NamedTuple):
     @classmethod
     def of(cls, encoded: EncodedShard) -> TokenCounts:
         """Count the ids of one shard."""
-        buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
-        # Sorting is about three times as fast when a key takes four bytes.
-        small = encoded.tokenizer.vocab_size << _BUCKET_BITS <= np.iinfo(np.uint32).max
-        kind: Any = np.uint32 if small else np.uint64
-        keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
-        starts = np.flatnonzero(_differs_from_previous(keys))
-        counts = np.diff(starts, append=len(keys))
-        table = CountTable(keys[starts].astype(np.uint64), counts)
-        return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (table,))
+        keys, counts = _compiled_counts(encoded) if worth_compiling(0) else _counts(encoded)
+        return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (CountTable(keys, counts),))
 
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
-        # Tables of like size are joined, so that each count is moved only a few times however many shards there are.
-        tables = sorted(self.tables + other.tables, key=lambda table: -len(table.keys))
-        while len(tables) > 1 and len(tables[-2].keys) < 2 * len(tables[-1].keys):
-            one, two = tables[-2:]
-            tables[-2:] = [CountTable(*add_counts(one.keys, one.counts, two.keys, two.counts))]
-        return TokenCounts(self.vocab_size, self.documents + other.documents, tuple(tables))
+        # Small tables wait until there is much to join, so that each count is moved only a few times.
+        first, *waiting = sorted(self.tables + other.tables, key=lambda table: -len(table.keys))
+        tables: tuple[CountTable, ...] = (first, *waiting)
+        if sum(len(table.keys) for table in waiting) > max(_WAITING, len(first.keys)):
+            tables = (_joined(tables),)
+        return TokenCounts(self.vocab_size, self.documents + other.documents, tables)
 
     def joined(self) -> CountTable:
         """Return all counts as one table, whatever the order in which shards were added."""
-        empty = CountTable(np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))
-        return reduce(lambda one, other: CountTable(*add_counts(*one, *other)), self.tables, empty)
+        return _joined(self.tables)
 
     @classmethod
     def restore(cls, vocab_size: int, documents: int, keys: Sequence[int], counts: Sequence[int]) -> TokenCounts:
@@ -143,10 +145,10 @@ class TokenCounts(NamedTuple):
 
     def total(self) -> NDArray[np.int64]:
         """Return int64[vocab_size], how often each id occurs in all documents."""
-        counts = np.zeros(self.vocab_size, dtype=np.int64)
-        for table in self.tables:
-            np.add.at(counts, table.ids(), table.counts)
-        return counts
+        ids = np.concatenate([table.ids() for table in self.tables])
+        counts = np.concatenate([table.counts for table in self.tables])
+        # Sums of floating-point numbers are exact up to 2**53, and several times as fast as np.add.at.
+        return np.bincount(ids, weights=counts, minlength=self.vocab_size).astype(np.int64)
 
     def per_bucket(self, weights: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return float64[BUCKETS], for each jackknife group the sum of the weights of its tokens.
@@ -159,3 +161,31 @@ class TokenCounts(NamedTuple):
             buckets = (table.keys & np.uint64(BUCKETS - 1)).astype(np.int64)
             sums += np.bincount(buckets, weights=table.counts * weights[table.ids()], minlength=BUCKETS)
         return sums
+
+
+def _joined(tables: Sequence[CountTable]) -> CountTable:
+    return CountTable(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
+
+
+def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the keys of the ids of a shard, rising, and how often each occurs."""
+    buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
+    # Sorting is about three times as fast when a key takes four bytes.
+    small = encoded.tokenizer.vocab_size << _BUCKET_BITS <= np.iinfo(np.uint32).max
+    kind: Any = np.uint32 if small else np.uint64
+    keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
+    starts = np.flatnonzero(_differs_from_previous(keys))
+    return keys[starts].astype(np.uint64), np.diff(starts, append=len(keys))
+
+
+def _compiled_counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the same, the keys of one group after those of another."""
+    from tokbench.metrics.compiled import count_by_group
+
+    ids = encoded.ids.astype(np.uint32, copy=False)
+    most = int(ids.max(initial=0)) + 1
+    if most > _MOST_IDS:
+        return _counts(encoded)
+    order = np.argsort(encoded.shard.buckets, kind="stable")
+    groups = encoded.shard.buckets[order].astype(np.uint64)
+    return count_by_group(ids, encoded.offsets[order], encoded.offsets[order + 1], groups, most)  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ pytest.importorskip("jax")
 
 from tokbench.metrics.families.transformer import SPEC, TrainedModels, TransformerBits, TransformerOptions
 
-TEXT, COMPUTING = (metric.id for metric in SPEC.values)
+QUARTER, TEXT, COMPUTING = (metric.id for metric in SPEC.values)
 GROUPS = 32
 
 
@@ -64,6 +64,13 @@ def test_all_tokenizers_are_compared_at_the_computing_that_the_cheapest_took():
     assert found["cheap"][COMPUTING].value == pytest.approx(2.0)
     assert found["dear"][COMPUTING].value == pytest.approx(3.0)
     assert found["dear"][TEXT].value == pytest.approx(2.0)
+    assert found["dear"][QUARTER].value == pytest.approx(4.0)
+
+
+def test_a_quarter_of_the_text_needs_three_models():
+    found = outcome(few=models([4.0, 3.0], flops=(100, 200))).values["few"]
+    assert found[QUARTER].reason == "too few training documents for a model of a quarter of them"
+    assert found[TEXT].value == pytest.approx(3.0)
 
 
 def test_a_tokenizer_whose_first_model_took_more_than_the_budget_has_no_value_there():
@@ -89,7 +96,7 @@ def test_one_is_better_only_if_both_budgets_say_so(other, flops, verdict):
     (found,) = outcome(one=models([4.0, 3.0, 2.0]), other=models(other, flops)).comparisons
     assert found.verdict == verdict
     if verdict == "better":
-        assert (found.tokenizer, found.differences) == ("one", pytest.approx([-1.0, -1.0], abs=1e-9))
+        assert (found.tokenizer, found.differences) == ("one", pytest.approx([-1.0, -1.0, -1.0], abs=1e-9))
 
 
 def test_seeds_that_disagree_widen_the_error():

@@ -38,7 +38,11 @@ from tokbench.plugin import (
     memory_bytes,
 )
 
+_QUARTER = "transformer_bits_per_byte_quarter"
 _TEXT, _FLOPS = "transformer_bits_per_byte", "transformer_bits_per_byte_flops"
+
+_HALVES: Final = 2
+"""The points of a training double the text, so a quarter of it lies so many points before the last."""
 
 _INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokbench[lm]'"
 
@@ -209,17 +213,22 @@ class TransformerBits:
         return _state(task, curves, window, rate, rates)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:
-        """Return bits per byte at equal text and at equal computing, and what both say of every two tokenizers."""
+        """Return bits per byte at equal text and at equal computing, and what both say of every two tokenizers.
+
+        Those after a quarter of the text are shown beside them, and decide nothing.
+        """
         found: Mapping[str, TrainedModels] = states.states
         budget = min((int(each.flops[-1]) for each in found.values()), default=0)
         places = {name: each.place_of(budget) for name, each in found.items()}
-        scored = {name: each.at(each.last, places[name] or 0.0) for name, each in found.items()}
+        scored = {
+            name: each.at(max(each.last - _HALVES, 0), each.last, places[name] or 0.0) for name, each in found.items()
+        }
         values = {name: self._values(name, scored[name], places[name], found, budget) for name in found}
         both = [pair for pair in states.comparable if all(places[name] is not None for name in pair)]
         return ModelOutcome(
             values,
-            [compare_bits(one, other, scored, range(2)) for one, other in both],
-            {_TEXT: "equal text", _FLOPS: "equal computing"},
+            [compare_bits(one, other, scored, (1, 2)) for one, other in both],
+            {_QUARTER: "a quarter of the text", _TEXT: "equal text", _FLOPS: "equal computing"},
             [_TEXT, _FLOPS],
             LEAST_DIFFERENCE,
             {name: each for name, each in scored.items() if places[name] is not None},
@@ -230,11 +239,12 @@ class TransformerBits:
     def _values(
         self, name: str, scored: ScoredBits, place: float | None, found: Mapping[str, TrainedModels], budget: int
     ) -> dict[str, Measured | NotApplicable]:
-        text, computing = scored.value(0), scored.value(1)
-        values: dict[str, Measured | NotApplicable] = {
-            _TEXT: Measured(text.value, scored.documents, *text.ends(), no_interval=text.reason),
-            _FLOPS: Measured(computing.value, scored.documents, *computing.ends(), no_interval=computing.reason),
-        }
+        values: dict[str, Measured | NotApplicable] = {}
+        for number, metric in enumerate((_QUARTER, _TEXT, _FLOPS)):
+            bits = scored.value(number)
+            values[metric] = Measured(bits.value, scored.documents, *bits.ends(), no_interval=bits.reason)
+        if found[name].last < _HALVES:
+            values[_QUARTER] = NotApplicable("too few training documents for a model of a quarter of them")
         if place is None:
             first = int(found[name].flops[0])
             values[_FLOPS] = NotApplicable(
@@ -306,6 +316,11 @@ SPEC: Final = MetricFamily(
     model=TransformerBits,
     options=TransformerOptions,
     values=(
+        _metric(
+            _QUARTER,
+            "a quarter of the text",
+            "The models have learned from a quarter of the training text; this shows what more text changes.",
+        ),
         _metric(_TEXT, "equal text", "All tokenizers are trained on the same bytes of text."),
         _metric(
             _FLOPS,

@@ -31,7 +31,7 @@ def models(bits_per_byte, flops=(100, 200, 400), spread=0.01):
         window=8,
         learning_rate=0.01,
         rates={0.01: 3.0, 0.03: 4.0},
-        seen=np.array([250, 500, 1000]),
+        seen=np.array([250, 500, 1000])[-len(bits_per_byte) :],
         flops=np.array(flops),
         seconds=1.0,
         bits=seeds[:, :, None] * 1000.0 * noise,

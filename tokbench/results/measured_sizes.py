@@ -100,6 +100,11 @@ class SizeMove:
     verdict: str = "unknown"
     law: float = 0.0
 
+    @property
+    def settings(self) -> tuple[tuple[str, float], tuple[str, float]]:
+        """Body and amount of the first setting, and of the second one."""
+        return (self.body, self.amount), (self.to_body, self.to_amount)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredSizes:

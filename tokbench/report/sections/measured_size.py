@@ -23,7 +23,7 @@ _LIMITS: Final = (
     "favours large sizes. Where the best size is the first or the last one that was measured, it may lie beyond."
 )
 _SAME: Final = 0.005
-"""Doublings by the law below which it says that nothing moves."""
+"""Doublings below which nothing moves: they are shown as 0.00."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,11 @@ class MeasuredSizeSection:
     @cached_property
     def sentences(self) -> list[str]:
         """The moves of the best size, beside those of the law."""
-        return [_moved(each) for each in self.found.moves]
+        at = {(each.line, each.body, each.equal, each.amount): each for each in self.found.best}
+        return [
+            _moved(each, *(at[each.line, body, each.equal, amount] for body, amount in each.settings))
+            for each in self.found.moves
+        ]
 
     @cached_property
     def rows(self) -> list[list[str]]:
@@ -188,30 +192,50 @@ def _row(each: BestMeasuredSize) -> list[str]:
     ]
 
 
-def _moved(move: SizeMove) -> str:
-    """Return how the best size moves, beside the law, in one sentence or two.
+def _moved(move: SizeMove, before: BestMeasuredSize, after: BestMeasuredSize) -> str:
+    """Return how the best size moves, beside the law, in a few sentences.
 
-    >>> print(_moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",
-    ...     doublings=1.2, low=0.3, high=2.0, verdict="grows", law=0.4)))
+    A best size at an edge of what was measured may lie beyond it. So nothing is said of a direction if both lie at the
+    same edge, and a move from or to an edge is "at least" as large.
+
+    >>> def best(size, edge=""):
+    ...     return BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[],
+    ...         best=size, edge=edge, law=1)
+    >>> def moved(before, after, **found):
+    ...     return _moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",
+    ...         law=0.4, **found), before, after)
+    >>> print(moved(best(1024), best(2048), doublings=1.2, low=0.3, high=2.0, verdict="grows"))
     a, tiny, from 250 kB to 1.00 MB: the best size grows by 1.20 doublings [0.30, 2.00]. The law's direction holds here.
-    >>> _moved(SizeMove(line="a", body="tiny", amount=1e6, to_body="small", to_amount=1e6, equal="bytes",
-    ...     doublings=0.2, low=-0.3, high=0.5, verdict="undecided", law=0.4)).partition(": ")[2]
-    'it cannot be decided where the best size goes: 0.20 doublings [-0.30, 0.50]. The law says 0.40.'
+    >>> moved(best(1024), best(1024), doublings=0.2, low=-0.3, high=0.5, verdict="undecided").partition(": ")[2]
+    'it cannot be decided where the best size goes: 0.20 doublings [-0.30, 0.50]. The law says 0.40 doublings.'
+    >>> last = best(4096, "largest")
+    >>> moved(last, last, doublings=0.0, low=0.0, high=0.0, verdict="undecided").partition(": ")[2].partition(". ")[0]
+    'the largest size measured, 4,096, is best in both'
     """
     one, two = _amount(move.equal, move.amount), _amount(move.equal, move.to_amount)
     if move.body == move.to_body:
-        place = f"{move.line}, {move.body}, from {one} to {two}"
+        place, settings = f"{move.line}, {move.body}, from {one} to {two}", (one, two)
     else:
-        place = f"{move.line}, {two}, from body {move.body} to {move.to_body}"
+        place, settings = f"{move.line}, {two}, from body {move.body} to {move.to_body}", (move.body, move.to_body)
+    law = f"The law says {move.law:.2f} doublings."
+    if before.edge and before.edge == after.edge:
+        both = f"the {after.edge} size measured, {after.best:,}, is best in both"
+        return f"{place}: {both}. The best one may lie beyond it, so no direction can be told. {law}"
+    beyond = "".join(
+        f" With {setting} the {best.edge} size measured, {best.best:,}, is best, and the best one may lie beyond."
+        for setting, best in zip(settings, (before, after), strict=True)
+        if best.edge
+    )
     if move.low is None or move.high is None:
-        return f"{place}: it cannot be decided where the best size goes, because there is no interval."
-    if move.low == move.high == 0:
-        return f"{place}: the best measured size stays the same in every draw; the law says {move.law:.2f} doublings."
+        return f"{place}: it cannot be decided where the best size goes, because there is no interval.{beyond}"
     ends = f"[{move.low:.2f}, {move.high:.2f}]"
+    if max(abs(move.low), abs(move.high)) < _SAME:
+        return f"{place}: the best size does not move: {abs(move.doublings):.2f} doublings [0.00, 0.00]. {law}"
     if move.verdict == "undecided":
-        law = f"The law says {move.law:.2f}."
-        return f"{place}: it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}. {law}"
-    found = f"{place}: the best size {move.verdict} by {abs(move.doublings):.2f} doublings {ends}."
+        undecided = f"it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}."
+        return f"{place}: {undecided}{beyond} {law}"
+    least = "at least " * bool(beyond)
+    found = f"{place}: the best size {move.verdict} by {least}{abs(move.doublings):.2f} doublings {ends}.{beyond}"
     if abs(move.law) < _SAME:
         return f"{found} By the law it stays."
     holds = (move.law > 0) == (move.verdict == "grows")

@@ -137,3 +137,13 @@ class MeasuredSizes:
     best: list[BestMeasuredSize] = field(default_factory=list)
     moves: list[SizeMove] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+
+    @property
+    def decisive(self) -> list[BestMeasuredSize]:
+        """The best size of each line with the largest body that was measured on it, after the most text."""
+        found: dict[str, BestMeasuredSize] = {}
+        for each in (each for each in self.best if each.equal == "bytes"):
+            found[each.line] = max(
+                found.get(each.line, each), each, key=lambda best: (self.bodies[best.body], best.amount)
+            )
+        return list(found.values())

@@ -119,17 +119,38 @@ class MeasuredSizeSection:
         return line_profile(f"Bits per byte by vocabulary size, {place}", places, lines, heading=place, size=SMALL)
 
 
-def measured_advice(found: MeasuredSizes) -> Iterator[str]:
-    """Yield what was measured of the best size with the largest body and the most text, in sentences."""
-    largest = next(reversed(found.bodies), "")
-    for line in dict.fromkeys(each.line for each in found.best):
-        here = [each for each in found.best if (each.line, each.body, each.equal) == (line, largest, "bytes")]
-        if here:
-            best = max(here, key=lambda each: each.amount)
-            yield (
-                f"Measured here, by bits per byte of a transformer with {found.bodies[largest]:,} parameters without "
-                f"vocabulary after {byte_size(best.amount)}, {line} is best with {_best(best)} tokens{_level(best)}."
-            )
+def measured_advice(found: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:
+    """Yield what was measured of the best size with the largest body and the most text, in sentences.
+
+    Args:
+        found: the measured sizes.
+        taken: line and size of the size that is recommended on another ground; ``None`` if none is.
+    """
+    for best in found.decisive:
+        yield (
+            f"Measured here, by bits per byte of a transformer with {found.bodies[best.body]:,} parameters without "
+            f"vocabulary after {byte_size(best.amount)}, {best.line} is best with {_best(best)} tokens{_level(best)}."
+        )
+        if taken and taken[0] == best.line:
+            yield _beside(best, taken[1])
+
+
+def _beside(best: BestMeasuredSize, size: int) -> str:
+    """Return how a size that was chosen on another ground lies beside the best measured one.
+
+    >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[], best=2048,
+    ...     best_low=1024, best_high=4096, law=1)
+    >>> _beside(best, 2048), _beside(best, 1500)
+    ('The size taken is the same.', 'The size taken lies in this interval.')
+    >>> _beside(best, 8000)
+    'The size taken is larger, because it rests on compression and FLOPs, not on this model.'
+    """
+    if size == best.best:
+        return "The size taken is the same."
+    if best.best_low is not None and best.best_high is not None and best.best_low <= size <= best.best_high:
+        return "The size taken lies in this interval."
+    than = "larger" if size > best.best else "smaller"
+    return f"The size taken is {than}, because it rests on compression and FLOPs, not on this model."
 
 
 def _best(best: BestMeasuredSize) -> str:

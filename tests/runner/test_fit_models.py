@@ -313,6 +313,19 @@ report: {formats: []}
     return path / "run.yaml"
 
 
+def test_a_transformer_that_needs_more_memory_than_the_limit_is_refused_with_advice(small_transformers):
+    """A step has 31,250 windows of 32 tokens; the n-gram models of the same text have their numbers."""
+    settings = ["limits.memory=256MB", "metrics.transformer.step_bytes=1000000"]
+    found = tokbench.run(small_transformers, workers=0, store=False, settings=settings)
+    refused = cell(found, "one", "transformer_bits_per_byte")
+    assert (refused.status, refused.value) == (Status.FAILED, None)
+    assert refused.reason == (
+        "transformer on corpus c: a training with 256 ids takes about 1,074 MB of memory, more than the 256 MB that "
+        "there are: take a smaller preset, width or step_bytes"
+    )
+    assert cell(found, "one", IDS[2]).status == Status.OK
+
+
 @pytest.mark.slow
 def test_transformers_are_the_same_for_any_number_of_workers_and_from_the_store(
     small_transformers, tmp_path, monkeypatch

@@ -108,6 +108,24 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(ran, monkeypa
 
 
 @pytest.mark.slow
+def test_a_size_that_needs_more_memory_than_the_limit_is_refused_and_the_others_go_on(tmp_path):
+    """A step has so much text that windows of bytes, which are longest, need more than the smallest limit there is."""
+    pytest.importorskip("jax")
+    large = MEASURED.replace("step_bytes: 1024", "step_bytes: 131072").replace("9000", "320").replace("[0.5, 1]", "[1]")
+    path = written(tmp_path, large)
+    path.write_text(path.read_text(encoding="utf-8") + "limits: {memory: 256MB}\n", encoding="utf-8")
+    results = tokbench.run(path, workers=0, store=False)
+    [failure] = results.vocabulary_size.failures
+    assert failure == (
+        "cut at size 256, body width 16, layers 1: a training with 256 ids takes about 319 MB of memory, more than the "
+        "256 MB that there are: take a smaller body or step_bytes, or leave the size out"
+    )
+    found = results.vocabulary_size.measured
+    assert {each.vocab_size for each in found.trained} == {300, 320}
+    assert [best.sizes for best in found.best] == [[300, 320]]
+
+
+@pytest.mark.slow
 def test_reports_show_the_numbers_and_their_ground(ran):
     results, folder = ran
     again = Results.read(folder / "out" / "results.json")

@@ -21,6 +21,7 @@ from tokbench.results.cells import trained_on
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.fit_models import LostText, checkpoints_of, encoded_part, lost_documents
+from tokbench.runner.model_costs import ADVICE_OF_SIZE, refuse_too_large
 from tokbench.runner.model_texts import TextParts, text_parts
 from tokbench.runner.plan import Plan
 from tokbench.runner.stored import StoredWork
@@ -87,6 +88,7 @@ class MeasureSize(Job):
         body: the transformer.
         seeds, shares, rates: see :class:`tokbench.vocabulary.size.model.MeasuredStudy`.
         checkpoints: what the store tells the training by; ``None`` if nothing is kept.
+        room: bytes of memory that a process may take; ``None`` without a limit.
     """
 
     name: str
@@ -99,6 +101,7 @@ class MeasureSize(Job):
     shares: tuple[float, ...]
     rates: tuple[float, ...]
     checkpoints: Key | None = field(default=None, compare=False)
+    room: int | None = field(default=None, compare=False)
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -113,7 +116,7 @@ class MeasureSize(Job):
     def run(self, context: WorkerContext) -> Iterator[SizeModels | LostText | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("training models on", tokenizer=self.name, place=self.place):
-            yield attempt(lambda: self._measure(context), self.place)
+            yield attempt(lambda: self._measure(context))  # the failure is told with its place
 
     def _measure(self, context: WorkerContext) -> SizeModels | LostText:
         from tokbench.model.learning_rate import sweep
@@ -122,6 +125,7 @@ class MeasureSize(Job):
         training, scored, n_ids, lost = self._parts(context)
         if lost:
             return LostText(lost)
+        refuse_too_large(training, n_ids, self.body, self.room, ADVICE_OF_SIZE)
 
         def progress(step: str, done: float, total: float | None) -> None:
             context.progress(f"{step} of {self.place}", done, total)
@@ -198,13 +202,7 @@ def measured_sizes(
     """
     corpus = options.corpus or plan.studied[0]
     train = options.train or corpus
-    texts = ModelTexts(
-        train,
-        options.holdout,
-        int(1e6 * options.training_mb),
-        int(1e6 * options.scored_mb),
-        *2 * (int(1e3 * options.document_kb),),
-    )
+    texts = options.texts._replace(train=train)
     parts = attempt(lambda: text_parts(plan.corpora[train], plan.corpora[corpus], texts, _REMEDY), "measured sizes")
     if isinstance(parts, Failure):
         return parts
@@ -281,6 +279,7 @@ class _Study:
                     self.options.seeds,
                     self.options.shares,
                     self.options.learning_rates,
+                    room=self.plan.config.limits.memory,
                 )
                 for shape in self.options.bodies
                 for size, (name, merges) in sorted(sizes.items())

@@ -34,6 +34,21 @@ class TrainedSize:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TriedRates:
+    """The search for the learning rate of one size and body.
+
+    Attributes:
+        line, vocab_size, body: the place.
+        bits_per_byte: by learning rate, the lowest first, on a tenth of the training text.
+    """
+
+    line: str
+    vocab_size: int
+    body: str
+    bits_per_byte: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class BestMeasuredSize:
     """The measured sizes of a line under one body, at equal bytes or at equal FLOPs of training.
 
@@ -119,6 +134,7 @@ class MeasuredSizes:
         bodies: by name, the parameters without the vocabulary; the smallest first.
         widths: by name, the width.
         trained: every training.
+        tried: the learning rates that were tried, where several were.
         best: the best size by line, body and amount.
         moves: how the best size moves with more text or FLOPs, and with a larger body.
         failures: what could not be measured, in words.
@@ -134,6 +150,7 @@ class MeasuredSizes:
     bodies: dict[str, int] = field(default_factory=dict)
     widths: dict[str, int] = field(default_factory=dict)
     trained: list[TrainedSize] = field(default_factory=list)
+    tried: list[TriedRates] = field(default_factory=list)
     best: list[BestMeasuredSize] = field(default_factory=list)
     moves: list[SizeMove] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_profile
+from tokbench.report.charts.line_profile import PANE, WIDE, ProfileLine, ProfileSize, line_profile
 from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.number_format import byte_size
+from tokbench.report.sections.bits_per_byte import BEST_AT_END, lies_at_end, tried_rates
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove
 
 TABLE_HEAD: Final = (
@@ -22,6 +23,7 @@ _LIMITS: Final = (
     "extrapolated from this. A vocabulary that was trained on more text than the models brings some of it along, which "
     "favours large sizes. Where the best size is the first or the last one that was measured, it may lie beyond."
 )
+_AT_END: Final = " ↔"
 _SAME: Final = 0.005
 """Doublings below which nothing moves: they are shown as 0.00."""
 
@@ -82,6 +84,36 @@ class MeasuredSizeSection:
         return [_row(each) for each in self.found.best]
 
     @cached_property
+    def rate_head(self) -> list[str]:
+        """The heads of the table of learning rates."""
+        return ["line", "body", *(f"{size:,}" for size in self._sizes)]
+
+    @cached_property
+    def rate_rows(self) -> list[list[tuple[str, str]]]:
+        """The learning rate of each size, by line and body; each text with all rates that were tried, in words."""
+        chosen = {(each.line, each.body, each.vocab_size): each.learning_rate for each in self.found.trained}
+        tried = {(each.line, each.body, each.vocab_size): each.bits_per_byte for each in self.found.tried}
+        rows = []
+        for line, body in dict.fromkeys((each.line, each.body) for each in self.found.trained):
+            cells = [(line, ""), (body, "")]
+            for key in [(line, body, size) for size in self._sizes]:
+                rate, rates = chosen.get(key), tried.get(key, {})
+                mark = _AT_END * (rate is not None and lies_at_end(rate, rates))
+                cells.append(("", "") if rate is None else (f"{rate:g}{mark}", tried_rates(rate, rates)))
+            rows.append(cells)
+        return rows
+
+    @cached_property
+    def rate_note(self) -> str:
+        """The meaning of the mark in the table of learning rates; empty if it is not there."""
+        marked = sum(text.endswith(_AT_END) for row in self.rate_rows for text, _ in row[2:])
+        return f"{_AT_END.strip()} at {marked} of these: {BEST_AT_END}." if marked else ""
+
+    @property
+    def _sizes(self) -> list[int]:
+        return sorted({each.vocab_size for each in self.found.trained})
+
+    @cached_property
     def keys(self) -> list[tuple[str, Drawing]]:
         """The amounts of text, each with its stroke."""
         return [(byte_size(amount), size_key(style)) for amount, style in self._styles.items()]
@@ -92,7 +124,8 @@ class MeasuredSizeSection:
         panes: dict[tuple[str, str], list[BestMeasuredSize]] = {}
         for each in self._equal_bytes:
             panes.setdefault((each.line, each.body), []).append(each)
-        return {", ".join(place): self._chart(", ".join(place), some) for place, some in panes.items()}
+        size = PANE if len(panes) > 1 else WIDE  # one stands alone in its row
+        return {", ".join(place): self._chart(", ".join(place), some, size) for place, some in panes.items()}
 
     @property
     def _equal_bytes(self) -> list[BestMeasuredSize]:
@@ -102,7 +135,7 @@ class MeasuredSizeSection:
     def _styles(self) -> Mapping[float, int]:
         return {amount: k for k, amount in enumerate(sorted({each.amount for each in self._equal_bytes}))}
 
-    def _chart(self, place: str, some: Sequence[BestMeasuredSize]) -> Drawing:
+    def _chart(self, place: str, some: Sequence[BestMeasuredSize], size: ProfileSize) -> Drawing:
         lines = [
             ProfileLine(
                 byte_size(each.amount),
@@ -116,7 +149,8 @@ class MeasuredSizeSection:
             for each in some
         ]
         places = [_short(size) for size in some[0].sizes]
-        return line_profile(f"Bits per byte by vocabulary size, {place}", places, lines, heading=place, size=SMALL)
+        title = f"Bits per byte by vocabulary size, {place}"
+        return line_profile(title, places, lines, upright="bits per byte", heading=place, size=size)
 
 
 def measured_advice(found: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:

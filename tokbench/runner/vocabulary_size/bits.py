@@ -18,7 +18,7 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.model.best_size import SizeBits, at_flops, best_size, move
 from tokbench.model.windows import renumbered
 from tokbench.results.cells import trained_on
-from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize
+from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize, TriedRates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.fit_models import LostText, checkpoints_of, encoded_part, lost_documents
 from tokbench.runner.model_costs import ADVICE_OF_SIZE, refuse_too_large
@@ -69,11 +69,14 @@ class SizeModels(NamedTuple):
         learning_rate: the one that was chosen.
         seeds: the models of each seed.
         n_bytes: int64[d], the bytes of each scored document.
+        tried: learning rates with their bits per byte on a tenth of the text; none if one rate was given. The store
+            may have models of a version that did not keep them.
     """
 
     learning_rate: float
     seeds: list[Trained]
     n_bytes: NDArray[np.int64]
+    tried: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,10 +134,10 @@ class MeasureSize(Job):
             context.progress(f"{step} of {self.place}", done, total)
 
         saved = checkpoints_of(self.checkpoints)
-        found = {self.rates[0]: 0.0}
+        tried: dict[float, float] = {}
         if len(self.rates) > 1:
-            found = sweep(training, n_ids, self.body, seed=0, rates=self.rates, saved=saved, progress=progress)
-        rate = min(found, key=lambda each: found[each])
+            tried = sweep(training, n_ids, self.body, seed=0, rates=self.rates, saved=saved, progress=progress)
+        rate = min(tried, key=lambda each: tried[each]) if tried else self.rates[0]
         seeds = [
             train_curve(
                 training,
@@ -161,7 +164,7 @@ class MeasureSize(Job):
             Trained([*n], [*tokens], [*map(float, flops)], [*seconds], np.array(bits))
             for n, tokens, flops, seconds, bits in columns
         ]
-        return SizeModels(rate, models, scored.n_bytes)
+        return SizeModels(rate, models, scored.n_bytes, tuple(tried.items()))
 
     def _parts(self, context: WorkerContext) -> tuple[EncodedPart, EncodedPart, int, tuple[int, ...]]:
         """Return both parts at the size, the number of ids, and the scored documents that do not come back."""
@@ -223,6 +226,7 @@ def measured_sizes(
         bodies={each.name: each.body.parameters for each in shapes},
         widths={each.name: each.width for each in shapes},
         trained=[row for job, models in answers.items() for row in _rows(job, models)],
+        tried=[_tried(job, models) for job, models in answers.items() if models.tried],
         best=best,
         moves=moves,
         failures=[*failures, *failed],
@@ -376,6 +380,11 @@ def _rows(job: MeasureSize, models: SizeModels) -> Iterator[TrainedSize]:
                 learning_rate=models.learning_rate,
                 seconds=each.seconds[k],
             )
+
+
+def _tried(job: MeasureSize, models: SizeModels) -> TriedRates:
+    bits = {f"{rate:g}": found for rate, found in models.tried}
+    return TriedRates(line=job.line, vocab_size=job.size, body=job.shape, bits_per_byte=bits)
 
 
 def _at_equal_bytes(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:

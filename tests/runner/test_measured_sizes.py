@@ -178,6 +178,12 @@ def test_reports_show_the_numbers_and_their_ground(ran):
     sentences = size_answer(results).sentences
     assert any(re.match(r"Measured here, by bits per byte .* cut is best with", each) for each in sentences)
     assert "This says nothing of larger models or of more text: nothing is extrapolated." in sentences
+    [basis] = [each for each in results.vocabulary_size.recommendation.bases if each.basis == "measured"]
+    last = max(
+        (each for each in results.vocabulary_size.measured.best if each.equal == "bytes"), key=lambda b: b.amount
+    )
+    assert (basis.line, basis.body, basis.amount) == ("cut", last.body, last.amount)
+    assert (basis.smallest, basis.best, basis.largest) == (last.best_low, last.best, last.best_high)
 
 
 @pytest.mark.parametrize(

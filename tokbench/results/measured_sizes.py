@@ -99,7 +99,8 @@ class SizeMove:
         equal: ``bytes`` or ``FLOPs``: what is the same for all sizes of a setting.
         doublings: of the size where bits per byte are lowest, by a parabola inside the measured sizes.
         low, high: the ends of the 95 % interval; ``None`` without one.
-        verdict: ``grows``, ``shrinks``, ``undecided`` if 0 is in the interval, ``unknown`` without one.
+        verdict: ``grows``, ``shrinks``, ``undecided`` if 0 is in the interval, ``unknown`` without one. If both best
+            sizes have the same :attr:`BestMeasuredSize.edge`, no direction can be told, whatever the verdict.
         law: doublings by the published law between the same settings.
     """
 

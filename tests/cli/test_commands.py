@@ -68,6 +68,26 @@ models in all: 3.1 to 20.8 minutes of CPU time; counted with 3 bytes of text a t
     assert said in output
 
 
+def test_check_tells_what_training_at_every_size_takes(write_config):
+    pytest.importorskip("jax")
+    body = "{width: 64, layers: 8, heads: 2, context_bytes: 256, step_bytes: 4096}"
+    measured = f"sizes: [256, 300, 400], bodies: [{body}], seeds: 100, learning_rates: [0.008]"
+    path = write_config(
+        tokenizers="  bytes: {backend: utf8_bytes}\n  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}",
+        extra=f"limits: {{memory: 300MB}}\nstudy: {{vocabulary: {{measured: {{{measured}}}}}}}",
+    )
+    output = CliRunner().invoke(command, ["check", str(path)]).output
+    # As above, on 80 % of the text. The vocabulary cannot be cut to 400, and bytes are not trained.
+    said = """
+measured sizes on sample, n, body width 64, layers 8 with 256 ids: about 364 MB of memory, 2.2 to 14.5 minutes of CPU time; \
+more than the 300 MB that there are: take a smaller body or step_bytes, or leave the size out
+measured sizes on sample, n, body width 64, layers 8 with 300 ids: about 85 MB of memory, 0.6 to 4.1 minutes of CPU time
+models in all: 2.8 to 18.5 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
+"""
+    assert said in output
+    assert output.count("measured sizes on") == 2
+
+
 def run_main(*args, cwd):
     return subprocess.run(
         [sys.executable, "-m", "tokbench", *args], cwd=cwd, capture_output=True, text=True, timeout=120, check=False

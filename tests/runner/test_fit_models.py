@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -311,6 +312,50 @@ report: {formats: []}
         encoding="utf-8",
     )
     return path / "run.yaml"
+
+
+@pytest.mark.slow
+def test_a_lossy_tokenizer_has_no_transformer_and_a_published_one_stands_apart(small_transformers):
+    """Published is what is loaded from a file: the run does not know its training text."""
+    tokbench.train("regex_bpe", [prose("other", 400)], 300).save(small_transformers.with_name("other.bpe.json"))
+    text = small_transformers.read_text(encoding="utf-8")
+    several = """
+tokenizers:
+  bytes: {backend: utf8_bytes}
+  one: {backend: regex_bpe, train: {corpus: c, vocab_size: 300}}
+  published: {backend: regex_bpe, path: other.bpe.json}
+  lossy: {backend: sentencepiece, train: {corpus: c, vocab_size: 60}}
+"""
+    path = small_transformers.with_name("several.yaml")
+    path.write_text(re.sub("\ntokenizers: .*\n", several, text).replace("  - bits_per_byte\n", ""), encoding="utf-8")
+    found = tokbench.run(path, workers=0, store=False)
+    [study] = found.bits_per_byte
+    for metric in study.metrics:
+        lossy, published = cell(found, "lossy", metric), cell(found, "published", metric)
+        assert (lossy.status, lossy.value) == (Status.NOT_APPLICABLE, None)
+        assert lossy.reason.startswith(f"{study.scored_documents} of {study.scored_documents} scored documents do not")
+        assert published.status == Status.OK
+    assert study.blocks == {
+        "bytes": "no training text",
+        "one": "trained on c",
+        "published": "published, training text unknown",
+    }
+    assert [{each.tokenizer, each.other} for each in study.comparisons] == [{"bytes", "one"}]
+    [view] = Report(found).bits_per_byte
+    assert [names for block, names in view.rows if "published" in block] == [["published"]]
+
+
+def test_a_transformer_that_needs_more_memory_than_the_limit_is_refused_with_advice(small_transformers):
+    """A step has 31,250 windows of 32 tokens; the n-gram models of the same text have their numbers."""
+    settings = ["limits.memory=256MB", "metrics.transformer.step_bytes=1000000"]
+    found = tokbench.run(small_transformers, workers=0, store=False, settings=settings)
+    refused = cell(found, "one", "transformer_bits_per_byte")
+    assert (refused.status, refused.value) == (Status.FAILED, None)
+    assert refused.reason == (
+        "transformer on corpus c: a training with 256 ids takes about 1,074 MB of memory, more than the 256 MB that "
+        "there are: take a smaller preset, width or step_bytes"
+    )
+    assert cell(found, "one", IDS[2]).status == Status.OK
 
 
 @pytest.mark.slow

@@ -4,6 +4,8 @@ import csv
 import io
 import re
 import shutil
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,6 +110,57 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(ran, monkeypa
 
 
 @pytest.mark.slow
+def test_a_training_that_breaks_off_half_way_goes_on_with_the_same_numbers(ran, tmp_path, monkeypatch):
+    """The fourth step of the first size raises. Its place is in the store, and no step before it is done again."""
+    from tokbench.model import transformer
+
+    path = written(tmp_path, MEASURED)
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr(transformer, "_CHECKPOINT_SECONDS", 0.0)
+    step, steps = transformer._step, Counter()
+
+    def run(name, *, breaks=False, **options):
+        def counted(*given):
+            if breaks and steps[name] == 3 and not steps["broken"]:
+                steps["broken"] += 1
+                raise RuntimeError("half-way")
+            steps[name] += 1
+            return step(*given)
+
+        monkeypatch.setattr(transformer, "_step", counted)
+        return tokbench.run(path, workers=0, **options).vocabulary_size
+
+    first, second, whole = run("first", breaks=True), run("second"), run("whole", store=False)
+    assert "cut at size 256, body width 16, layers 1: RuntimeError: half-way" in first.failures
+    assert {each.vocab_size for each in first.measured.trained} == {300}
+    assert steps["first"] + steps["second"] == steps["whole"]
+    for found in (second.measured, whole.measured):
+        assert [replace(each, seconds=0) for each in found.trained] == [
+            replace(each, seconds=0) for each in ran[0].vocabulary_size.measured.trained
+        ]
+    assert second.measured.best == whole.measured.best
+
+
+@pytest.mark.slow
+def test_a_size_that_needs_more_memory_than_the_limit_is_refused_and_the_others_go_on(tmp_path):
+    """A step has so much text that windows of bytes, which are longest, need more than the smallest limit there is."""
+    pytest.importorskip("jax")
+    large = MEASURED.replace("step_bytes: 1024", "step_bytes: 131072").replace("9000", "320")
+    large = large.replace("[0.5, 1]", "[1]").replace("seeds: 2", "seeds: 1")
+    path = written(tmp_path, large)
+    path.write_text(path.read_text(encoding="utf-8") + "limits: {memory: 256MB}\n", encoding="utf-8")
+    results = tokbench.run(path, workers=0, store=False)
+    [failure] = results.vocabulary_size.failures
+    assert failure == (
+        "cut at size 256, body width 16, layers 1: a training with 256 ids takes about 319 MB of memory, more than the "
+        "256 MB that there are: take a smaller body or step_bytes, or leave the size out"
+    )
+    found = results.vocabulary_size.measured
+    assert {each.vocab_size for each in found.trained} == {300, 320}
+    assert [best.sizes for best in found.best] == [[300, 320]]
+
+
+@pytest.mark.slow
 def test_reports_show_the_numbers_and_their_ground(ran):
     results, folder = ran
     again = Results.read(folder / "out" / "results.json")
@@ -125,6 +178,12 @@ def test_reports_show_the_numbers_and_their_ground(ran):
     sentences = size_answer(results).sentences
     assert any(re.match(r"Measured here, by bits per byte .* cut is best with", each) for each in sentences)
     assert "This says nothing of larger models or of more text: nothing is extrapolated." in sentences
+    [basis] = [each for each in results.vocabulary_size.recommendation.bases if each.basis == "measured"]
+    last = max(
+        (each for each in results.vocabulary_size.measured.best if each.equal == "bytes"), key=lambda b: b.amount
+    )
+    assert (basis.line, basis.body, basis.amount) == ("cut", last.body, last.amount)
+    assert (basis.smallest, basis.best, basis.largest) == (last.best_low, last.best, last.best_high)
 
 
 @pytest.mark.parametrize(

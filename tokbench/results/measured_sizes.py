@@ -34,6 +34,21 @@ class TrainedSize:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TriedRates:
+    """The search for the learning rate of one size and body.
+
+    Attributes:
+        line, vocab_size, body: the place.
+        bits_per_byte: by learning rate, the lowest first, on a tenth of the training text.
+    """
+
+    line: str
+    vocab_size: int
+    body: str
+    bits_per_byte: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class BestMeasuredSize:
     """The measured sizes of a line under one body, at equal bytes or at equal FLOPs of training.
 
@@ -84,7 +99,8 @@ class SizeMove:
         equal: ``bytes`` or ``FLOPs``: what is the same for all sizes of a setting.
         doublings: of the size where bits per byte are lowest, by a parabola inside the measured sizes.
         low, high: the ends of the 95 % interval; ``None`` without one.
-        verdict: ``grows``, ``shrinks``, ``undecided`` if 0 is in the interval, ``unknown`` without one.
+        verdict: ``grows``, ``shrinks``, ``undecided`` if 0 is in the interval, ``unknown`` without one. If both best
+            sizes have the same :attr:`BestMeasuredSize.edge`, no direction can be told, whatever the verdict.
         law: doublings by the published law between the same settings.
     """
 
@@ -100,6 +116,11 @@ class SizeMove:
     verdict: str = "unknown"
     law: float = 0.0
 
+    @property
+    def settings(self) -> tuple[tuple[str, float], tuple[str, float]]:
+        """Body and amount of the first setting, and of the second one."""
+        return (self.body, self.amount), (self.to_body, self.to_amount)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredSizes:
@@ -114,6 +135,7 @@ class MeasuredSizes:
         bodies: by name, the parameters without the vocabulary; the smallest first.
         widths: by name, the width.
         trained: every training.
+        tried: the learning rates that were tried, where several were.
         best: the best size by line, body and amount.
         moves: how the best size moves with more text or FLOPs, and with a larger body.
         failures: what could not be measured, in words.
@@ -129,6 +151,17 @@ class MeasuredSizes:
     bodies: dict[str, int] = field(default_factory=dict)
     widths: dict[str, int] = field(default_factory=dict)
     trained: list[TrainedSize] = field(default_factory=list)
+    tried: list[TriedRates] = field(default_factory=list)
     best: list[BestMeasuredSize] = field(default_factory=list)
     moves: list[SizeMove] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+
+    @property
+    def decisive(self) -> list[BestMeasuredSize]:
+        """The best size of each line with the largest body that was measured on it, after the most text."""
+        found: dict[str, BestMeasuredSize] = {}
+        for each in (each for each in self.best if each.equal == "bytes"):
+            found[each.line] = max(
+                found.get(each.line, each), each, key=lambda best: (self.bodies[best.body], best.amount)
+            )
+        return list(found.values())

@@ -245,16 +245,24 @@ class SizeBasis:
     """The size to which one way of choosing points.
 
     Attributes:
-        basis: ``compression alone``, ``cost alone``, ``law`` or ``compression and cost``. Files of earlier versions say
-            ``measured here`` for the last one.
+        basis: ``compression alone``, ``cost alone``, ``law``, ``compression and cost``, or ``measured``, which is by
+            bits per byte of small transformers. Files of earlier versions say ``measured here`` for ``compression and
+            cost``.
         line: the line; empty for the law, which knows none.
-        smallest, largest: the sizes between which it points; they are equal unless it gives several.
+        smallest, largest: the sizes between which it points; they are equal unless it gives several. Of ``measured``
+            they are the ends of the 95 % interval, or the best size if there is no interval.
+        best: the best size, of ``measured``; ``None`` for other bases.
+        body, amount: the transformer, and the UTF-8 bytes that it has learned from, of ``measured``; empty and ``None``
+            for other bases.
     """
 
     basis: str
     line: str
     smallest: int
     largest: int
+    best: int | None = None
+    body: str = ""
+    amount: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

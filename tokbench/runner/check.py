@@ -8,16 +8,14 @@ import struct
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
-from tokbench.contracts.body import Body, memory_bytes
-from tokbench.contracts.model_metric import ModelTexts
 from tokbench.contracts.tokenizer import HasIdentity, HasTokenBytes, Tokenizer
 from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt, doing
@@ -45,17 +43,6 @@ _HASHED_IDS: Final = 1 << 12
 
 _LENGTH_BYTES: Final = 4
 _VOCABULARY: Final = "vocabulary"
-
-_BYTES_PER_TOKEN: Final = 3
-"""Bytes of text that a token is taken to have before anything is encoded; those of a vocabulary of bytes have one."""
-
-_BYTE_IDS: Final = 256
-_SWEEP_SHARE: Final = 0.1
-"""The share of the training text on which a learning rate is tried."""
-
-_OPERATIONS_PER_SECOND: Final = (3e9, 2e10)
-"""Floating-point operations of training in a second of CPU time, the compilation included. Short trainings of the body
-``tiny`` did 3.1e9 to 1.6e10 on a machine with two cores, with 1,024 to 50,000 ids; the body ``small`` did 4.9e9."""
 
 _CORES_TO_SHARE: Final = 2
 """Corpora are read while tokenizers are loaded if there are so many cores; with fewer it would only disturb times."""
@@ -298,113 +285,3 @@ def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None
                 error.add_note(f"\nOf tokenizer {each.name!r}:\n{each.failure.traceback}")
         raise error
     return Checked(registry, plan, prepared)
-
-
-class ModelCost(NamedTuple):
-    """About what it takes to train the models of one tokenizer, found before anything is encoded.
-
-    Attributes:
-        family, corpus, tokenizer: the models.
-        n_ids: the size of the vocabulary.
-        memory: bytes of one training, without the library.
-        operations: floating-point operations of all trainings, the search for the learning rate included.
-    """
-
-    family: str
-    corpus: str
-    tokenizer: str
-    n_ids: int
-    memory: int
-    operations: float
-
-    def sentence(self, room: int | None) -> str:
-        """Return the cost as a line for people, with advice if it needs more memory than there is.
-
-        Args:
-            room: bytes of memory that a process may take; ``None`` if that is unknown.
-
-        >>> cost = ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)
-        >>> print(cost.sentence(None))
-        transformer on c, o200k with 200,019 ids: about 467 MB of memory, 2.5 to 16.7 minutes of CPU time
-        >>> print(cost.sentence(10**8).partition("; ")[2])
-        more than the 100 MB that there are: take a smaller preset, width or step_bytes
-        """
-        place = f"{self.family} on {self.corpus}, {self.tokenizer} with {self.n_ids:,} ids"
-        line = f"{place}: about {self.memory / 1e6:,.0f} MB of memory, {_minutes(self.operations)}"
-        if room is None or self.memory <= room:
-            return line
-        advice = "take a smaller preset, width or step_bytes"
-        return f"{line}; more than the {room / 1e6:,.0f} MB that there are: {advice}"
-
-
-def _minutes(operations: float) -> str:
-    most, least = (operations / speed / 60 for speed in _OPERATIONS_PER_SECOND)
-    return f"{least:,.1f} to {most:,.1f} minutes of CPU time"
-
-
-def in_all(costs: Sequence[ModelCost]) -> str:
-    """Return a line on the time of all models, and on what the costs count.
-
-    >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
-    models in all: 5.0 to 33.3 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
-    """
-    time = _minutes(sum(each.operations for each in costs))
-    return f"models in all: {time}; counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"
-
-
-@runtime_checkable
-class _TrainsBodies(Protocol):
-    """The options of a family that trains transformers: a body, with several seeds and learning rates."""
-
-    @property
-    def body(self) -> Body: ...
-
-    @property
-    def texts(self) -> ModelTexts: ...
-
-    seeds: int
-    rates: list[float]
-
-
-def model_costs(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[ModelCost]:
-    """Yield what the transformers of each family, corpus and tokenizer take, as far as it is known before a run.
-
-    The number of tokens is taken from bytes: 3 of text for a token, 1 if there are no more than 256 ids.
-
-    Args:
-        plan: it has the families, their options, and the sizes of the corpora.
-        prepared: the tokenizers; those that cannot be had are left out.
-    """
-    for family, options in plan.metrics:
-        for corpus in plan.corpora_of(family) if family.model and isinstance(options, _TrainsBodies) else ():
-            assert isinstance(options, _TrainsBodies)
-            n_bytes = _training_bytes(plan, options.texts, corpus)
-            names = plan.names_on(corpus)
-            for each in prepared:
-                n_ids = each.facts.vocab_size if each.facts else each.planned.vocab_size
-                if each.name in names and n_ids and not each.failure:
-                    yield ModelCost(family.name, corpus, each.name, n_ids, *_cost(options, n_ids, n_bytes))
-
-
-def _training_bytes(plan: Plan, texts: ModelTexts, corpus: str) -> float:
-    train = texts.train or corpus
-    left = plan.corpora[train].holdout or (texts.holdout if train == corpus else 0.0)
-    return min(float(texts.most_training), plan.surveys[train].bytes * (1 - left))
-
-
-def _cost(options: _TrainsBodies, n_ids: int, n_bytes: float) -> tuple[int, float]:
-    """Return bytes of memory and floating-point operations."""
-    body, size = options.body, 1 if n_ids <= _BYTE_IDS else _BYTES_PER_TOKEN
-    window = max(1, body.context_bytes // size)
-    trainings = options.seeds + (_SWEEP_SHARE * len(options.rates) if len(options.rates) > 1 else 0.0)
-    return memory_bytes(n_ids, body, window), trainings * body.flops(int(n_bytes / size), window, n_ids)
-
-
-def memory_room(config: Config) -> int | None:
-    """Return the bytes that a process may take: the limit, or the memory of the machine; ``None`` if not known."""
-    if config.limits.memory:
-        return config.limits.memory
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # the system does not tell
-        return None

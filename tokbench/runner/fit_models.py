@@ -29,6 +29,7 @@ from tokbench.results.bits_per_byte import BitsPerByte
 from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.runner.encode_shard import ENCODING
 from tokbench.runner.finish import Values, make_cell
+from tokbench.runner.model_costs import ADVICE_OF_FAMILY, TrainsBodies, refuse_too_large
 from tokbench.runner.model_texts import PartSizes, TextParts, text_parts
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
@@ -116,6 +117,7 @@ class FitModels(Job):
         name: the tokenizer.
         corpus: the corpus that is scored.
         checkpoints: what the store tells the training by; ``None`` if nothing is kept.
+        room: bytes of memory that a process may take; ``None`` without a limit.
     """
 
     family: str
@@ -123,6 +125,7 @@ class FitModels(Job):
     name: str
     corpus: str
     checkpoints: Key | None = None
+    room: int | None = None
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -148,6 +151,8 @@ class FitModels(Job):
         if lost:
             return LostText(lost)
         n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
+        if isinstance(self.options, TrainsBodies):
+            refuse_too_large(learned, n_ids, self.options.body, self.room, ADVICE_OF_FAMILY)
         return make(self.options).fit(
             ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
             lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),
@@ -284,7 +289,10 @@ class _Study:
 
     def _fit(self, names: Sequence[str], parts: TextParts, ended: dict[str, Failure], pool: WorkerPool) -> None:
         keys = {name: self._stored.key_of_models(name, self._family.name, self._details) for name in names}
-        waiting = iter([FitModels(self._family.name, self._options, name, self._corpus, keys[name]) for name in names])
+        room = self._plan.config.limits.memory
+        waiting = iter([
+            FitModels(self._family.name, self._options, name, self._corpus, keys[name], room) for name in names
+        ])  # fmt: skip
         step = f"models on {self._corpus}"
         pool.progress(step, 0, len(names))
         feeds = {_TRAINING: parts.training, _SCORED: parts.scored}

@@ -10,6 +10,8 @@ from tokbench.report.charts.svg import COLOURS, Axis, Drawing, Tick
 
 _ROOM: Final = 0.05
 """The room above and below the lines, as a share of their height."""
+_STAR: Final = 21.0
+"""The height of a star, which stands below the interval of its place and does not hide it."""
 
 
 class ProfileLine(NamedTuple):
@@ -23,7 +25,7 @@ class ProfileLine(NamedTuple):
         intervals: for each place the ends of the interval, or ``None``; empty if no place has one.
         lossy: ``True`` for hollow dots: the numbers do not compete.
         rings: the numbers of the places that have a ring.
-        star: the number of the place that has a star; ``None`` for no star.
+        star: the number of the place that has a star below its interval; ``None`` for no star.
     """
 
     name: str
@@ -50,6 +52,8 @@ class ProfileSize(NamedTuple):
     dot: float
 
 
+PANE: Final = ProfileSize(620, 400, Box(64.0, 26.0, 600.0, 364.0), 3.2)
+WIDE: Final = ProfileSize(1240, 400, Box(64.0, 26.0, 1220.0, 364.0), 3.2)
 LARGE: Final = ProfileSize(620, 400, Box(64.0, 14.0, 596.0, 350.0), 3.2)
 SMALL: Final = ProfileSize(290, 200, Box(54.0, 22.0, 280.0, 176.0), 2.2)
 
@@ -83,8 +87,9 @@ def line_profile(
     ends = [end for line in lines for end in line.ends]
     low, high = min(ends), max(ends)
     room = (high - low) * _ROOM or 0.5
+    below = _STAR if any(line.star is not None for line in lines) else 0.0
     x_axis = Axis(0, len(places) - 1, size.frame.left, size.frame.right)
-    y_axis = Axis(low - room, high + room, size.frame.bottom, size.frame.top)
+    y_axis = Axis(low - room, high + room, size.frame.bottom - below, size.frame.top)
     drawing = Drawing(size.width, size.height, f"{title}; the numbers are in the table")
     ticks = [Tick(x_axis.at(number), name) for number, name in enumerate(places)]
     drawing.grid(size.frame, ticks, y_axis.ticks(), titles=("", upright), heading=heading, below=16)
@@ -102,5 +107,7 @@ def line_profile(
             for number in line.rings:
                 drawing.draw("circle", css="ring", cx=spots[number][0], cy=spots[number][1], r=2 * size.dot)
             if line.star is not None:
-                drawing.text(spots[line.star][0], spots[line.star][1] + 7, "★", "middle", "star")
+                lowest = line.intervals[line.star] if line.intervals else None
+                end = y_axis.at(lowest[0]) if lowest else spots[line.star][1] + 2 * size.dot
+                drawing.text(spots[line.star][0], round(end + _STAR - 3, 1), "★", "middle", "star")
     return drawing

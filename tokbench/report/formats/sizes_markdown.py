@@ -41,5 +41,12 @@ def measured_sizes(report: Report) -> list[str]:
     rows = [[markdown_text(text) for text in row] for row in found.rows]
     sentences = "".join(f"- {markdown_text(each)}\n" for each in found.sentences)
     table = markdown_table(found.head, rows, range(3, len(found.head)))
-    parts = (f"{markdown_text(found.explanation)}\n", table, sentences, f"{markdown_text(found.limits)}\n")
+    chosen = [[markdown_text(text) for text, _ in row] for row in found.rate_rows]
+    rates = markdown_table(found.rate_head, chosen, range(2, len(found.rate_head)))
+    note = f" {markdown_text(found.rate_note)}" if found.rate_note else ""
+    parts = (
+        *(f"{markdown_text(found.explanation)}\n", table),
+        *(f"Learning rates, chosen on a tenth of the text where several were tried.{note}\n", rates),
+        *(sentences, f"{markdown_text(found.limits)}\n"),
+    )
     return ["### Bits per byte, measured here\n\n" + "\n".join(parts)]

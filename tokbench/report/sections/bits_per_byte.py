@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +16,7 @@ from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte, ModelTra
 
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 _BETTER: Final = "less is better"
+BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
 _DRAWN: Final = 2
 """Models that a line needs."""
 
@@ -191,10 +192,6 @@ def _best_models(tables: CellTables, study: BitsPerByte, names: Sequence[str]) -
 
 
 def _training(name: str, training: ModelTraining) -> TrainingRow:
-    tried = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in training.rates.items())
-    rates = [float(rate) for rate in training.rates]
-    if rates and training.learning_rate in (min(rates), max(rates)):
-        tried += "; the best one lies at an end of those that were tried, so a better one may lie beyond"
     return TrainingRow(
         name,
         [
@@ -206,8 +203,37 @@ def _training(name: str, training: ModelTraining) -> TrainingRow:
             f"{training.seconds:,.0f}",
             f"{training.memory / 1e6:,.0f}",
         ],
-        f"bits per byte by learning rate, on a tenth of the text: {tried}" if tried else "",
+        tried_rates(training.learning_rate, training.rates),
     )
+
+
+def lies_at_end(chosen: float, tried: Mapping[str, float]) -> bool:
+    """Tell whether a learning rate is the lowest or the highest of those that were tried.
+
+    >>> lies_at_end(0.01, {"0.01": 2.1, "0.02": 2.2}), lies_at_end(0.01, {})
+    (True, False)
+    """
+    rates = [float(rate) for rate in tried]
+    return bool(rates) and chosen in (min(rates), max(rates))
+
+
+def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
+    """Return the search for a learning rate in words; empty if one was given.
+
+    Args:
+        chosen: the learning rate that was taken.
+        tried: by learning rate, bits per byte on a tenth of the text.
+
+    >>> print(tried_rates(0.02, {"0.01": 2.1, "0.02": 2.0, "0.04": 2.2}))
+    bits per byte by learning rate, on a tenth of the text: 0.01: 2.100, 0.02: 2.000, 0.04: 2.200
+    >>> tried_rates(0.01, {"0.01": 2.1, "0.02": 2.2}).partition("; ")[2]
+    'the best one lies at an end of those that were tried, so a better one may lie beyond'
+    """
+    if not tried:
+        return ""
+    found = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in tried.items())
+    beyond = f"; {BEST_AT_END}" if lies_at_end(chosen, tried) else ""
+    return f"bits per byte by learning rate, on a tenth of the text: {found}{beyond}"
 
 
 def _amounts(study: BitsPerByte, names: Sequence[str]) -> tuple[dict[str, int], list[Drawing]]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_profile
+from tokbench.report.charts.line_profile import PANE, WIDE, ProfileLine, ProfileSize, line_profile
 from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.number_format import byte_size
+from tokbench.report.sections.bits_per_byte import BEST_AT_END, lies_at_end, tried_rates
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove
 
 TABLE_HEAD: Final = (
@@ -22,8 +23,9 @@ _LIMITS: Final = (
     "extrapolated from this. A vocabulary that was trained on more text than the models brings some of it along, which "
     "favours large sizes. Where the best size is the first or the last one that was measured, it may lie beyond."
 )
+_AT_END: Final = " ↔"
 _SAME: Final = 0.005
-"""Doublings by the law below which it says that nothing moves."""
+"""Doublings below which nothing moves: they are shown as 0.00."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,46 @@ class MeasuredSizeSection:
     @cached_property
     def sentences(self) -> list[str]:
         """The moves of the best size, beside those of the law."""
-        return [_moved(each) for each in self.found.moves]
+        at = {(each.line, each.body, each.equal, each.amount): each for each in self.found.best}
+        return [
+            _moved(each, *(at[each.line, body, each.equal, amount] for body, amount in each.settings))
+            for each in self.found.moves
+        ]
 
     @cached_property
     def rows(self) -> list[list[str]]:
         """The best size at each amount; the columns are :data:`TABLE_HEAD`."""
         return [_row(each) for each in self.found.best]
+
+    @cached_property
+    def rate_head(self) -> list[str]:
+        """The heads of the table of learning rates."""
+        return ["line", "body", *(f"{size:,}" for size in self._sizes)]
+
+    @cached_property
+    def rate_rows(self) -> list[list[tuple[str, str]]]:
+        """The learning rate of each size, by line and body; each text with all rates that were tried, in words."""
+        chosen = {(each.line, each.body, each.vocab_size): each.learning_rate for each in self.found.trained}
+        tried = {(each.line, each.body, each.vocab_size): each.bits_per_byte for each in self.found.tried}
+        rows = []
+        for line, body in dict.fromkeys((each.line, each.body) for each in self.found.trained):
+            cells = [(line, ""), (body, "")]
+            for key in [(line, body, size) for size in self._sizes]:
+                rate, rates = chosen.get(key), tried.get(key, {})
+                mark = _AT_END * (rate is not None and lies_at_end(rate, rates))
+                cells.append(("", "") if rate is None else (f"{rate:g}{mark}", tried_rates(rate, rates)))
+            rows.append(cells)
+        return rows
+
+    @cached_property
+    def rate_note(self) -> str:
+        """The meaning of the mark in the table of learning rates; empty if it is not there."""
+        marked = sum(text.endswith(_AT_END) for row in self.rate_rows for text, _ in row[2:])
+        return f"{_AT_END.strip()} at {marked} of these: {BEST_AT_END}." if marked else ""
+
+    @property
+    def _sizes(self) -> list[int]:
+        return sorted({each.vocab_size for each in self.found.trained})
 
     @cached_property
     def keys(self) -> list[tuple[str, Drawing]]:
@@ -88,7 +124,8 @@ class MeasuredSizeSection:
         panes: dict[tuple[str, str], list[BestMeasuredSize]] = {}
         for each in self._equal_bytes:
             panes.setdefault((each.line, each.body), []).append(each)
-        return {", ".join(place): self._chart(", ".join(place), some) for place, some in panes.items()}
+        size = PANE if len(panes) > 1 else WIDE  # one stands alone in its row
+        return {", ".join(place): self._chart(", ".join(place), some, size) for place, some in panes.items()}
 
     @property
     def _equal_bytes(self) -> list[BestMeasuredSize]:
@@ -98,7 +135,7 @@ class MeasuredSizeSection:
     def _styles(self) -> Mapping[float, int]:
         return {amount: k for k, amount in enumerate(sorted({each.amount for each in self._equal_bytes}))}
 
-    def _chart(self, place: str, some: Sequence[BestMeasuredSize]) -> Drawing:
+    def _chart(self, place: str, some: Sequence[BestMeasuredSize], size: ProfileSize) -> Drawing:
         lines = [
             ProfileLine(
                 byte_size(each.amount),
@@ -112,20 +149,42 @@ class MeasuredSizeSection:
             for each in some
         ]
         places = [_short(size) for size in some[0].sizes]
-        return line_profile(f"Bits per byte by vocabulary size, {place}", places, lines, heading=place, size=SMALL)
+        title = f"Bits per byte by vocabulary size, {place}"
+        return line_profile(title, places, lines, upright="bits per byte", heading=place, size=size)
 
 
-def measured_advice(found: MeasuredSizes) -> Iterator[str]:
-    """Yield what was measured of the best size with the largest body and the most text, in sentences."""
-    largest = next(reversed(found.bodies), "")
-    for line in dict.fromkeys(each.line for each in found.best):
-        here = [each for each in found.best if (each.line, each.body, each.equal) == (line, largest, "bytes")]
-        if here:
-            best = max(here, key=lambda each: each.amount)
-            yield (
-                f"Measured here, by bits per byte of a transformer with {found.bodies[largest]:,} parameters without "
-                f"vocabulary after {byte_size(best.amount)}, {line} is best with {_best(best)} tokens{_level(best)}."
-            )
+def measured_advice(found: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:
+    """Yield what was measured of the best size with the largest body and the most text, in sentences.
+
+    Args:
+        found: the measured sizes.
+        taken: line and size of the size that is recommended on another ground; ``None`` if none is.
+    """
+    for best in found.decisive:
+        yield (
+            f"Measured here, by bits per byte of a transformer with {found.bodies[best.body]:,} parameters without "
+            f"vocabulary after {byte_size(best.amount)}, {best.line} is best with {_best(best)} tokens{_level(best)}."
+        )
+        if taken and taken[0] == best.line:
+            yield _beside(best, taken[1])
+
+
+def _beside(best: BestMeasuredSize, size: int) -> str:
+    """Return how a size that was chosen on another ground lies beside the best measured one.
+
+    >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[], best=2048,
+    ...     best_low=1024, best_high=4096, law=1)
+    >>> _beside(best, 2048), _beside(best, 1500)
+    ('The size taken is the same.', 'The size taken lies in this interval.')
+    >>> _beside(best, 8000)
+    'The size taken is larger, because it rests on compression and FLOPs, not on this model.'
+    """
+    if size == best.best:
+        return "The size taken is the same."
+    if best.best_low is not None and best.best_high is not None and best.best_low <= size <= best.best_high:
+        return "The size taken lies in this interval."
+    than = "larger" if size > best.best else "smaller"
+    return f"The size taken is {than}, because it rests on compression and FLOPs, not on this model."
 
 
 def _best(best: BestMeasuredSize) -> str:
@@ -188,30 +247,50 @@ def _row(each: BestMeasuredSize) -> list[str]:
     ]
 
 
-def _moved(move: SizeMove) -> str:
-    """Return how the best size moves, beside the law, in one sentence or two.
+def _moved(move: SizeMove, before: BestMeasuredSize, after: BestMeasuredSize) -> str:
+    """Return how the best size moves, beside the law, in a few sentences.
 
-    >>> print(_moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",
-    ...     doublings=1.2, low=0.3, high=2.0, verdict="grows", law=0.4)))
+    A best size at an edge of what was measured may lie beyond it. So nothing is said of a direction if both lie at the
+    same edge, and a move from or to an edge is "at least" as large.
+
+    >>> def best(size, edge=""):
+    ...     return BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1, flops=1, sizes=[], values=[],
+    ...         best=size, edge=edge, law=1)
+    >>> def moved(before, after, **found):
+    ...     return _moved(SizeMove(line="a", body="tiny", amount=250_000, to_body="tiny", to_amount=1e6, equal="bytes",
+    ...         law=0.4, **found), before, after)
+    >>> print(moved(best(1024), best(2048), doublings=1.2, low=0.3, high=2.0, verdict="grows"))
     a, tiny, from 250 kB to 1.00 MB: the best size grows by 1.20 doublings [0.30, 2.00]. The law's direction holds here.
-    >>> _moved(SizeMove(line="a", body="tiny", amount=1e6, to_body="small", to_amount=1e6, equal="bytes",
-    ...     doublings=0.2, low=-0.3, high=0.5, verdict="undecided", law=0.4)).partition(": ")[2]
-    'it cannot be decided where the best size goes: 0.20 doublings [-0.30, 0.50]. The law says 0.40.'
+    >>> moved(best(1024), best(1024), doublings=0.2, low=-0.3, high=0.5, verdict="undecided").partition(": ")[2]
+    'it cannot be decided where the best size goes: 0.20 doublings [-0.30, 0.50]. The law says 0.40 doublings.'
+    >>> last = best(4096, "largest")
+    >>> moved(last, last, doublings=0.0, low=0.0, high=0.0, verdict="undecided").partition(": ")[2].partition(". ")[0]
+    'the largest size measured, 4,096, is best in both'
     """
     one, two = _amount(move.equal, move.amount), _amount(move.equal, move.to_amount)
     if move.body == move.to_body:
-        place = f"{move.line}, {move.body}, from {one} to {two}"
+        place, settings = f"{move.line}, {move.body}, from {one} to {two}", (one, two)
     else:
-        place = f"{move.line}, {two}, from body {move.body} to {move.to_body}"
+        place, settings = f"{move.line}, {two}, from body {move.body} to {move.to_body}", (move.body, move.to_body)
+    law = f"The law says {move.law:.2f} doublings."
+    if before.edge and before.edge == after.edge:
+        both = f"the {after.edge} size measured, {after.best:,}, is best in both"
+        return f"{place}: {both}. The best one may lie beyond it, so no direction can be told. {law}"
+    beyond = "".join(
+        f" With {setting} the {best.edge} size measured, {best.best:,}, is best, and the best one may lie beyond."
+        for setting, best in zip(settings, (before, after), strict=True)
+        if best.edge
+    )
     if move.low is None or move.high is None:
-        return f"{place}: it cannot be decided where the best size goes, because there is no interval."
-    if move.low == move.high == 0:
-        return f"{place}: the best measured size stays the same in every draw; the law says {move.law:.2f} doublings."
+        return f"{place}: it cannot be decided where the best size goes, because there is no interval.{beyond}"
     ends = f"[{move.low:.2f}, {move.high:.2f}]"
+    if max(abs(move.low), abs(move.high)) < _SAME:
+        return f"{place}: the best size does not move: {abs(move.doublings):.2f} doublings [0.00, 0.00]. {law}"
     if move.verdict == "undecided":
-        law = f"The law says {move.law:.2f}."
-        return f"{place}: it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}. {law}"
-    found = f"{place}: the best size {move.verdict} by {abs(move.doublings):.2f} doublings {ends}."
+        undecided = f"it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}."
+        return f"{place}: {undecided}{beyond} {law}"
+    least = "at least " * bool(beyond)
+    found = f"{place}: the best size {move.verdict} by {least}{abs(move.doublings):.2f} doublings {ends}.{beyond}"
     if abs(move.law) < _SAME:
         return f"{found} By the law it stays."
     holds = (move.law > 0) == (move.verdict == "grows")

@@ -18,8 +18,13 @@ _BESIDE: Final = 2
 _TAKEN: Final = ("compression and cost", "measured here")
 """The basis of the size that is taken, now and in files of earlier versions."""
 
+_GROUND: Final = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
 _NOT_MEASURED: Final = (
     "No model was trained for it: write 'measured' under 'study: vocabulary:' to measure bits per byte."
+)
+_NO_MODEL: Final = (
+    "No size is recommended without a model: larger vocabularies then cost nothing, and the largest would always win. "
+    "Write a 'model' under 'study: vocabulary:'."
 )
 
 _FEW_UNSEEN: Final = 0.05
@@ -86,29 +91,23 @@ class _Told:
         if self._taken:
             yield f"Take {_name(self._taken)}: {self._taken.compression_ratio:.3f} bytes per token {self._over()}."
             yield from self._rule(self._taken)
+        measured = list(self._measured())
+        if not self._taken:  # what was measured is then the answer
+            yield from measured
         yield from self._other_bases()
-        yield from self._ground()
         if self._taken:
+            yield f"{_GROUND} {_NOT_MEASURED}" if not self._study.measured else _GROUND
+            yield from measured
             yield from self._rare(self._taken)
-        elif self._study.measured and self._study.measured.best:
-            pass  # the ground has told the best size
-        elif self._found.choices:
-            yield (
-                "No size is recommended without a model: larger vocabularies then cost nothing, and the largest would "
-                "always win. Write a 'model' under 'study: vocabulary:'."
-            )
-        else:
-            yield "No size is recommended, because no vocabulary can be."
+        elif not measured:
+            yield _NO_MODEL if self._found.choices else "No size is recommended, because no vocabulary can be."
         yield from self._distrust()
 
-    def _ground(self) -> Iterator[str]:
-        """Yield the ground of the size to take, and what was measured by training models."""
+    def _measured(self) -> Iterator[str]:
+        """Yield what was measured by training models; nothing if no best size was found."""
         measured = self._study.measured
-        if self._taken:
-            ground = "Its ground is compression and FLOPs alone, measured on text, not the loss of a model."
-            yield ground if measured else f"{ground} {_NOT_MEASURED}"
-        if measured:
-            yield from measured_advice(measured)
+        if measured and measured.best:
+            yield from measured_advice(measured, self._found.take)
             yield "This says nothing of larger models or of more text: nothing is extrapolated."
 
     def _over(self) -> str:
@@ -135,7 +134,7 @@ class _Told:
         """Yield the sizes to which other ways of choosing point, and what they give and cost."""
         pointed: dict[tuple[str, int], list[str]] = {}
         for each in self._found.bases:
-            if each.line and each.basis not in _TAKEN:
+            if each.line and each.basis not in (*_TAKEN, "measured"):
                 pointed.setdefault((each.line, each.smallest), []).append(f"by {each.basis}")
         for key, ways in pointed.items():
             choice = self._choices[key]
@@ -220,8 +219,9 @@ class _Told:
         around = own[max(0, place - _BESIDE) : place + _BESIDE + 1]
         bases: dict[tuple[str, int], list[str]] = {}
         for each in self._found.bases:
-            if each.line:
-                bases.setdefault((each.line, each.smallest), []).append(each.basis)
+            key = each.line, each.smallest if each.best is None else each.best
+            if key in self._choices:  # the law has no line, and a measured size may be no candidate
+                bases.setdefault(key, []).append(each.basis)
         for key in dict.fromkeys([*((each.line, each.vocab_size) for each in around), *bases]):
             choice = self._choices[key]
             more = choice.more

@@ -18,9 +18,10 @@ from tokbench.failures import Failure, attempt, doing
 from tokbench.model.best_size import SizeBits, at_flops, best_size, move
 from tokbench.model.windows import renumbered
 from tokbench.results.cells import trained_on
-from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize
+from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize, TriedRates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.fit_models import LostText, checkpoints_of, encoded_part, lost_documents
+from tokbench.runner.model_costs import ADVICE_OF_SIZE, refuse_too_large
 from tokbench.runner.model_texts import TextParts, text_parts
 from tokbench.runner.plan import Plan
 from tokbench.runner.stored import StoredWork
@@ -68,11 +69,14 @@ class SizeModels(NamedTuple):
         learning_rate: the one that was chosen.
         seeds: the models of each seed.
         n_bytes: int64[d], the bytes of each scored document.
+        tried: learning rates with their bits per byte on a tenth of the text; none if one rate was given. The store
+            may have models of a version that did not keep them.
     """
 
     learning_rate: float
     seeds: list[Trained]
     n_bytes: NDArray[np.int64]
+    tried: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class MeasureSize(Job):
         body: the transformer.
         seeds, shares, rates: see :class:`tokbench.vocabulary.size.model.MeasuredStudy`.
         checkpoints: what the store tells the training by; ``None`` if nothing is kept.
+        room: bytes of memory that a process may take; ``None`` without a limit.
     """
 
     name: str
@@ -99,6 +104,7 @@ class MeasureSize(Job):
     shares: tuple[float, ...]
     rates: tuple[float, ...]
     checkpoints: Key | None = field(default=None, compare=False)
+    room: int | None = field(default=None, compare=False)
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
@@ -113,7 +119,7 @@ class MeasureSize(Job):
     def run(self, context: WorkerContext) -> Iterator[SizeModels | LostText | Failure]:
         """See :class:`tokbench.runner.workers.worker.Job`."""
         with doing("training models on", tokenizer=self.name, place=self.place):
-            yield attempt(lambda: self._measure(context), self.place)
+            yield attempt(lambda: self._measure(context))  # the failure is told with its place
 
     def _measure(self, context: WorkerContext) -> SizeModels | LostText:
         from tokbench.model.learning_rate import sweep
@@ -122,15 +128,16 @@ class MeasureSize(Job):
         training, scored, n_ids, lost = self._parts(context)
         if lost:
             return LostText(lost)
+        refuse_too_large(training, n_ids, self.body, self.room, ADVICE_OF_SIZE)
 
         def progress(step: str, done: float, total: float | None) -> None:
             context.progress(f"{step} of {self.place}", done, total)
 
         saved = checkpoints_of(self.checkpoints)
-        found = {self.rates[0]: 0.0}
+        tried: dict[float, float] = {}
         if len(self.rates) > 1:
-            found = sweep(training, n_ids, self.body, seed=0, rates=self.rates, saved=saved, progress=progress)
-        rate = min(found, key=lambda each: found[each])
+            tried = sweep(training, n_ids, self.body, seed=0, rates=self.rates, saved=saved, progress=progress)
+        rate = min(tried, key=lambda each: tried[each]) if tried else self.rates[0]
         seeds = [
             train_curve(
                 training,
@@ -157,7 +164,7 @@ class MeasureSize(Job):
             Trained([*n], [*tokens], [*map(float, flops)], [*seconds], np.array(bits))
             for n, tokens, flops, seconds, bits in columns
         ]
-        return SizeModels(rate, models, scored.n_bytes)
+        return SizeModels(rate, models, scored.n_bytes, tuple(tried.items()))
 
     def _parts(self, context: WorkerContext) -> tuple[EncodedPart, EncodedPart, int, tuple[int, ...]]:
         """Return both parts at the size, the number of ids, and the scored documents that do not come back."""
@@ -198,13 +205,7 @@ def measured_sizes(
     """
     corpus = options.corpus or plan.studied[0]
     train = options.train or corpus
-    texts = ModelTexts(
-        train,
-        options.holdout,
-        int(1e6 * options.training_mb),
-        int(1e6 * options.scored_mb),
-        *2 * (int(1e3 * options.document_kb),),
-    )
+    texts = options.texts._replace(train=train)
     parts = attempt(lambda: text_parts(plan.corpora[train], plan.corpora[corpus], texts, _REMEDY), "measured sizes")
     if isinstance(parts, Failure):
         return parts
@@ -225,6 +226,7 @@ def measured_sizes(
         bodies={each.name: each.body.parameters for each in shapes},
         widths={each.name: each.width for each in shapes},
         trained=[row for job, models in answers.items() for row in _rows(job, models)],
+        tried=[_tried(job, models) for job, models in answers.items() if models.tried],
         best=best,
         moves=moves,
         failures=[*failures, *failed],
@@ -281,6 +283,7 @@ class _Study:
                     self.options.seeds,
                     self.options.shares,
                     self.options.learning_rates,
+                    room=self.plan.config.limits.memory,
                 )
                 for shape in self.options.bodies
                 for size, (name, merges) in sorted(sizes.items())
@@ -377,6 +380,11 @@ def _rows(job: MeasureSize, models: SizeModels) -> Iterator[TrainedSize]:
                 learning_rate=models.learning_rate,
                 seconds=each.seconds[k],
             )
+
+
+def _tried(job: MeasureSize, models: SizeModels) -> TriedRates:
+    bits = {f"{rate:g}": found for rate, found in models.tried}
+    return TriedRates(line=job.line, vocab_size=job.size, body=job.shape, bits_per_byte=bits)
 
 
 def _at_equal_bytes(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:

@@ -25,7 +25,7 @@ from tokbench.runner.stored import StoredWork
 from tokbench.runner.vocabulary_size.bits import measured_sizes
 from tokbench.runner.vocabulary_size.costs import costs, describe_model, entropy_patches, extensions, law
 from tokbench.runner.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
-from tokbench.runner.vocabulary_size.mixture import MixedLine, Mixture, mix, recommendation
+from tokbench.runner.vocabulary_size.mixture import MixedLine, Mixture, mix, recommendation, with_measured
 from tokbench.runner.vocabulary_size.rows import TextTotals, pack_curve, rows
 from tokbench.runner.workers.pool import WorkerPool
 from tokbench.vocabulary.size.model import VocabularyStudy
@@ -71,7 +71,12 @@ def study_vocabulary(
     measured = measured_sizes(plan, options.measured, found, built, pool, stored)
     if isinstance(measured, Failure):
         return replace(found, failures=[*found.failures, measured.reason])
-    return replace(found, measured=measured, failures=[*found.failures, *measured.failures])
+    return replace(
+        found,
+        measured=measured,
+        recommendation=found.recommendation and with_measured(found.recommendation, measured),
+        failures=[*found.failures, *measured.failures],
+    )
 
 
 def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.metrics.jackknife import Lengths, Spread, spread
+from tokbench.results.measured_sizes import MeasuredSizes
 from tokbench.results.vocabulary_size import ScalingLaw, SizeBasis, SizeChoice, SizeRecommendation
 from tokbench.runner.vocabulary_size.lines import Line
 from tokbench.runner.vocabulary_size.rows import TextTotals
@@ -192,6 +193,33 @@ def recommendation(
         allowed_rare=taken.allowed_rare,
         no_interval=reason,
     )
+
+
+def with_measured(found: SizeRecommendation, measured: MeasuredSizes) -> SizeRecommendation:
+    """Return a recommendation that also has the sizes to which measured bits per byte point.
+
+    >>> from tokbench.results.measured_sizes import BestMeasuredSize
+    >>> best = BestMeasuredSize(line="a", body="tiny", equal="bytes", amount=1e6, flops=1, sizes=[512, 1024],
+    ...     values=[2.1, 2.0], best=1024, best_low=512, best_high=1024, law=1)
+    >>> measured = MeasuredSizes(corpus="c", train="c", training_documents=1, training_bytes=1, scored_documents=1,
+    ...     scored_bytes=1, duplicates=0, bodies={"tiny": 98_624}, best=[best])
+    >>> [basis] = with_measured(SizeRecommendation(weights={}), measured).bases
+    >>> basis.basis, basis.line, basis.smallest, basis.best, basis.largest, basis.body, basis.amount
+    ('measured', 'a', 512, 1024, 1024, 'tiny', 1000000.0)
+    """
+    bases = [
+        SizeBasis(
+            basis="measured",
+            line=each.line,
+            smallest=each.best if each.best_low is None else each.best_low,
+            largest=each.best if each.best_high is None else each.best_high,
+            best=each.best,
+            body=each.body,
+            amount=each.amount,
+        )
+        for each in measured.decisive
+    ]
+    return replace(found, bases=[*found.bases, *bases])
 
 
 def _basis(basis: str, line: str, size: int) -> SizeBasis:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
 from tokbench.contracts.body import LEARNING_RATES, PRESETS, Body
+from tokbench.contracts.model_metric import ModelTexts
 from tokbench.contracts.options import Options
 from tokbench.errors import did_you_mean
 from tokbench.vocabulary.size.checks import vocab_sizes
@@ -256,6 +257,13 @@ class MeasuredStudy(Options):
     learning_rates: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1)] = Field(
         default=LEARNING_RATES, description="learning rates that are tried on a tenth of the text for each size"
     )
+
+    @property
+    def texts(self) -> ModelTexts:
+        """The texts that train and that are scored."""
+        most = (int(1e6 * self.training_mb), int(1e6 * self.scored_mb))
+        document = int(1e3 * self.document_kb)
+        return ModelTexts(self.train, self.holdout, *most, most_document=document, training_piece=document)
 
     @model_validator(mode="after")
     def _can_run(self) -> Self:

@@ -1,0 +1,147 @@
+"""The section on measured sizes: what is said of a move of the best size, the chart, and learning rates, by hand."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tokbench.report.sections.measured_size import MeasuredSizeSection
+from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize, TriedRates
+
+SIZES = [256, 512, 1024, 2048]
+
+
+SMALLEST = "the smallest size measured, 256, is best, and the best one may lie beyond."
+LARGEST = "the largest size measured, 2,048, is best, and the best one may lie beyond."
+UNDECIDED = "it cannot be decided where the best size goes"
+HOLDS, HOLDS_NOT = "The law's direction holds here.", "The law's direction does not hold here."
+LAW = "The law says 0.40 doublings."
+
+
+def best(size, *, body="tiny", amount=250_000.0, **changes):
+    """A setting in which this size is best; an edge if it is the first or the last."""
+    edge = "smallest" if size == SIZES[0] else "largest" if size == SIZES[-1] else ""
+    given = {
+        "line": "cut", "body": body, "equal": "bytes", "amount": amount, "flops": 1e12, "sizes": SIZES,
+        "values": [2.0 + 0.1 * (each != size) for each in SIZES], "best": size, "edge": edge, "law": 3000,
+    }  # fmt: skip
+    return BestMeasuredSize(**given | changes)
+
+
+def section(**found):
+    """The section of a study."""
+    texts = {"training_documents": 1, "training_bytes": 1, "scored_documents": 1, "scored_bytes": 1, "duplicates": 0}
+    return MeasuredSizeSection(MeasuredSizes(corpus="c", train="c", bodies={"tiny": 98_624}, **texts | found))
+
+
+def moved(before, after, interval, verdict, *, doublings=0.0, law=0.4):
+    """The sentence about a move from 250 kB to 1 MB under one body."""
+    low, high = interval or (None, None)
+    move = SizeMove(
+        line="cut", body="tiny", amount=250_000.0, to_body="tiny", to_amount=1e6, equal="bytes",
+        doublings=doublings, low=low, high=high, verdict=verdict, law=law,
+    )  # fmt: skip
+    [sentence] = section(best=[best(before), best(after, amount=1e6)], moves=[move]).sentences
+    return sentence.removeprefix("cut, tiny, from 250 kB to 1.00 MB: ")
+
+
+@pytest.mark.parametrize(("size", "edge"), [(2048, "largest"), (256, "smallest")])
+@pytest.mark.parametrize(
+    ("interval", "verdict"),
+    [((0.0, 0.0), "undecided"), ((-0.0004, 0.0), "undecided"), ((-1.0, 0.7), "undecided"), (None, "unknown")],
+)
+def test_no_direction_is_told_if_both_best_sizes_lie_at_the_same_edge(size, edge, interval, verdict):
+    assert moved(size, size, interval, verdict) == (
+        f"the {edge} size measured, {size:,}, is best in both. "
+        f"The best one may lie beyond it, so no direction can be told. {LAW}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("places", "interval", "verdict", "doublings", "expected"),
+    [
+        (
+            *((512, 2048), (0.9, 2.0), "grows", 1.5),
+            f"the best size grows by at least 1.50 doublings [0.90, 2.00]. With 1.00 MB {LARGEST} {HOLDS}",
+        ),
+        (
+            *((2048, 1024), (-1.6, -0.5), "shrinks", -1.0),
+            f"the best size shrinks by at least 1.00 doublings [-1.60, -0.50]. With 250 kB {LARGEST} {HOLDS_NOT}",
+        ),
+        (
+            *((256, 2048), (-0.2, 3.0), "undecided", 3.0),
+            f"{UNDECIDED}: 3.00 doublings [-0.20, 3.00]. With 250 kB {SMALLEST} With 1.00 MB {LARGEST} {LAW}",
+        ),
+        (
+            *((512, 1024), (0.3, 1.4), "grows", 0.8),
+            f"the best size grows by 0.80 doublings [0.30, 1.40]. {HOLDS}",
+        ),
+        ((512, 512), (-0.3, 0.4), "undecided", 0.1, f"{UNDECIDED}: 0.10 doublings [-0.30, 0.40]. {LAW}"),
+        (
+            *((512, 512), (-0.001, 0.002), "undecided", -0.0004),
+            f"the best size does not move: 0.00 doublings [0.00, 0.00]. {LAW}",
+        ),
+        ((512, 1024), None, "unknown", 0.8, f"{UNDECIDED}, because there is no interval."),
+        (
+            *((512, 2048), None, "unknown", 1.5),
+            f"{UNDECIDED}, because there is no interval. With 1.00 MB {LARGEST}",
+        ),
+    ],
+)
+def test_every_other_move_in_words(places, interval, verdict, doublings, expected):
+    assert moved(*places, interval, verdict, doublings=doublings) == expected
+
+
+def test_a_law_that_stays_is_said_to_stay():
+    told = moved(512, 1024, (0.3, 1.4), "grows", doublings=0.8, law=0.001)
+    assert told == "the best size grows by 0.80 doublings [0.30, 1.40]. By the law it stays."
+
+
+def test_the_star_stands_below_the_interval_of_the_best_size():
+    setting = best(512, low=[2.0, 1.9, 2.0, 2.0], high=[2.2, 2.1, 2.2, 2.2], level=[512, 1024])
+    [chart] = section(best=[setting]).charts.values()
+    strokes = [re.search(r"M(.*) (.*)V(.*)\"", line).groups() for line in chart.lines if "whisker" in line]
+    x, low, high = map(float, strokes[1])
+    [(star_x, star_y)] = [
+        map(float, re.search(r'x="(.*?)" y="(.*?)"', line).groups()) for line in chart.lines if "★" in line
+    ]
+    assert star_x == x
+    assert star_y - 16 > low > high, "a star is 16 high above its line of text"
+    assert star_y < chart.size[1] - 30, "and above the names of the places"
+    assert sum('class="ring"' in line for line in chart.lines) == 2
+    assert any(">bits per byte<" in line for line in chart.lines)
+
+
+def test_two_charts_share_a_row_and_one_has_it_alone():
+    two = section(best=[best(512), best(512, body="small")]).charts.values()
+    [one] = section(best=[best(512)]).charts.values()
+    assert [chart.size[0] for chart in two] == [620, 620]
+    assert one.size[0] == 1240
+
+
+def test_learning_rates_are_shown_by_size_and_those_at_an_end_are_marked():
+    trained = [
+        TrainedSize(
+            line="cut", vocab_size=size, body="tiny", seed=seed, share=1.0, n_bytes=9, bits_per_byte=2.0, tokens=9,
+            flops=9, learning_rate=rate, seconds=1.0,
+        )
+        for size, rate in ((256, 0.016), (512, 0.004), (1024, 0.008)) for seed in (0, 1)
+    ]  # fmt: skip
+    rates = {
+        256: {"0.004": 2.3, "0.008": 2.2, "0.016": 2.1},
+        512: {"0.002": 2.3, "0.004": 2.1, "0.008": 2.2},
+    }
+    tried = [TriedRates(line="cut", vocab_size=size, body="tiny", bits_per_byte=each) for size, each in rates.items()]
+    found = section(trained=trained, tried=tried)
+    assert found.rate_head == ["line", "body", "256", "512", "1,024"]
+    [row] = found.rate_rows
+    assert [text for text, _ in row] == ["cut", "tiny", "0.016 ↔", "0.004", "0.008"]
+    assert (
+        row[3][1] == "bits per byte by learning rate, on a tenth of the text: 0.002: 2.300, 0.004: 2.100, 0.008: 2.200"
+    )
+    assert row[4][1] == "", "one rate was given"
+    assert found.rate_note == (
+        "↔ at 1 of these: the best one lies at an end of those that were tried, so a better one may lie beyond."
+    )
+    assert section(trained=trained).rate_note == ""

@@ -51,8 +51,7 @@ _WARM_UP: Final = 0.125
 _COOL_DOWN: Final = 0.2
 _LONGEST_STEP: Final = 0.2
 """Gradients longer than this are shortened to it. With norms of queries and keys and a long warm-up, this makes seeds
-agree: of 300 kB of text in 1,024 pieces of Unigram, four seeds needed 3.08 to 3.19 bits per byte; with a limit of 1, a
-warm-up of a twentieth and no such norms, 3.07 to 3.62."""
+agree: on 300 kB of text in pieces of Unigram with 1,024 ids, seeds differed by .11 bits per byte, and by .34 before."""
 
 _CHECKPOINT_SECONDS: Final = 30.0
 

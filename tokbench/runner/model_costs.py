@@ -24,9 +24,9 @@ _BYTE_IDS: Final = 256
 _SWEEP_SHARE: Final = 0.1
 """The share of the training text on which a learning rate is tried."""
 
-_OPERATIONS_PER_SECOND: Final = (3e9, 2e10)
-"""Floating-point operations of training in a second of CPU time, the compilation included. Short trainings of the body
-``tiny`` did 3.1e9 to 1.6e10 on a machine with two cores, with 1,024 to 50,000 ids; the body ``small`` did 4.9e9."""
+_OPERATIONS_PER_SECOND: Final = (6e9, 2e10)
+"""Floating-point operations of training in a second of CPU time, the compilation and the scoring included. The suite
+``validity`` did 1.8e10 on two cores that had nothing else to do, and half of it on shared ones."""
 
 
 class ModelCost(NamedTuple):
@@ -56,7 +56,7 @@ class ModelCost(NamedTuple):
 
         >>> cost = ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)
         >>> print(cost.sentence(None))
-        transformer on c, o200k with 200,019 ids: about 467 MB of memory, 2.5 to 16.7 minutes of CPU time
+        transformer on c, o200k with 200,019 ids: about 467 MB of memory, 2.5 to 8.3 minutes of CPU time
         >>> print(cost.sentence(10**8).partition("; ")[2])
         more than the 100 MB that there are: take a smaller preset, width or step_bytes
         """
@@ -109,7 +109,7 @@ def in_all(costs: Sequence[ModelCost]) -> str:
     """Return a line on the time of all models, and on what the costs count.
 
     >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
-    models in all: 5.0 to 33.3 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
+    models in all: 5.0 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
     """
     time = _minutes(sum(each.operations for each in costs))
     return f"models in all: {time}; counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"

@@ -49,7 +49,7 @@ _INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokb
 _WORDS: Final = ModelWords(
     model="a small transformer",
     depends="budget",
-    errors="hold documents and seeds together",
+    errors="take documents and seeds into account together",
     limits=(
         "What this does not show: a transformer of this size, trained on this little text, is a weak model; compare "
         "it with the n-gram models of the same text where the report has them. A larger model may rank tokenizers "

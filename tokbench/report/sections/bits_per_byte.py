@@ -17,6 +17,9 @@ from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte, ModelTra
 _WORDS: Final = {"level": "=", "depends": "depends", "unknown": "unknown"}
 _BETTER: Final = "less is better"
 BEST_AT_END: Final = "the best one lies at an end of those that were tried, so a better one may lie beyond"
+_MOST_SENTENCES: Final = 5
+"""Of more tokenizers that are worse than others, only those are named that no other beats; the table has the rest."""
+
 _DRAWN: Final = 2
 """Models that a line needs."""
 
@@ -103,7 +106,7 @@ class BitsSection:
         source = "the same corpus" if study.train == study.corpus else study.train
         words = study.words
         model = words.model if words else "a small language model"
-        errors = words.errors if words else "hold documents and training text together"
+        errors = words.errors if words else "take documents and training text into account together"
         return (
             f"Bits that a byte costs {model}, which learned from {study.training_documents:,} documents "
             f"of {source} ({study.training_bytes / 1e6:.2f} MB) as each tokenizer cuts them, and predicts "
@@ -307,6 +310,14 @@ def summary(study: BitsPerByte) -> str:
     ...     comparisons=[pair("a", "b", "better"), pair("d", "b", "better"), pair("a", "d", "depends")])
     >>> summary(study)
     'a and d are better than b. Of 3 comparisons, 2 name the better one, 0 find no difference, 1 depends on the order.'
+
+    Of many, only those are named that no other beats:
+
+    >>> names = "abcdefg"
+    >>> study = replace(study, blocks=dict.fromkeys(names, "one"), comparisons=[
+    ...     pair(one, other, "better") for k, one in enumerate(names) for other in names[k + 1 :]])
+    >>> summary(study).partition(". ")[0]
+    'No tokenizer is found better than this one: a'
     """
     counts = Counter(each.verdict for each in study.comparisons)
     if not study.comparisons:
@@ -318,6 +329,11 @@ def summary(study: BitsPerByte) -> str:
     sentences = [
         f"{_listed(names)} {'is' if len(names) == 1 else 'are'} better than {other}." for other, names in better.items()
     ]
+    if len(sentences) > _MOST_SENTENCES:
+        compared = dict.fromkeys(name for each in study.comparisons for name in (each.tokenizer, each.other))
+        unbeaten = [name for name in study.blocks if name in compared and name not in better]
+        others = "any of these" if len(unbeaten) > 1 else "this one"
+        sentences = [f"No tokenizer is found better than {others}: {_listed(unbeaten)}."] if unbeaten else []
     sentences.append(
         f"Of {len(study.comparisons):,} comparisons, {counts['better']:,} name the better one, "
         f"{counts['level']:,} find no difference, {counts['depends']:,} "

@@ -253,21 +253,28 @@ def _said(found: Sequence[RankCorrelation], words: _Words) -> str:
 
 
 def _compared(study: Validity, each: ValidityClass, over: str, words: _Words) -> Iterable[str]:
-    """Yield the comparisons of two metrics that chance does not explain, and how many there are of the others."""
-    apart = [found for found in each.differences if _apart(found)]
-    claimed = {(h.tokenizer_class, h.metric, h.other, h.model) for h in study.hypotheses}
+    """Yield the comparisons of two metrics that chance does not explain, and how many there are of the others.
+
+    One model's bits nearly always agree with those of another more than a metric does, so models count as metrics only
+    in hypotheses.
+    """
+    claims = {(h.tokenizer_class, frozenset((h.metric, h.other)), h.model) for h in study.hypotheses}
+
+    def claimed(found: RankDifference) -> bool:
+        return (each.name, frozenset((found.metric, found.other)), found.model) in claims
+
+    shown = [found for found in each.differences if claimed(found) or not {found.metric, found.other} & {*study.models}]
+    apart = [found for found in shown if _apart(found)]
     for found in apart:
         one, other = (found.metric, found.other) if found.difference > 0 else (found.other, found.metric)
         ends = sorted((abs(found.ci_low), abs(found.ci_high)))
-        of_claims = {(each.name, *pair, found.model) for pair in ((one, other), (other, one))} & claimed
-        explored = "" if of_claims else _EXPLORATORY
         yield (
             f"{over}, {words.metric(one)} agrees with {words.metric(found.model)} more than {words.metric(other)} "
-            f"does: by {signed(abs(found.difference))} [{signed(ends[0])}, {signed(ends[1])}]{explored}."
+            f"does: by {signed(abs(found.difference))} [{signed(ends[0])}, {signed(ends[1])}]"
+            f"{_EXPLORATORY * (not claimed(found))}."
         )
-    if each.differences and len(apart) < len(each.differences):
-        left = len(each.differences) - len(apart)
-        yield f"{over}, chance explains {left} of {len(each.differences)} comparisons of two metrics."
+    if len(apart) < len(shown):
+        yield f"{over}, chance explains {len(shown) - len(apart)} of {len(shown)} comparisons of two metrics."
 
 
 def _charts(tables: CellTables, study: Validity, words: _Words) -> Iterable[Drawing]:

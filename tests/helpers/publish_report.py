@@ -21,6 +21,10 @@ from tokbench.results.model import SCHEMA, Results
 SHELF = Path(__file__).parents[2] / "reports"
 FACTS = "run.json"
 COUNTS = r"compression_ratio|tokens|roundtrip_exact"
+VALIDITY = (
+    rf"{COUNTS}|fertility|renyi_\w+|(transformer_)?bits_per_byte\w*",
+    r"bits-per-byte-text(-\d)?|validity-text-transformer(-\d)?",
+)
 KEPT = {
     # by study: the metrics of the table, and the pictures
     "vocabularies": (
@@ -32,10 +36,11 @@ KEPT = {
         r"heat-\w+-(compression_ratio|indent_share)",
     ),
     "equal_size-pud": (rf"{COUNTS}|fertility", r"sizes-pud"),
-    "validity": (
-        rf"{COUNTS}|fertility|renyi_\w+|(transformer_)?bits_per_byte\w*",
-        r"bits-per-byte-text(-\d)?|validity-text-transformer(-\d)?",
-    ),
+    "validity": VALIDITY,
+    "validity_code": VALIDITY,
+    "validity_languages": VALIDITY,
+    "validity_narrow": VALIDITY,
+    "size_measured": (rf"{COUNTS}", r"measured-sizes-.*"),
 }
 """By study, patterns of the ids of metrics and of the names of pictures that are kept."""
 
@@ -71,9 +76,9 @@ def publish(study, run):
     files |= {
         f"{picture.name}.svg": picture_svg(picture) for picture in pictures(report) if re.fullmatch(names, picture.name)
     }
-    for name, kept in {"report.md": "tables.md", "curve.csv": "curve.csv", "validity.csv": "validity.csv"}.items():
+    for name in ("report.md", "curve.csv", "validity.csv", "sizes.csv"):
         if (run / name).exists():
-            files[kept] = (run / name).read_text(encoding="utf-8")
+            files[name.replace("report", "tables")] = (run / name).read_text(encoding="utf-8")
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
 

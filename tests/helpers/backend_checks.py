@@ -59,10 +59,13 @@ def joined(tokenizer, ids):
 
 
 def check_bytes(tokenizer, texts):
-    """The bytes of the ids are those of the decoded text."""
+    """The bytes of the ids are those of the decoded text; return what each text has been decoded to."""
+    decoded = []
     for text in texts:
         ids = tokenizer.encode(text)
-        assert joined(tokenizer, ids) == tokenizer.decode(ids), text
+        decoded.append(tokenizer.decode(ids))
+        assert joined(tokenizer, ids) == decoded[-1], text
+    return decoded
 
 
 def check_offsets(tokenizer, texts):

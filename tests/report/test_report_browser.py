@@ -35,14 +35,15 @@ def browser(tmp_path_factory):
     if not chromium or not driver:
         pytest.skip("chromium and chromedriver are not installed")
     folder = tmp_path_factory.mktemp("page")
-    (folder / "report.html").write_text(html.render(build()), encoding="utf-8", errors="backslashreplace")
+    page = html.render(build())
+    (folder / "report.html").write_text(page, encoding="utf-8", errors="backslashreplace")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for flag in [*FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     with webdriver.Chrome(options, webdriver.ChromeService(driver)) as chrome:
-        chrome.report = (folder / "report.html").as_uri()
+        chrome.report, chrome.page = (folder / "report.html").as_uri(), page
         chrome.get(chrome.report)
         yield chrome
 
@@ -129,8 +130,7 @@ select.dispatchEvent(new Event("change"));
 
 @pytest.mark.slow
 def test_the_script_shows_tokens_as_the_page_without_it_does(browser):
-    source = html.render(build())
-    static = browser.execute_script(STATIC, source)
+    static = browser.execute_script(STATIC, browser.page)
     assert len(static) == 5
     report = Report(build())
     for expected, view in zip(static, report.tokens.first_texts, strict=True):

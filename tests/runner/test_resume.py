@@ -77,9 +77,20 @@ def redone(before, after):
 
 
 @pytest.fixture(scope="module")
-def at_one_go():
-    """Remember the results of a run at one go."""
+def remembered():
+    """Return a place for what the tests share."""
     return {}
+
+
+@pytest.fixture
+def at_one_go(slow_run, remembered):
+    """Return the results of a run at one go without a store, and its seconds; it is done once for all tests."""
+    if not remembered:
+        begin = time.monotonic()
+        finish(slow_run("--no-store"))
+        remembered.update(seconds=time.monotonic() - begin, results=slow_run.results())
+        noted()
+    return remembered
 
 
 def kill(process, moment, path, *, early):
@@ -93,11 +104,6 @@ def kill(process, moment, path, *, early):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_a_run_that_is_killed_six_times_goes_on(slow_run, at_one_go, seed, tmp_path):
-    if not at_one_go:
-        begin = time.monotonic()
-        finish(slow_run("--no-store"))
-        at_one_go.update(seconds=time.monotonic() - begin, results=slow_run.results())
-        noted()
     moments, seconds = random.Random(seed), at_one_go["seconds"]
     # The first is any moment of the whole run, and each other one after the first thing that is finished after the last.
     first = moments.uniform(0, seconds)
@@ -118,7 +124,7 @@ def test_a_run_that_is_killed_six_times_goes_on(slow_run, at_one_go, seed, tmp_p
         assert noted() == []
 
 
-def test_what_a_stopped_run_finished_is_kept(slow_run, tmp_path):
+def test_what_a_stopped_run_finished_is_kept(slow_run, at_one_go, tmp_path):
     process = slow_run()
     wait_for_notes(6, tmp_path / "counted", process)
     process.send_signal(signal.SIGTERM)
@@ -128,24 +134,20 @@ def test_what_a_stopped_run_finished_is_kept(slow_run, tmp_path):
     assert len(before) >= 6
     errors = finish(slow_run())
     assert redone(before, noted()) == [], errors
-    stopped = slow_run.results()
-    finish(slow_run("--no-store"))
-    assert slow_run.results() == stopped
+    assert slow_run.results() == at_one_go["results"]
 
 
-def test_two_runs_at_once_share_a_store(slow_run):
+def test_two_runs_at_once_share_a_store(slow_run, at_one_go):
     both = [slow_run(), slow_run()]
     for process in both:
         assert "damaged" not in finish(process)
-    shared = slow_run.results()
+    assert slow_run.results() == at_one_go["results"]
     assert counted("trained:three") > 0
     finish(slow_run())
     assert noted() == []
-    finish(slow_run("--no-store"))
-    assert slow_run.results() == shared
 
 
-def test_a_worker_that_is_killed_costs_what_it_had_not_finished(slow_run, tmp_path, monkeypatch):
+def test_a_worker_that_is_killed_costs_what_it_had_not_finished(slow_run, at_one_go, tmp_path, monkeypatch):
     fatal = tmp_path / "die"
     monkeypatch.setenv("DIE_ONCE", str(fatal))
     process = slow_run()
@@ -157,7 +159,5 @@ def test_a_worker_that_is_killed_costs_what_it_had_not_finished(slow_run, tmp_pa
     assert not fatal.exists()
     finish(slow_run())
     assert redone(before, noted()) == []
-    resumed = slow_run.results()
-    finish(slow_run("--no-store"))
-    assert slow_run.results() == resumed
+    assert slow_run.results() == at_one_go["results"]
     assert "DIE_ONCE" in os.environ

@@ -186,13 +186,13 @@ def interval(value: float, left_out: NDArray[np.float64], lengths: Lengths) -> I
     >>> interval(2.5, np.array([2.4, 2.5, 2.6, 2.4, 2.5]), Lengths(66, 0.02)).reason
     'too few documents for an interval: they fall into 5 jackknife groups, and it needs 6'
     """
-    reason, found = lengths.shortcoming(), spread(left_out)
-    if not reason and found is None:
+    if reason := lengths.shortcoming():
+        return Interval(None, None, reason)
+    found = spread(left_out)
+    if found is None:
         groups = f"they fall into {len(left_out)} jackknife groups, and it needs {MIN_BUCKETS}"
-        reason = f"too few documents for an interval: {groups}"
-    if not reason and found is not None:
-        reason = found.shortcoming()
-    if reason or found is None or not found.error:
+        return Interval(None, None, f"too few documents for an interval: {groups}")
+    if (reason := found.shortcoming()) or not found.error:
         return Interval(None, None, reason)
     return Interval(*found.around(value))
 

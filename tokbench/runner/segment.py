@@ -140,8 +140,8 @@ class MergeSteps:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._order = merge_order(tokenizer)
         self._data = ordinary_tokens(tokenizer)
+        self._order = merge_order(tokenizer, self._data)
 
     def of(self, token: int) -> list[list[str]]:
         """Return the parts of each merge, in the order in which BPE does them: by rank, then from left to right."""

@@ -47,9 +47,10 @@ class Curve:
     def __init__(self, order: MergeOrder, counts: NDArray[np.int64]) -> None:
         self.order = order
         self.built = counts.astype(np.int64)
-        for _, which in reversed(order.levels):
-            makers = order.made[order.rank_of_part[which]]
-            np.add.at(self.built, order.parts[which], self.built[makers])
+        for _, makers, parts in reversed(order.levels):
+            times = self.built[makers]
+            some = np.flatnonzero(times)  # a short text builds few of the tokens
+            np.add.at(self.built, parts[some], times[some])
 
     @cached_property
     def fired(self) -> NDArray[np.int64]:
@@ -65,12 +66,24 @@ class Curve:
 
     def counts_at(self, merges: int) -> NDArray[np.int64]:
         """Return int64[vocab_size], how often each id occurs with the first ``merges`` merges."""
-        order = self.order
+        ranks, made, rank_of_part, parts, times = self._firing
         counts = self.built.copy()
-        counts[order.made[merges:]] = 0
-        end = order.offsets[merges]
-        np.subtract.at(counts, order.parts[:end], self.fired[order.rank_of_part[:end]])
+        counts[made[np.searchsorted(ranks, merges) :]] = 0
+        end = np.searchsorted(rank_of_part, merges)
+        np.subtract.at(counts, parts[:end], times[:end])
         return counts
+
+    @cached_property
+    def _firing(self) -> tuple[NDArray[np.int64], ...]:
+        """Return the merges that fire, which are few in a short text.
+
+        Five int64 arrays: their ranks and the ids they make; of each part the rank of its merge, its id, and the times.
+        """
+        order = self.order
+        ranks = np.flatnonzero(self.fired)
+        used = np.flatnonzero(self.fired[order.rank_of_part])
+        rank_of_part = order.rank_of_part[used]
+        return ranks, order.made[ranks], rank_of_part, order.parts[used], self.fired[rank_of_part]
 
     @cached_property
     def entropy(self) -> NDArray[np.float64]:
@@ -107,11 +120,9 @@ def tokens_of_each(order: MergeOrder, merges: int) -> NDArray[np.int64]:
     [3, 2, 1]
     """
     tokens = np.ones(order.vocab_size, dtype=np.int64)
-    for made, which in order.levels:
-        ranks = order.rank_of[made]
-        lengths = order.offsets[ranks + 1] - order.offsets[ranks]
-        starts = np.cumsum(lengths) - lengths
-        tokens[made] = np.where(ranks < merges, 1, np.add.reduceat(tokens[order.parts[which]], starts))
+    for made, makers, parts in order.levels:
+        starts = np.flatnonzero(np.diff(makers, prepend=-1))
+        tokens[made] = np.where(order.rank_of[made] < merges, 1, np.add.reduceat(tokens[parts], starts))
     return tokens
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import cast
 
 import numpy as np
@@ -40,11 +41,11 @@ class MergeOrder:
     """
 
     def __init__(self, vocab_size: int, merges: Sequence[tuple[int, ...]], base: int | None = None) -> None:
-        short = next((rank for rank, ids in enumerate(merges) if len(ids) < 3), None)  # noqa: PLR2004 - two parts, one made
-        if short is not None:
-            raise ContractError(f"merge {short} has fewer than two parts")
         lengths = np.fromiter(map(len, merges), dtype=np.int64, count=len(merges))
-        flat = np.fromiter((i for ids in merges for i in ids), dtype=np.int64, count=int(lengths.sum()))
+        short = np.flatnonzero(lengths < 3)  # noqa: PLR2004 - two parts, one made
+        if len(short):
+            raise ContractError(f"merge {short[0]} has fewer than two parts")
+        flat = np.fromiter(chain.from_iterable(merges), dtype=np.int64, count=int(lengths.sum()))
         ends = np.cumsum(lengths)
         self.vocab_size = vocab_size
         self.made = flat[ends - 1]
@@ -104,10 +105,10 @@ class MergeOrder:
         return depth[self.made]
 
     @cached_property
-    def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """For each depth, from 1 on, the ids that are made there, and the parts of which they are made.
+    def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+        """For each depth, from 1 on: int64[n], the ids that are made there; and two int64[q] over their parts.
 
-        The parts are int64[q], positions in :attr:`parts`, merge after merge in the order of the ids.
+        The first of the two has the id that each part is a part of, in the order of the ids, and the second the part.
         """
         by_depth = np.argsort(self.depth, kind="stable")
         borders = np.flatnonzero(np.diff(self.depth[by_depth])) + 1
@@ -117,7 +118,7 @@ class MergeOrder:
                 starts, lengths = self.offsets[ranks], np.diff(self.offsets)[ranks]
                 before = np.cumsum(lengths) - lengths
                 which = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-                levels.append((self.made[ranks], which))
+                levels.append((self.made[ranks], np.repeat(self.made[ranks], lengths), self.parts[which]))
         return levels
 
 
@@ -137,8 +138,12 @@ def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
     return [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
 
 
-def merge_order(tokenizer: Tokenizer) -> MergeOrder:
+def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> MergeOrder:
     """Return the merges that a tokenizer lists, with the ids that they make.
+
+    Args:
+        tokenizer: the tokenizer.
+        tokens: what :func:`ordinary_tokens` returns, where it is known already.
 
     Raises:
         ContractError: it lists no merges, they are not in order, or a merge makes bytes that no id has.
@@ -153,7 +158,7 @@ def merge_order(tokenizer: Tokenizer) -> MergeOrder:
     except AttributeError as error:
         told = isinstance(error, TokbenchError)  # it has merges, and they are not in order
         raise ContractError(str(error) if told else "its vocabulary is not built by merges in order of rank") from error
-    data = ordinary_tokens(tokenizer)
+    data = ordinary_tokens(tokenizer) if tokens is None else tokens
     # Of ids with the same bytes the lowest: the others are added tokens, which no merge makes.
     ids = {token: i for i, token in reversed(list(enumerate(data))) if token}
     rows: list[tuple[int, ...]] = []

@@ -173,9 +173,10 @@ class MeasureSize(Job):
         scored_texts = list(context.texts(_SCORED))
         parts = [encoded_part(tokenizer, texts) for texts in (training, scored_texts)]
         lost = lost_documents(tokenizer, scored_texts, parts[1].encoded)
-        kept = np.array([bool(token) for token in ordinary_tokens(tokenizer)])
+        tokens = ordinary_tokens(tokenizer)
+        kept = np.array([bool(token) for token in tokens])
         if self.merges is not None:
-            order = merge_order(tokenizer)
+            order = merge_order(tokenizer, tokens)
             kept &= order.rank_of < self.merges
             merges = self.merges
             parts = [EncodedPart(cut_ids(order, each.encoded, merges), each.n_bytes) for each in parts]

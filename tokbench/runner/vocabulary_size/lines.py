@@ -46,7 +46,7 @@ def _built(tokenizer: Tokenizer) -> Built:
     runs = {i: len(token) for i, token in enumerate(tokens) if token and not token.strip(b" ")}
     longest = max(runs.values(), default=0)
     try:
-        order = merge_order(tokenizer)
+        order = merge_order(tokenizer, tokens)
     except ContractError as error:
         return Built(None, sum(map(bool, tokens)), str(error), longest)
     two = [order.base + int(order.rank_of[i]) + 1 for i, length in runs.items() if length == len(b"  ")]

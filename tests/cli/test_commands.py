@@ -58,7 +58,7 @@ def test_check_tells_what_training_models_takes(write_config):
     )
     output = CliRunner().invoke(command, ["check", str(path)]).output
     # 100 seeds on 90 % of 10,024 bytes, 6 * tokens * (12 * 8 * 64 * 64 + (ids + 1) * 64 + 8 * window * 64) operations
-    # each, 3e9 to 2e10 a second: a token is a byte in windows of 256, or three bytes in windows of 85.
+    # each, 6e9 to 2e10 a second: a token is a byte in windows of 256, or three bytes in windows of 85.
     said = """
 transformer on sample, bytes with 256 ids: about 364 MB of memory, 2.4 to 8.1 minutes of CPU time; more than the 300 MB \
 that there are: take a smaller preset, width or step_bytes

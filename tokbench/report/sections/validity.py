@@ -121,11 +121,13 @@ class ValiditySection:
 def validity(tables: CellTables, study: Validity) -> ValiditySection:
     """Return the section of one study."""
     names = {model: tables.label(model) for model in study.models}
+    whose = ""
     for bits in tables.results.bits_per_byte:
         if (bits.corpus, bits.family) == (study.corpus, study.family):
             names = dict(zip(bits.metrics, bits.models, strict=True))
+            whose = f"{bits.words.model} at " if bits.words else ""
     claimed = {(each.tokenizer_class, each.metric, each.model) for each in study.hypotheses}
-    words = _Words(tables, names)
+    words = _Words(tables, names, whose)
     return ValiditySection(
         study=study,
         models=[names[model] for model in study.models],
@@ -139,10 +141,21 @@ def validity(tables: CellTables, study: Validity) -> ValiditySection:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The names of metrics and of models."""
+    """The names of metrics and of models.
+
+    Attributes:
+        tables: has the names of metrics.
+        models: by metric of bits per byte, the name of its model.
+        whose: the words before that name in a sentence.
+    """
 
     tables: CellTables
     models: dict[str, str]
+    whose: str = ""
+
+    def model(self, name: str) -> str:
+        """Return a model in a sentence, such as "order 3", or "a small transformer at equal text"."""
+        return self.whose + self.models[name]
 
     def metric(self, name: str) -> str:
         return self.models.get(name) or self.tables.label(name)
@@ -229,7 +242,7 @@ def _sentences(study: Validity, classes: Sequence[ValidityClass], words: _Words)
         if strongest and named and _apart(strongest):
             yield (
                 f"{over}, the strongest of {len({c.metric for c in others})} other metrics is "
-                f"{words.metric(strongest.metric)} with {words.metric(strongest.model)}: rho = "
+                f"{words.metric(strongest.metric)} with {words.model(strongest.model)}: rho = "
                 f"{_with_interval(strongest)} (exploratory: picked because it is the strongest)."
             )
         yield from _compared(study, each, over, words)
@@ -248,7 +261,7 @@ def _said(found: Sequence[RankCorrelation], words: _Words) -> str:
         kind = "shows no relation beyond chance with"
         if _apart(each):
             kind = "ranks tokenizers as" if (each.rho or 0.0) > 0 else "ranks tokenizers contrary to"
-        kinds.setdefault(kind, []).append(f"{words.metric(each.model)} ({_with_interval(each)})")
+        kinds.setdefault(kind, []).append(f"{words.model(each.model)} ({_with_interval(each)})")
     return "; it ".join(f"{kind} {', '.join(some)}" for kind, some in kinds.items())
 
 
@@ -269,7 +282,7 @@ def _compared(study: Validity, each: ValidityClass, over: str, words: _Words) ->
         one, other = (found.metric, found.other) if found.difference > 0 else (found.other, found.metric)
         ends = sorted((abs(found.ci_low), abs(found.ci_high)))
         yield (
-            f"{over}, {words.metric(one)} agrees with {words.metric(found.model)} more than {words.metric(other)} "
+            f"{over}, {words.metric(one)} agrees with {words.model(found.model)} more than {words.metric(other)} "
             f"does: by {signed(abs(found.difference))} [{signed(ends[0])}, {signed(ends[1])}]"
             f"{_EXPLORATORY * (not claimed(found))}."
         )

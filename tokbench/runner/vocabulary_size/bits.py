@@ -69,14 +69,13 @@ class SizeModels(NamedTuple):
         learning_rate: the one that was chosen.
         seeds: the models of each seed.
         n_bytes: int64[d], the bytes of each scored document.
-        tried: learning rates with their bits per byte on a tenth of the text; none if one rate was given. The store
-            may have models of a version that did not keep them.
+        tried: learning rates with their bits per byte on a tenth of the text; none if one rate was given.
     """
 
     learning_rate: float
     seeds: list[Trained]
     n_bytes: NDArray[np.int64]
-    tried: tuple[tuple[float, float], ...] = ()
+    tried: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)

@@ -123,10 +123,8 @@ if TYPE_CHECKING:
         LEAST_DIFFERENCE as LEAST_DIFFERENCE, ScoredBits as ScoredBits, TRAINING_PARTS as TRAINING_PARTS,
         bits_verdict as bits_verdict, compare_bits as compare_bits,
     )
-    from tokbench.model.learning_rate import sweep as sweep
-    from tokbench.model.transformer import (
-        release_memory as release_memory, train_curve as train_curve, window_of as window_of,
-    )
+    from tokbench.model.learning_rate import SeedCurves as SeedCurves, train_seeds as train_seeds
+    from tokbench.model.transformer import window_of as window_of
     from tokbench.model.windows import renumbered as renumbered
     from tokbench.progress import Progress as Progress, silent as silent
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
@@ -202,8 +200,8 @@ _NAMES: Final = {
     "metrics.token_counts": "TokenCounts add_counts renyi_entropy",
     "contracts.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
-    "model.learning_rate": "sweep",
-    "model.transformer": "release_memory train_curve window_of",
+    "model.learning_rate": "SeedCurves train_seeds",
+    "model.transformer": "window_of",
     "model.windows": "renumbered",
     "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",
     "corpus.shards": "BUCKETS Shard",

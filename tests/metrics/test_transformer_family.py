@@ -22,7 +22,7 @@ QUARTER, TEXT, COMPUTING = (metric.id for metric in SPEC.values)
 GROUPS = 32
 
 
-def models(bits_per_byte, flops=(100, 200, 400), spread=0.01):
+def models(bits_per_byte, flops=(100, 200, 400), spread=0.01, seen=(250, 500, 1000)):
     """A state whose two seeds have some bits per byte at each point; groups have 1,000 bytes, and hardly differ."""
     seeds = np.array([[each - spread, each + spread] for each in bits_per_byte]).T  # by seed and point
     noise = 1 + np.linspace(-1e-3, 1e-3, GROUPS)
@@ -31,7 +31,7 @@ def models(bits_per_byte, flops=(100, 200, 400), spread=0.01):
         window=8,
         learning_rate=0.01,
         rates={0.01: 3.0, 0.03: 4.0},
-        seen=np.array([250, 500, 1000])[-len(bits_per_byte) :],
+        seen=np.array(seen),
         flops=np.array(flops),
         seconds=1.0,
         bits=seeds[:, :, None] * 1000.0 * noise,
@@ -67,9 +67,21 @@ def test_all_tokenizers_are_compared_at_the_computing_that_the_cheapest_took():
     assert found["dear"][QUARTER].value == pytest.approx(4.0)
 
 
-def test_a_quarter_of_the_text_needs_three_models():
-    found = outcome(few=models([4.0, 3.0], flops=(100, 200))).values["few"]
-    assert found[QUARTER].reason == "too few training documents for a model of a quarter of them"
+@pytest.mark.parametrize(
+    ("bits_per_byte", "seen", "quarter"),
+    [
+        ([5.0, 4.0, 3.0], (120, 240, 1000), 4.0),  # no document ends at a half
+        ([5.0, 4.0, 3.0], (260, 500, 1000), 5.0),
+        ([4.0, 3.0], (500, 1000), None),
+        ([5.0, 4.0, 3.0], (120, 310, 1000), None),
+    ],
+)
+def test_the_model_of_a_quarter_is_found_by_the_text_that_it_has_seen(bits_per_byte, seen, quarter):
+    found = outcome(few=models(bits_per_byte, (100, 200, 400)[: len(seen)], seen=seen)).values["few"]
+    if quarter is None:
+        assert found[QUARTER].reason == "the training documents are too few or too long for a quarter of the text"
+    else:
+        assert found[QUARTER].value == pytest.approx(quarter)
     assert found[TEXT].value == pytest.approx(3.0)
 
 

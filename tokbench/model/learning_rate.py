@@ -1,16 +1,16 @@
-"""The learning rate of a small transformer, found on a tenth of its training text."""
+"""Trainings of a small transformer with several seeds, at the learning rate that is found on a tenth of the text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from tokbench.contracts.body import LEARNING_RATES, Body
+from tokbench.contracts.body import LEARNING_RATES, SHARES, Body, Point
 from tokbench.contracts.model_metric import Checkpoints, EncodedPart
 from tokbench.errors import InputError
-from tokbench.model.transformer import train_curve
+from tokbench.model.transformer import release_memory, train_curve
 from tokbench.model.windows import documents
 from tokbench.progress import Progress, silent
 
@@ -19,6 +19,79 @@ _SWEEP_SHARE: Final = 10
 
 _BEYOND: Final = 3
 """A sweep tries so many rates more at most, while the best one lies at an end of those that it has tried."""
+
+
+class SeedCurves(NamedTuple):
+    """The trainings of one tokenizer.
+
+    Attributes:
+        learning_rate: the highest one of each training.
+        tried: bits per byte for each learning rate on a tenth of the text, lowest rate first; none if one was given.
+        curves: the points of each seed.
+    """
+
+    learning_rate: float
+    tried: dict[float, float]
+    curves: list[list[Point]]
+
+
+def train_seeds(
+    training: EncodedPart,
+    scored: EncodedPart,
+    n_ids: int,
+    body: Body,
+    *,
+    seeds: Sequence[int],
+    rates: Sequence[float] = LEARNING_RATES,
+    shares: Sequence[float] = SHARES,
+    saved: Checkpoints | None = None,
+    progress: Progress = silent,
+) -> SeedCurves:
+    """Find the learning rate, and train with each seed.
+
+    Args:
+        training: the documents that train, with ids below ``n_ids``.
+        scored: the documents that are scored.
+        n_ids: how many ids the tokenizer can emit.
+        body: the model.
+        seeds: of the trainings. The learning rate is sought with seed 0.
+        rates: the learning rates to try; one is taken as it is.
+        shares: rising shares of the training text, the last one 1.
+        saved: keeps what is finished, see :func:`tokbench.model.transformer.train_curve`.
+        progress: called with a step, such as "training transformers, seed 1 of 3", and how far it is.
+
+    Raises:
+        InputError: see :func:`sweep`.
+        ValueError: see :func:`tokbench.model.transformer.train_curve`.
+    """
+
+    def shown(step: str) -> Progress:
+        return lambda _, done, total: progress(step, done, total)
+
+    tried: dict[float, float] = {}
+    if len(rates) > 1:
+        search = shown("trying learning rates")
+        tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
+    rate = min(tried, key=lambda each: tried[each]) if tried else rates[0]
+
+    def trained(seed: int, step: str) -> list[Point]:
+        return train_curve(
+            training,
+            scored,
+            n_ids,
+            body,
+            learning_rate=rate,
+            seed=seed,
+            shares=shares,
+            saved=saved,
+            progress=shown(step),
+        )
+
+    curves = [
+        trained(seed, f"training transformers, seed {number} of {len(seeds)}") for number, seed in enumerate(seeds, 1)
+    ]
+    release_memory()
+    return SeedCurves(rate, tried, curves)
 
 
 def sweep(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from tokbench.plugin import (
     LEARNING_RATES,
     LEAST_DIFFERENCE,
     PRESETS,
-    SHARES,
     Body,
     Measured,
     Metric,
@@ -30,7 +28,6 @@ from tokbench.plugin import (
     ModelTraining,
     ModelWords,
     NotApplicable,
-    Point,
     Progress,
     ScoredBits,
     TrainedAmount,
@@ -38,11 +35,11 @@ from tokbench.plugin import (
     memory_bytes,
 )
 
+if TYPE_CHECKING:
+    from tokbench.plugin import SeedCurves  # imports JAX, which takes a second
+
 _QUARTER = "transformer_bits_per_byte_quarter"
 _TEXT, _FLOPS = "transformer_bits_per_byte", "transformer_bits_per_byte_flops"
-
-_HALVES: Final = 2
-"""The points of a training double the text, so a quarter of it lies so many points before the last."""
 
 _INSTALL: Final = "the family transformer needs JAX and optax: pip install 'tokbench[lm]'"
 
@@ -164,6 +161,13 @@ class TrainedModels:
         return float(np.interp(wanted, logs, np.arange(len(logs))))
 
     @property
+    def quarter(self) -> int | None:
+        """The number of the point at a quarter of the text; ``None`` if no document ends near there."""
+        shares = self.seen / self.seen[-1]
+        near = int(np.abs(np.log2(shares) + 2).argmin())
+        return near if 0.2 <= shares[near] <= 0.3 else None  # noqa: PLR2004 - a fifth more or less is still a quarter
+
+    @property
     def last(self) -> int:
         """The number of the last point."""
         return len(self.flops) - 1
@@ -182,35 +186,23 @@ class TransformerBits:
 
     def fit(self, task: ModelTask, progress: Progress) -> TrainedModels:
         """Find the learning rate, and train with every seed."""
-        from tokbench.plugin import (  # imports JAX, which takes a second
-            release_memory,
-            renumbered,
-            sweep,
-            train_curve,
-            window_of,
-        )
+        from tokbench.plugin import renumbered, train_seeds, window_of  # imports JAX, which takes a second
 
         options, body = self._options, self._options.body
         learned, scored = renumbered(task.training, task.scored)
         window = window_of(learned, body.context_bytes)
         memory = f"about {memory_bytes(task.n_ids, body, window) / 1e6:,.0f} MB"
-
-        def shown(step: str) -> Progress:
-            return lambda _, done, total: progress(f"{step} ({memory})", done, total)
-
-        rates: dict[float, float] = {}
-        if len(options.rates) > 1:
-            trying = shown("trying learning rates")
-            search = partial(sweep, seed=0, rates=options.rates, saved=task.saved, progress=trying)
-            rates = search(learned, task.n_ids, body)
-        rate = min(rates, key=lambda each: rates[each]) if rates else options.rates[0]
-        curves = []
-        for seed in range(1, options.seeds + 1):
-            training = shown(f"training transformers, seed {seed} of {options.seeds}")
-            with_seed = partial(train_curve, learning_rate=rate, seed=seed, shares=SHARES, saved=task.saved)
-            curves.append(with_seed(learned, scored, task.n_ids, body, progress=training))
-        release_memory()
-        return _state(task, curves, window, rate, rates)
+        trained = train_seeds(
+            learned,
+            scored,
+            task.n_ids,
+            body,
+            seeds=range(1, options.seeds + 1),
+            rates=options.rates,
+            saved=task.saved,
+            progress=lambda step, done, total: progress(f"{step} ({memory})", done, total),
+        )
+        return _state(task, trained, window)
 
     def finish_models(self, states: ModelStates) -> ModelOutcome:
         """Return bits per byte at equal text and at equal computing, and what both say of every two tokenizers.
@@ -220,9 +212,7 @@ class TransformerBits:
         found: Mapping[str, TrainedModels] = states.states
         budget = min((int(each.flops[-1]) for each in found.values()), default=0)
         places = {name: each.place_of(budget) for name, each in found.items()}
-        scored = {
-            name: each.at(max(each.last - _HALVES, 0), each.last, places[name] or 0.0) for name, each in found.items()
-        }
+        scored = {name: each.at(each.quarter or 0, each.last, places[name] or 0.0) for name, each in found.items()}
         values = {name: self._values(name, scored[name], places[name], found, budget) for name in found}
         both = [pair for pair in states.comparable if all(places[name] is not None for name in pair)]
         return ModelOutcome(
@@ -243,8 +233,8 @@ class TransformerBits:
         for number, metric in enumerate((_QUARTER, _TEXT, _FLOPS)):
             bits = scored.value(number)
             values[metric] = Measured(bits.value, scored.documents, *bits.ends(), no_interval=bits.reason)
-        if found[name].last < _HALVES:
-            values[_QUARTER] = NotApplicable("too few training documents for a model of a quarter of them")
+        if found[name].quarter is None:
+            values[_QUARTER] = NotApplicable("the training documents are too few or too long for a quarter of the text")
         if place is None:
             first = int(found[name].flops[0])
             values[_FLOPS] = NotApplicable(
@@ -270,18 +260,16 @@ class TransformerBits:
         )
 
 
-def _state(
-    task: ModelTask, curves: Sequence[Sequence[Point]], window: int, rate: float, rates: Mapping[float, float]
-) -> TrainedModels:
+def _state(task: ModelTask, trained: SeedCurves, window: int) -> TrainedModels:
     """Put the curves of all seeds together, by the last points that all of them have."""
-    points = min(map(len, curves))
-    last = [curve[-points:] for curve in curves]
+    points = min(map(len, trained.curves))
+    last = [curve[-points:] for curve in trained.curves]
     by_seed = [ScoredBits.of(np.array([each.bits for each in curve]), [], task.scored.n_bytes) for curve in last]
     return TrainedModels(
         n_ids=task.n_ids,
         window=window,
-        learning_rate=rate,
-        rates=rates,
+        learning_rate=trained.learning_rate,
+        rates=trained.tried,
         seen=np.mean([[each.n_bytes for each in curve] for curve in last], axis=0).astype(np.int64),
         flops=np.mean([[each.flops for each in curve] for curve in last], axis=0).astype(np.int64),
         seconds=sum(curve[-1].seconds for curve in last),

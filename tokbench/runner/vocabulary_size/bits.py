@@ -121,8 +121,7 @@ class MeasureSize(Job):
             yield attempt(lambda: self._measure(context))  # the failure is told with its place
 
     def _measure(self, context: WorkerContext) -> SizeModels | LostText:
-        from tokbench.model.learning_rate import sweep
-        from tokbench.model.transformer import release_memory, train_curve
+        from tokbench.model.learning_rate import train_seeds
 
         training, scored, n_ids, lost = self._parts(context)
         if lost:
@@ -132,38 +131,29 @@ class MeasureSize(Job):
         def progress(step: str, done: float, total: float | None) -> None:
             context.progress(f"{step} of {self.place}", done, total)
 
-        saved = checkpoints_of(self.checkpoints)
-        tried: dict[float, float] = {}
-        if len(self.rates) > 1:
-            tried = sweep(training, n_ids, self.body, seed=0, rates=self.rates, saved=saved, progress=progress)
-        rate = min(tried, key=lambda each: tried[each]) if tried else self.rates[0]
-        seeds = [
-            train_curve(
-                training,
-                scored,
-                n_ids,
-                self.body,
-                learning_rate=rate,
-                seed=seed,
-                shares=self.shares,
-                saved=saved,
-                progress=progress,
-            )
-            for seed in range(self.seeds)
-        ]
-        release_memory()
-        if any(len(points) < len(self.shares) for points in seeds):
+        found = train_seeds(
+            training,
+            scored,
+            n_ids,
+            self.body,
+            seeds=range(self.seeds),
+            rates=self.rates,
+            shares=self.shares,
+            saved=checkpoints_of(self.checkpoints),
+            progress=progress,
+        )
+        if any(len(points) < len(self.shares) for points in found.curves):
             documents = len(training.n_bytes)
             raise InputError(
                 f"{documents:,} training documents are too few or too long for the shares {list(self.shares)}: "
                 "a share adds none; give more text, or larger shares"
             )
-        columns = [list(zip(*points, strict=True)) for points in seeds]
+        columns = [list(zip(*points, strict=True)) for points in found.curves]
         models = [
             Trained([*n], [*tokens], [*map(float, flops)], [*seconds], np.array(bits))
             for n, tokens, flops, seconds, bits in columns
         ]
-        return SizeModels(rate, models, scored.n_bytes, tuple(tried.items()))
+        return SizeModels(found.learning_rate, models, scored.n_bytes, tuple(found.tried.items()))
 
     def _parts(self, context: WorkerContext) -> tuple[EncodedPart, EncodedPart, int, tuple[int, ...]]:
         """Return both parts at the size, the number of ids, and the scored documents that do not come back."""

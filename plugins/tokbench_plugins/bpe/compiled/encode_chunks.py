@@ -138,7 +138,7 @@ def find(rows: Any, keys: Any, data: Any, start: Any, length: Any, first: Any, s
     return row, False
 
 
-@compiled
+@inlined
 def read(rows: Any, spans: Any, row: Any, out: Any, n: Any) -> Any:
     """Copy the ids of a row to ``out[n:]``; returns where they end.
 
@@ -241,6 +241,7 @@ def claim(cache: Any, row: Any, first: Any, second: Any, data: Any, start: Any, 
 _LONGEST: Final = np.uint64(LONGEST_CACHED)
 _STEP: Final = 64  # chunks whose keys are computed before their rows are read: the rows stay in the nearest cache
 _BLOCK: Final = 1024  # chunks that are merged together: merging is fast where many chunks wait
+_NO_KEY: Final = _ALL  # instead of the second word of a key: the chunk is not looked up
 _NO_ROW: Final = np.uint64(1 << 62)  # instead of a row: the ids are taken from the merges
 _TOO_LONG: Final = np.uint64(1 << 63)  # instead of a row: the chunk is merged by itself
 
@@ -256,6 +257,8 @@ def _look_ahead(data: Any, ends: Any, start: Any, longest: Any, rows: Any, step:
             firsts[k], seconds[k], mixed = key_of(data, start, length)
             begins[k] = begin_of(rows, mixed)
             prefetch(rows, begins[k])
+        else:
+            firsts[k], seconds[k], begins[k] = _U0, _NO_KEY, _U0
         start += length
     return start
 
@@ -267,7 +270,11 @@ def _find_all(data: Any, longest: Any, cache: Any, step: Any, places: Any, new_c
     starts, lengths, firsts, seconds, begins = step
     new_starts, new_lengths, new_places = new_chunks
     for k in range(len(places)):
-        place, known = _NO_ROW, False
+        place, known = begins[k], False
+        # Nine of ten chunks are found at once. They need no call, which would take as long as all the rest of them.
+        if rows[place] == firsts[k] and rows[place + _U1] == seconds[k]:
+            places[k] = place
+            continue
         if lengths[k] <= longest:
             place, known = find(rows, keys, data, starts[k], lengths[k], firsts[k], seconds[k], begins[k])
             if known:

@@ -126,6 +126,14 @@ def test_lengths_at_which_something_changes(words, length):
     check(Vocabulary.trained(merges), "gpt4", texts)
 
 
+@pytest.mark.parametrize("length", [LONGEST_CACHED + 1, 250])
+def test_a_long_chunk_does_not_get_the_ids_of_a_chunk_before_it(length):
+    """Chunks are looked up 64 at a time, and a long one has no key of its own that could take the place of an older one."""
+    vocabulary = Vocabulary.trained([(32, 97), (256, 98)])
+    for before in range(62, 67):
+        check(vocabulary, "gpt2", [" ab" * before + " " + "x" * length + " ab" * 70])
+
+
 def test_slabs_and_documents_across_them(words, monkeypatch):
     merges, text = words
     monkeypatch.setattr(encode_compiled, "_SLAB", 1000)

@@ -118,13 +118,36 @@ def of_workers(setting: Setting) -> Iterator[Measured]:
 
 
 def of_start(setting: Setting) -> Iterator[Measured]:
-    """A run of ten published vocabularies on a little text, ``--help`` and ``list``."""
+    """A run of ten published vocabularies on a little text until it measures, and as a whole; ``--help`` and ``list``."""
     tokenizers = {name: f"{{backend: splintr, vocabulary: {name}}}" for name in PUBLISHED}
     wall, _ = setting.run(20_000, tokenizers)
-    yield Measured(f"{wall:.2f} s", wall < 2)
+    config = write_run(Path(tempfile.mkdtemp(dir=setting.folder)), 20_000, tokenizers)
+    began = min(seconds_until_measuring(config, setting.folder / "store") for _ in range(setting.rounds))
+    yield Measured(f"{began:.2f} s (the whole run: {wall:.2f} s)", began < 2)
     for arguments, goal in ((["--help"], 0.1), (["list"], 0.3)):
         seconds = min(command_seconds([sys.executable, "-m", "tokbench", *arguments]) for _ in range(5))
         yield Measured(f"{seconds:.2f} s", seconds < goal)
+
+
+def seconds_until_measuring(config: Path, store: Path) -> float:
+    """Return the wall time from the start of a run until its tokenizers are loaded and the first text is encoded."""
+    forget_states(store)
+    command = [
+        sys.executable,
+        "-m",
+        "tokbench",
+        "run",
+        str(config),
+        "-o",
+        str(config.with_suffix(".out")),
+        "--log",
+        "json",
+    ]
+    start = time.perf_counter()
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment()) as process:
+        assert process.stderr
+        found = [time.perf_counter() - start for line in process.stderr if b'"step": "measuring' in line]
+    return found[0]
 
 
 def command_seconds(command: list[str]) -> float:
@@ -232,7 +255,7 @@ class Goal(NamedTuple):
 
 ROWS: Final[dict[str, tuple[Callable[[Setting], Iterator[Measured]], list[Goal]]]] = {
     "start": (of_start, [
-        Goal("first measurement after start, ten published vocabularies", "< 2 s"),
+        Goal("from the start until text is measured, ten published vocabularies", "< 2 s"),
         Goal("`tokbench --help`", "< 0.1 s"),
         Goal("`tokbench list`", "< 0.3 s"),
     ]),

@@ -196,13 +196,9 @@ class Shard:
         return "".join(self.texts).encode()
 
     @cached_property
-    def _white(self) -> NDArray[np.bool_]:
-        return white_bytes(self.data)
-
-    @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], the number of code points of each document that have the Unicode property White_Space."""
-        white = self._white
+        white = white_bytes(self.data)
         if not self.data.isascii():
             white = white & ((np.frombuffer(self.data, dtype=np.uint8) & _LEAD) != _FOLLOWS)
         places = pairwise(self.byte_offsets.tolist())
@@ -212,7 +208,7 @@ class Shard:
     def ink_before(self) -> NDArray[np.int64]:
         """int64[bytes + 1], the number of bytes before each position that are not white space, all documents joined."""
         before = np.zeros(len(self.data) + 1, dtype=np.int64)
-        np.cumsum(~self._white, out=before[1:])
+        np.cumsum(~white_bytes(self.data), out=before[1:])
         return before
 
     @cached_property

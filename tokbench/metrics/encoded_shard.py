@@ -162,12 +162,13 @@ class EncodedShard:
         wrong = next((type(back).__name__ for back in decoded if not isinstance(back, str)), "")
         if wrong:
             raise ContractError(f"decode must return text, but returned {wrong}")
-        return decoded
+        # A document that comes back unchanged is kept once: a second copy takes up to four bytes for each character.
+        return [text if back == text else back for back, text in zip(decoded, self.shard.texts, strict=True)]
 
     @cached_property
     def exact(self) -> NDArray[np.bool_]:
         """bool[d], ``True`` for documents that come back unchanged."""
-        same = (back == text for back, text in zip(self.decoded, self.shard.texts, strict=True))
+        same = (back is text for back, text in zip(self.decoded, self.shard.texts, strict=True))
         return np.fromiter(same, dtype=np.bool_, count=len(self.shard))
 
     @cached_property

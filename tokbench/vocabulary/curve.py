@@ -94,7 +94,7 @@ class Curve:
         """
         order, fired = self.order, self.fired
         # Every use of an id by a merge takes its count down: the uses in order of id, then of rank.
-        by_use = np.lexsort((order.rank_of_part, order.parts))
+        by_use = order.by_use
         used, taken = order.parts[by_use], fired[order.rank_of_part[by_use]]
         running = np.cumsum(taken)
         first = np.diff(used, prepend=-1) != 0

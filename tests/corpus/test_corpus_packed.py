@@ -101,5 +101,7 @@ def test_translations_that_are_not_aligned(write_config, tmp_path, other, says):
 
 def test_a_group_that_is_in_no_corpus(write_config, tmp_path):
     (tmp_path / "fi.txt").write_text("a\n", encoding="utf-8")
-    lines = problems(write_config(corpora="  c: {source: text, path: fi.txt}", metrics="[{strr: {units: {fii: grapheme}}}]"))
+    lines = problems(
+        write_config(corpora="  c: {source: text, path: fi.txt}", metrics="[{strr: {units: {fii: grapheme}}}]")
+    )
     assert lines == ["run.yaml:7:32: no corpus has a group 'fii'; did you mean 'fi'?"]

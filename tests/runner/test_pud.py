@@ -30,9 +30,12 @@ def published(data):
 def results(data):
     if not os.environ.get("TIKTOKEN_CACHE_DIR"):
         pytest.skip("TIKTOKEN_CACHE_DIR names no folder with tiktoken's files")
-    # Speed is timed on little text: no test here looks at it.
-    metrics = "[compression, fertility, continued_words, roundtrip, vocabulary, {speed: {rounds: 3, max_bytes: 20000}}]"
-    return tokbench.run(ROOT / "configs" / "pud.yaml", workers=0, settings=[f"metrics={metrics}"])
+    # No test here looks at speed, nor at the tokenizers that are trained, beyond that they do not fail.
+    settings = [
+        "metrics=[compression, fertility, continued_words, roundtrip, vocabulary]",
+        "tokenizers.regex.train.vocab_size=[1024]",
+    ]
+    return tokbench.run(ROOT / "configs" / "pud.yaml", workers=0, settings=settings)
 
 
 def by_group(results, tokenizer, metric):

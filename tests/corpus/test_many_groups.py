@@ -104,4 +104,4 @@ report: {formats: [csv]}
             [sys.executable, "-c", code, *run], check=True, capture_output=True, text=True, env=dict(os.environ)
         )
         peaks.append(int(done.stdout) * 1024)
-    assert (peaks[1] - peaks[0]) / 35_000_000 < 16
+    assert (peaks[1] - peaks[0]) / 35_000_000 < 12

@@ -229,13 +229,14 @@ class EncodedShard:
 
     def _ends_by_bytes(self) -> TokenEnds:
         ids, offsets = self.arrays
+        exact = self.exact  # first, because decoding takes the most memory
         prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""
         running = self.loaded.bytes_before(ids)
         starts = running[offsets[:-1]]
         surplus = running[offsets[1:]] - starts - self.shard.n_bytes
         # The dummy prefix is inside the first token; an empty document has neither.
         expected = np.where(self.tokens > 0, len(prefix), 0)
-        aligned = self.exact & (surplus == expected)
+        aligned = exact & (surplus == expected)
         if aligned.all() and not prefix:
             return TokenEnds(running[1:], aligned)
         shift = np.repeat(self.shard.byte_offsets[:-1] - starts - expected, self.tokens)

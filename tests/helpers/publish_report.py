@@ -60,6 +60,11 @@ def facts(results):
     }
 
 
+def rounded(text):
+    """Return a table whose numbers have four decimals at most: those of correlations come from 2,000 draws."""
+    return re.sub(r"(?<=,)-?\d+\.\d{5,}(e-\d+)?(?=,)", lambda number: str(round(float(number[0]), 4)), text)
+
+
 def publish(study, run):
     results = Results.read(run / "results.json")
     if results.config.quick or results.config.limit or results.config.only or results.partial:
@@ -78,7 +83,8 @@ def publish(study, run):
     }
     for name in ("report.md", "curve.csv", "validity.csv", "sizes.csv"):
         if (run / name).exists():
-            files[name.replace("report", "tables")] = (run / name).read_text(encoding="utf-8")
+            text = (run / name).read_text(encoding="utf-8")
+            files[name.replace("report", "tables")] = rounded(text) if name == "validity.csv" else text
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
 

@@ -39,10 +39,13 @@ KEPT = {
     "validity": VALIDITY,
     "validity_code": VALIDITY,
     "validity_languages": VALIDITY,
-    "validity_narrow": VALIDITY,
+    "validity_narrow": (VALIDITY[0], r"bits-per-byte-text-3|validity-text-transformer(-\d)?"),
     "size_measured": (rf"{COUNTS}", r"measured-sizes-.*"),
 }
 """By study, patterns of the ids of metrics and of the names of pictures that are kept."""
+
+FAMILIES = {"validity_narrow": "transformer"}
+"""By study, the family of models whose correlations are kept: the n-grams of a narrower body are those of ``validity``."""
 
 
 def facts(results):
@@ -60,8 +63,10 @@ def facts(results):
     }
 
 
-def rounded(text):
-    """Return a table whose numbers have four decimals at most: those of correlations come from 2,000 draws."""
+def correlations(text, study):
+    """Return a table in which numbers have four decimals at most, because they come from 2,000 draws."""
+    head, *lines = text.splitlines(keepends=True)
+    text = "".join([head, *(line for line in lines if line.split(",")[1] == FAMILIES.get(study, line.split(",")[1]))])
     return re.sub(r"(?<=,)-?\d+\.\d{5,}(e-\d+)?(?=,)", lambda number: str(round(float(number[0]), 4)), text)
 
 
@@ -84,7 +89,7 @@ def publish(study, run):
     for name in ("report.md", "curve.csv", "validity.csv", "sizes.csv"):
         if (run / name).exists():
             text = (run / name).read_text(encoding="utf-8")
-            files[name.replace("report", "tables")] = rounded(text) if name == "validity.csv" else text
+            files[name.replace("report", "tables")] = correlations(text, study) if name == "validity.csv" else text
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
 

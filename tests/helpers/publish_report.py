@@ -39,10 +39,13 @@ KEPT = {
     "validity": VALIDITY,
     "validity_code": VALIDITY,
     "validity_languages": VALIDITY,
-    "validity_narrow": VALIDITY,
+    "validity_narrow": (VALIDITY[0], r"bits-per-byte-text-3|validity-text-transformer(-\d)?"),
     "size_measured": (rf"{COUNTS}", r"measured-sizes-.*"),
 }
 """By study, patterns of the ids of metrics and of the names of pictures that are kept."""
+
+FAMILIES = {"validity_narrow": "transformer"}
+"""By study, the family of models whose correlations are kept: the n-grams of a narrower body are those of ``validity``."""
 
 
 def facts(results):
@@ -58,6 +61,13 @@ def facts(results):
             for name, corpus in results.corpora.items()
         },
     }
+
+
+def correlations(text, study):
+    """Return a table in which numbers have four decimals at most, because they come from 2,000 draws."""
+    head, *lines = text.splitlines(keepends=True)
+    text = "".join([head, *(line for line in lines if line.split(",")[1] == FAMILIES.get(study, line.split(",")[1]))])
+    return re.sub(r"(?<=,)-?\d+\.\d{5,}(e-\d+)?(?=,)", lambda number: str(round(float(number[0]), 4)), text)
 
 
 def publish(study, run):
@@ -78,7 +88,8 @@ def publish(study, run):
     }
     for name in ("report.md", "curve.csv", "validity.csv", "sizes.csv"):
         if (run / name).exists():
-            files[name.replace("report", "tables")] = (run / name).read_text(encoding="utf-8")
+            text = (run / name).read_text(encoding="utf-8")
+            files[name.replace("report", "tables")] = correlations(text, study) if name == "validity.csv" else text
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
 

@@ -24,6 +24,7 @@ from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.probes import ProbeAnswerInfo, ProbeInfo, ProbeText
 from tokbench.results.segmentation import Segmentation, SegmentedText, WorstDocument
+from tokbench.results.validity import RankCorrelation, Validity, ValidityClass
 
 SCRIPT = "<script>alert('x')</script>"
 BIDI = "\u202eevil\u2066"
@@ -361,6 +362,28 @@ def few(results: Results, corpora: tuple[str, ...] = ("code",), metrics: tuple[s
         if cell.tokenizer in names and cell.corpus in corpora and (not metrics or cell.metric in metrics)
     ]
     return results
+
+
+def correlated(results: Results) -> Validity:
+    """A study of validity in which a correlation has every strength: metrics with intervals, and one that chance explains."""
+    model, *metrics = list(METRICS)[:10]
+    found = [
+        RankCorrelation(
+            metric=metric, model=model, tokenizers=9, rho=k / 9 + 0.05, ci_low=k / 9 - 0.05, ci_high=k / 9 + 0.1
+        )
+        for k, metric in enumerate(metrics)
+    ]
+    every = ValidityClass(name="all", tokenizers=list(results.tokenizers), correlations=found)
+    return Validity(
+        corpus="code",
+        family="acme",
+        models=[model],
+        deciding=[model],
+        metrics=metrics,
+        draws=2,
+        trained=True,
+        classes=[every],
+    )
 
 
 def everything_failed() -> Results:

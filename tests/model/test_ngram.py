@@ -1,7 +1,10 @@
-"""The n-gram model against dictionaries that follow the formulas to the letter, and against sums that must be one."""
+"""The n-gram model against dictionaries that follow the formulas to the letter, against sums that must be one, and KenLM."""
 
 from __future__ import annotations
 
+import random
+import shutil
+import subprocess
 from collections import Counter
 from fractions import Fraction
 from math import log2, log10
@@ -188,19 +191,90 @@ def arpa(oracle):
     return "\n".join([*lines, "", "\\end\\", ""])
 
 
+def kenlm_bits(path, documents):
+    """Return the bits that KenLM's queries of a model find in each document."""
+    kenlm = pytest.importorskip("kenlm")
+    model = kenlm.Model(str(path))
+    return [
+        sum(-found[0] / log10(2) for found in model.full_scores(" ".join(map(word, document)), bos=True, eos=True))
+        for document in documents
+    ]
+
+
+def per_symbol(ours, theirs, documents):
+    """Return the absolute difference of all documents, bits a symbol."""
+    return np.abs(ours - theirs).sum() / sum(len(document) + 1 for document in documents)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
 def test_kenlm_finds_the_same_bits_in_the_model(tmp_path, order):
     """KenLM's queries of the model, which holds 32-bit numbers: 1e-6 bits a symbol."""
-    kenlm = pytest.importorskip("kenlm")
     training, scored, n_ids = text(1, 60, 12), text(2, 20, 12), 12
     (tmp_path / "model.arpa").write_text(arpa(Dictionaries(training, order, n_ids)), encoding="utf-8")
-    model = kenlm.Model(str(tmp_path / "model.arpa"))
     ours = bits_by_order(encoded(training), encoded(scored), n_ids, order)[order - 1]
-    theirs = [
-        sum(-found[0] / log10(2) for found in model.full_scores(" ".join(map(word, document)), bos=True, eos=True))
-        for document in scored
-    ]
-    symbols = sum(len(document) + 1 for document in scored)
-    assert abs(ours - theirs).sum() / symbols < 1e-6
-    assert ours.sum() / symbols > 0.5
+    assert per_symbol(ours, kenlm_bits(tmp_path / "model.arpa", scored), scored) < 1e-6
+    assert per_symbol(ours, 0, scored) > 0.5
+
+
+LMPLZ = {
+    2: [60.167086, 156.717437, 34.810446, 52.721103],
+    3: [58.854447, 157.314448, 34.306182, 52.648907],
+    4: [61.306194, 163.494648, 35.036999, 50.640682],
+    5: [64.893993, 167.437431, 34.1705, 50.039984],
+    6: [65.777561, 173.691467, 34.387548, 51.030003],
+}
+"""By order, the bits of four documents under the model that KenLM 0.3.0 estimates itself; each has 32-bit numbers.
+
+Of the text of ``repeated`` as words, a document in each line: ``lmplz -o ORDER -S 64M --arpa model.arpa < text``. Nothing is
+pruned, and without ``--discount_fallback`` lmplz stops if it cannot estimate a discount.
+"""
+
+
+def repeated():
+    """Return 380 documents, four more, and the number of ids, of which one is in none of the 380.
+
+    Numbers are frequent as in Zipf's law, and half of a document repeats what stood before, so that discounts can be
+    estimated at all orders. Nothing but ``random()`` is drawn, which is the same in every version of Python.
+    """
+    draw = random.Random(1).random
+    stream, documents, at = [], [], 0
+    for _ in range(384):
+        start = len(stream)
+        for _ in range(int(60 * draw())):
+            if stream and draw() < 0.5:
+                at = at + 1 if draw() < 0.8 and at + 1 < len(stream) else int(draw() * len(stream))
+                stream.append(stream[at])
+            else:
+                stream.append(min(int(1 / (1 - draw())), 500))
+        documents.append(stream[start:])
+    known = sorted({token for document in documents[:380] for token in document})
+    ids = {token: k for k, token in enumerate(known)}
+    renamed = [[ids.get(token, len(ids)) for token in document] for document in documents]
+    return renamed[:380], renamed[380:], len(ids) + 1
+
+
+def test_the_bits_are_those_that_lmplz_estimated():
+    """The id that no training document has stands for <unk>, so KenLM's uniform share, 1 / |words|, is 1 / (V + 1)."""
+    training, scored, n_ids = repeated()
+    assert any(n_ids - 1 in document for document in scored)
+    found = bits_by_order(encoded(training), encoded(scored), n_ids)
+    for order, bits in LMPLZ.items():
+        assert per_symbol(found[order - 1], bits, scored) < 1e-6
+
+
+@pytest.mark.slow
+def test_lmplz_estimates_the_same_model(tmp_path):
+    lmplz = shutil.which("lmplz")
+    if lmplz is None:
+        pytest.skip("lmplz, KenLM's program that estimates models, is not on PATH")
+    training, scored, n_ids = repeated()
+    lines = "".join(" ".join(map(word, document)) + "\n" for document in training)
+    found = bits_by_order(encoded(training), encoded(scored), n_ids)
+    for order in range(2, 7):
+        path = tmp_path / f"{order}.arpa"
+        command = [lmplz, "-o", str(order), "-S", "64M", "-T", str(tmp_path), "--arpa", str(path)]
+        subprocess.run(command, input=lines, text=True, check=True, capture_output=True)
+        bits = kenlm_bits(path, scored)
+        assert per_symbol(found[order - 1], bits, scored) < 1e-6
+        assert LMPLZ[order] == pytest.approx(bits, abs=1e-6), "the figures of KenLM 0.3.0"

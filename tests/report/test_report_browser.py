@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report_data import METRICS, build, few
+from report_data import METRICS, build, correlated, few
 
 from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
@@ -388,6 +388,7 @@ def small(browser, tmp_path_factory):
     results = few(build(hostile=False), ("code", "pud"))
     shown = {WHOLE, "en", "th", "python", "rust"}
     results.cells = [cell for cell in results.cells if cell.group in shown]
+    results.validity = [correlated(results)]
     path.write_text(html.render(results), encoding="utf-8", errors="backslashreplace")
     return path.as_uri()
 

@@ -6,11 +6,13 @@ import re
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
 import pytest
 
 from tokbench.config.suites import shipped_suites
+from tokbench.model.rank_correlation import rank_correlations, rho_interval
 from tokbench.report.formats.csv import CURVE_COLUMNS
-from tokbench.results.cells import COLUMNS
+from tokbench.results.cells import COLUMNS, WHOLE
 from tokbench.results.model import SCHEMA
 
 SHELF = Path(__file__).parents[2] / "reports"
@@ -53,6 +55,25 @@ def test_a_study_is_of_a_configuration_that_ships(study):
         assert all(len(corpus["sha256"]) == 64 for corpus in facts["corpora"].values())
 
 
+def of_both_bodies(*studies):
+    """Return how alike two studies rank the same tokenizers by bits per byte, with the interval over tokenizers."""
+    bits = [{}, {}]
+    for found, study in zip(bits, studies, strict=True):
+        for row in rows(study / "table.csv"):
+            if row["metric"].startswith("transformer_") and row["group"] == WHOLE:
+                found.setdefault(row["metric"], {})[row["tokenizer"]] = float(row["value"])
+    figures = {}
+    for metric, one in bits[0].items():
+        other = bits[1][metric]
+        assert set(one) == set(other)
+        pair = [np.array([[each[name] for name in one]]) for each in (one, other)]
+        rho = rank_correlations(*pair, np.ones(len(one))).rho.item()
+        found = rho_interval(np.array([rho]), len(one))
+        for end, value in (("rho", found.value), ("ci_low", found.low), ("ci_high", found.high)):
+            figures["all", "text", "transformer", f"{metric} of both bodies, {end}"] = value
+    return figures
+
+
 @pytest.mark.parametrize("study", STUDIES)
 def test_figures_stand_in_the_tables(study):
     table = rows(SHELF / study / "table.csv")
@@ -69,6 +90,8 @@ def test_figures_stand_in_the_tables(study):
             metric = f"{row['metric']} with {row['model']}"
             for end in ("rho", "ci_low", "ci_high"):
                 known[row["class"], row["corpus"], row["family"], f"{metric}, {end}"] = row[end] or "nan"
+    if study == "validity_narrow":
+        known |= of_both_bodies(SHELF / study, SHELF / "validity")
     if (SHELF / study / "sizes.csv").exists():
         seeds = {}
         for row in rows(SHELF / study / "sizes.csv"):

@@ -55,7 +55,8 @@ class TextParts(NamedTuple):
     """The text of both parts.
 
     Attributes:
-        training, scored: the documents, in the order of their hashes.
+        training, scored: the documents, in the order of their hashes; those that train are cut into pieces where the
+            bounds say so.
         sizes: the summary.
     """
 
@@ -98,7 +99,7 @@ def text_parts(
             raise InputError(f"{what}; give it more documents, or {remedy}")
     pieces = [piece for each in train_on for piece in cut_pieces(each.text, texts.training_piece)]
     sizes = PartSizes(
-        _size(train_on, learned)._replace(documents=len(pieces)),
+        _size(train_on, learned),
         _size(score, predicted),
         np.array([each.mark for each in score], dtype=np.uint64),
         [each.origin for each in score],

@@ -112,7 +112,7 @@ class BitsSection:
             f"of {source} ({study.training_bytes / 1e6:.2f} MB) as each tokenizer cuts them, and predicts "
             f"{study.scored_documents:,} others ({study.scored_bytes / 1e6:.2f} MB). Left out as near-duplicates: "
             f"{study.training_duplicates:,} and {study.scored_duplicates:,} documents. One tokenizer is called better "
-            f"than another only if {_listed(self._deciding)} all say so, by {study.least:g} bits or more and beyond "
+            f"than another only if {listed(self._deciding)} all say so, by {study.least:g} bits or more and beyond "
             f"two standard errors (more, by Student's t, where an error rests on few numbers). The errors {errors}."
         )
 
@@ -310,6 +310,8 @@ def summary(study: BitsPerByte) -> str:
     ...     comparisons=[pair("a", "b", "better"), pair("d", "b", "better"), pair("a", "d", "depends")])
     >>> summary(study)
     'a and d are better than b. Of 3 comparisons, 2 name the better one, 0 find no difference, 1 depends on the order.'
+    >>> summary(replace(study, comparisons=[pair("a", "b", "unknown")])).rpartition(". ")[2]
+    '1 rests on too few or too uneven documents to say anything.'
 
     Of many, only those are named that no other beats:
 
@@ -327,24 +329,30 @@ def summary(study: BitsPerByte) -> str:
         if each.verdict == "better":
             better.setdefault(each.other, []).append(each.tokenizer)
     sentences = [
-        f"{_listed(names)} {'is' if len(names) == 1 else 'are'} better than {other}." for other, names in better.items()
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} better than {other}." for other, names in better.items()
     ]
     if len(sentences) > _MOST_SENTENCES:
         compared = dict.fromkeys(name for each in study.comparisons for name in (each.tokenizer, each.other))
         unbeaten = [name for name in study.blocks if name in compared and name not in better]
         others = "any of these" if len(unbeaten) > 1 else "this one"
-        sentences = [f"No tokenizer is found better than {others}: {_listed(unbeaten)}."] if unbeaten else []
+        sentences = [f"No tokenizer is found better than {others}: {listed(unbeaten)}."] if unbeaten else []
     sentences.append(
         f"Of {len(study.comparisons):,} comparisons, {counts['better']:,} name the better one, "
         f"{counts['level']:,} find no difference, {counts['depends']:,} "
         f"{depends(study) if counts['depends'] == 1 else depends(study).replace('depends', 'depend', 1)}."
     )
     if counts["unknown"]:
-        sentences.append(f"{counts['unknown']:,} rest on too few or too uneven documents to say anything.")
+        rest = "rests" if counts["unknown"] == 1 else "rest"
+        sentences.append(f"{counts['unknown']:,} {rest} on too few or too uneven documents to say anything.")
     return " ".join(sentences)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return one name or more as a sentence has them.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 

@@ -9,6 +9,7 @@ from typing import Final
 from tokbench.report.charts.heat import LEVELS
 from tokbench.report.charts.rank_scatter import RankPoint, rank_scatter
 from tokbench.report.charts.svg import Drawing
+from tokbench.report.sections.bits_per_byte import listed
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.results.validity import HypothesisOutcome, RankCorrelation, RankDifference, Validity, ValidityClass
@@ -17,6 +18,7 @@ CLAIMED: Final = "H"
 """The mark of a correlation that stands in a hypothesis."""
 
 _EXPLORATORY: Final = " (exploratory)"
+_AS: Final = "ranks tokenizers as"
 _MOST_CHARTS: Final = 12
 
 
@@ -125,7 +127,7 @@ def validity(tables: CellTables, study: Validity) -> ValiditySection:
     for bits in tables.results.bits_per_byte:
         if (bits.corpus, bits.family) == (study.corpus, study.family):
             names = dict(zip(bits.metrics, bits.models, strict=True))
-            whose = f"{bits.words.model} at " if bits.words else ""
+            whose = bits.words.model if bits.words else ""
     claimed = {(each.tokenizer_class, each.metric, each.model) for each in study.hypotheses}
     words = _Words(tables, names, whose)
     return ValiditySection(
@@ -146,7 +148,7 @@ class _Words:
     Attributes:
         tables: has the names of metrics.
         models: by metric of bits per byte, the name of its model.
-        whose: the words before that name in a sentence.
+        whose: the model whose bits are meant, where ``models`` names its budgets; empty where each is another model.
     """
 
     tables: CellTables
@@ -155,7 +157,19 @@ class _Words:
 
     def model(self, name: str) -> str:
         """Return a model in a sentence, such as "order 3", or "a small transformer at equal text"."""
-        return self.whose + self.models[name]
+        return f"{self.whose} at {self.models[name]}" if self.whose else self.models[name]
+
+    def each(self, found: Sequence[RankCorrelation], *, do: bool) -> str:
+        """Return the models of some correlations in a sentence, each with its interval.
+
+        Args:
+            found: the correlations of one metric.
+            do: ``True`` for "order 3 does", where the sentence compares what it does.
+        """
+        numbers = listed([f"{self.models[each.model]} ({_with_interval(each)})" for each in found])
+        if self.whose:
+            return f"{self.whose}{' does' * do} at {numbers}"
+        return numbers + (" does" if len(found) == 1 else " do") * do
 
     def metric(self, name: str) -> str:
         return self.models.get(name) or self.tables.label(name)
@@ -255,14 +269,20 @@ def _said(found: Sequence[RankCorrelation], words: _Words) -> str:
     >>> from tokbench.results.model import Results
     >>> _said([c], _Words(CellTables(Results(name="r")), {"b": "order 3"}))
     'shows no relation beyond chance with order 3 (.10 [-.50, .60])'
+    >>> from dataclasses import replace
+    >>> some = [replace(c, model=model, ci_low=0.05) for model in "bc"]
+    >>> _said(some, _Words(CellTables(Results(name="r")), {"b": "order 3", "c": "order 4"}))
+    'ranks tokenizers as order 3 (.10 [.05, .60]) and order 4 (.10 [.05, .60]) do'
+    >>> _said(some, _Words(CellTables(Results(name="r")), {"b": "equal text", "c": "equal computing"}, "a transformer"))
+    'ranks tokenizers as a transformer does at equal text (.10 [.05, .60]) and equal computing (.10 [.05, .60])'
     """
-    kinds: dict[str, list[str]] = {}
+    kinds: dict[str, list[RankCorrelation]] = {}
     for each in found:
         kind = "shows no relation beyond chance with"
         if _apart(each):
-            kind = "ranks tokenizers as" if (each.rho or 0.0) > 0 else "ranks tokenizers contrary to"
-        kinds.setdefault(kind, []).append(f"{words.model(each.model)} ({_with_interval(each)})")
-    return "; it ".join(f"{kind} {', '.join(some)}" for kind, some in kinds.items())
+            kind = _AS if (each.rho or 0.0) > 0 else "ranks tokenizers contrary to"
+        kinds.setdefault(kind, []).append(each)
+    return "; it ".join(f"{kind} {words.each(some, do=kind == _AS)}" for kind, some in kinds.items())
 
 
 def _compared(study: Validity, each: ValidityClass, over: str, words: _Words) -> Iterable[str]:

@@ -75,6 +75,20 @@ def test_a_training_from_the_store_says_nothing_of_the_speed_of_others(clock):
         assert progress.time_left() == (20, ())
 
 
+def test_the_first_documents_say_nothing_of_the_speed_of_all(clock):
+    """A loop is compiled for the first of them. After half a minute the time is told all the same."""
+    progress = RunProgress()
+    progress.expect({}, {"c": 1_000_000}, {})
+    with progress.phase("measuring"):
+        clock(5)
+        progress.measured("c", documents=1, n_bytes=100, total=10_000)
+        assert progress.time_left() == (None, ("measuring",))
+        clock(25)
+        assert progress.time_left() == (pytest.approx(999_900 * 30 / 100), ())
+        progress.measured("c", documents=99, n_bytes=9_900)
+        assert progress.time_left() == (pytest.approx(990_000 * 30 / 10_000), ())
+
+
 def test_a_line_says_how_far_a_corpus_is(clock):
     progress = RunProgress()
     progress.expect({}, {"c": 9_000_000}, {})

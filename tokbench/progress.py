@@ -24,6 +24,10 @@ _ESTIMATED: Final[tuple[Phase, ...]] = ("training", "measuring", "models", "timi
 _STEPS: Final[Mapping[Phase, str]] = {"training": "training ", "models": "models on ", "timing": "timing on "}
 """The beginnings of the names of steps; what follows is the tokenizer or the corpus."""
 
+_LEAST_SHARE: Final = 0.005
+_LEAST_SECONDS: Final = 30
+"""The speed of a phase is told from such a share or time on. Before, starting and compiling take most of its time."""
+
 _now = time.monotonic
 
 
@@ -281,7 +285,8 @@ class RunProgress:
         seconds = self.seconds.get(phase, 0.0)
         if self.phases and self.phases[-1] == phase and self._began is not None:
             seconds += _now() - self._began
-        if done and seconds:
+        share = done / max(sum(self._expected[phase].values()), 1)
+        if done and seconds and (share >= _LEAST_SHARE or seconds >= _LEAST_SECONDS):
             return done / seconds
         if phase == "timing":
             measured = self._speed("measuring", self._bytes_done("measuring"))

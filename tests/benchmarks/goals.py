@@ -23,7 +23,7 @@ import corpora
 import encoders
 import trainers
 from test_sizes import MB, cost, write_jsonl
-from test_whole_run import environment, forget_states, whole_run, write_run
+from test_whole_run import environment, forget_states, run_command, whole_run, write_run
 
 OURS: Final = "{{backend: tokbench_bpe, encoding: {}}}"
 TIKTOKEN: Final = "{backend: tiktoken, encoding: cl100k_base}"
@@ -130,19 +130,9 @@ def of_start(setting: Setting) -> Iterator[Measured]:
 
 
 def seconds_until_measuring(config: Path, store: Path) -> float:
-    """Return the wall time from the start of a run until its tokenizers are loaded and the first text is encoded."""
+    """Return the wall time from the start of a run until its tokenizers are loaded and it begins to measure."""
     forget_states(store)
-    command = [
-        sys.executable,
-        "-m",
-        "tokbench",
-        "run",
-        str(config),
-        "-o",
-        str(config.with_suffix(".out")),
-        "--log",
-        "json",
-    ]
+    command = run_command(config, "--log", "json")
     start = time.perf_counter()
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment()) as process:
         assert process.stderr
@@ -255,7 +245,7 @@ class Goal(NamedTuple):
 
 ROWS: Final[dict[str, tuple[Callable[[Setting], Iterator[Measured]], list[Goal]]]] = {
     "start": (of_start, [
-        Goal("from the start until text is measured, ten published vocabularies", "< 2 s"),
+        Goal("from the start until measuring begins, ten published vocabularies", "< 2 s"),
         Goal("`tokbench --help`", "< 0.1 s"),
         Goal("`tokbench list`", "< 0.3 s"),
     ]),

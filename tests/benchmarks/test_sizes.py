@@ -10,7 +10,6 @@ import json
 import os
 import resource
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from itertools import count, cycle
@@ -19,6 +18,7 @@ from typing import NamedTuple
 
 import corpora
 import pytest
+from test_whole_run import run_command
 
 FAMILIES = "[compression, fertility, continued_words, roundtrip, vocabulary, utf8]"
 OURS = "{backend: tokbench_bpe, encoding: cl100k_base}"
@@ -115,7 +115,7 @@ def below(pid: int) -> list[int]:
 def cost(config: Path) -> Cost:
     """Run a configuration with one worker, without a store, and look at the memory of its processes meanwhile."""
     out = config.with_suffix(".out")
-    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(out), "--no-store", "--log", "none"]
+    command = run_command(config, "--no-store", "--log", "none")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     parent = worker = 0.0
     with config.with_suffix(".log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as running:

@@ -82,13 +82,17 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
+def run_command(config: Path, *options: str) -> list[str]:
+    """Return the command that runs a configuration; its results are beside it, in a folder that ends in ``.out``."""
+    return [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(config.with_suffix(".out")), *options]
+
+
 def whole_run(config: Path, workers: int = 1) -> tuple[float, float]:
     """Return wall-clock seconds and seconds of processor time of ``tokbench run``, on one core for each worker."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
     cores = sorted(os.sched_getaffinity(0))[:workers]
-    command = [sys.executable, "-m", "tokbench", "run", str(config), "-o", str(config.with_suffix(".out"))]
     subprocess.run(
-        [*command, "--workers", str(workers)],
+        run_command(config, "--workers", str(workers)),
         check=True,
         capture_output=True,
         env=environment(),

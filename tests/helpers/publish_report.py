@@ -66,7 +66,8 @@ def facts(results):
 def correlations(text, study):
     """Return a table in which numbers have four decimals at most, because they come from 2,000 draws."""
     head, *lines = text.splitlines(keepends=True)
-    text = "".join([head, *(line for line in lines if line.split(",")[1] == FAMILIES.get(study, line.split(",")[1]))])
+    family = FAMILIES.get(study)
+    text = "".join([head, *(line for line in lines if family is None or line.split(",")[1] == family)])
     return re.sub(r"(?<=,)-?\d+\.\d{5,}(e-\d+)?(?=,)", lambda number: str(round(float(number[0]), 4)), text)
 
 

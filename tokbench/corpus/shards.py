@@ -198,7 +198,7 @@ class Shard:
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], the number of code points of each document that have the Unicode property White_Space."""
-        white = white_bytes(self.data)
+        white = white_bytes(self.data)  # not kept: it takes a byte for each byte of the text
         if not self.data.isascii():
             white = white & ((np.frombuffer(self.data, dtype=np.uint8) & _LEAD) != _FOLLOWS)
         places = pairwise(self.byte_offsets.tolist())

@@ -13,10 +13,11 @@ Vocabularies that start from characters, and those that list their merges, are r
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +26,7 @@ from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
-from tokbench_plugins.bpe.recovery.stored import recovered_from_ranks_once, recovered_once
+from tokbench_plugins.bpe.recovery.stored import merges_of_engines_once, recovered_from_ranks_once, recovered_once
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
@@ -115,18 +116,35 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
     """
     if (highest := max(ranks.values(), default=0)) > _HIGHEST:
         raise ValueError(f"id {highest} is above {_HIGHEST}, the highest that is supported")
-    merges, whole_chunks = recover(ranks)
-    tokens = [b""] * (highest + 1)
+    _check(ranks)
+    listed = [b""] * (highest + 1)
     for token, token_id in ranks.items():
-        tokens[token_id] = token
-    byte_ids = tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
-    made_by_ranks = _with_halves_that_come_later(merges, whole_chunks, tokens, ranks)
-    return Vocabulary(tuple(tokens), byte_ids, tuple(made_by_ranks), frozenset(chunk.made for chunk in whole_chunks))
+        listed[token_id] = token
+    tokens, byte_ids = tuple(listed), tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
+    make = partial(_checked_merges, ranks, tokens, byte_ids)
+    merges, whole_chunks = make() if _is_small(ranks) else merges_of_engines_once(ranks, make)
+    return Vocabulary.checked_before(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
+
+
+def _is_small(ranks: Mapping[bytes, int]) -> bool:
+    return sum(map(len, ranks)) < _WORTH_COMPILED
+
+
+def _ids(whole_chunks: Iterable[WholeChunk]) -> frozenset[int]:
+    return frozenset(chunk.made for chunk in whole_chunks)
+
+
+def _checked_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...], byte_ids: tuple[int, ...]) -> Recovered:
+    """Return all merges that engines of ranks do, checked as those of a vocabulary."""
+    merges, whole_chunks = recover(ranks)
+    merges = _with_halves_that_come_later(merges, whole_chunks, tokens, ranks)
+    Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
+    return Recovered(merges, whole_chunks)
 
 
 def _with_halves_that_come_later(
-    merges: Sequence[Merge], whole_chunks: Sequence[WholeChunk], tokens: Sequence[bytes], ranks: Mapping[bytes, int]
-) -> Sequence[Merge]:
+    merges: list[Merge], whole_chunks: Sequence[WholeChunk], tokens: Sequence[bytes], ranks: Mapping[bytes, int]
+) -> list[Merge]:
     """Return merges with those that tokens need whose halves have higher ranks, each at the rank of its token.
 
     Engines of ranks join any two neighbours whose bytes are a token. So the bytes of a whole chunk may be joined after
@@ -142,16 +160,34 @@ def _with_halves_that_come_later(
         pairs = ((ranks.get(token[:end]), ranks.get(token[end:])) for end in ends)
         return [(left, right, token_id) for left, right in pairs if left is not None and right is not None]
 
-    late = [re.escape(tokens[chunk.made]) for chunk in whole_chunks if cuts(chunk.made)]
+    late = [tokens[chunk.made] for chunk in whole_chunks if cuts(chunk.made)]
     if not late:
         return merges
-    has_late = re.compile(b"|".join(late)).search
+    with_late = _with_one_of(late, tokens)
     known = {made: (left, right, made) for left, right, made in merges}
     return [
         merge
-        for token_id in sorted({*known, *(chunk.made for chunk in whole_chunks)})
-        for merge in (cuts(token_id) if has_late(tokens[token_id]) else [known[token_id]] if token_id in known else [])
+        for token_id in sorted({*known, *_ids(whole_chunks)})
+        for merge in (cuts(token_id) if token_id in with_late else [known[token_id]] if token_id in known else [])
     ]
+
+
+def _with_one_of(parts: Iterable[bytes], tokens: Sequence[bytes]) -> set[int]:
+    """Return the ids of the tokens that have one of the parts in them.
+
+    >>> sorted(_with_one_of([b"ab", b"c"], [b"a", b"bc", b"xab"]))
+    [1, 2]
+    """
+    joined, ends = b"".join(tokens), list(accumulate(map(len, tokens)))
+    found = set()
+    for part in parts:
+        place = joined.find(part)
+        while place >= 0:
+            token_id = bisect_right(ends, place)
+            if place + len(part) <= ends[token_id]:
+                found.add(token_id)
+            place = joined.find(part, place + 1)
+    return found
 
 
 def recover(ranks: Mapping[bytes, int]) -> Recovered:
@@ -173,7 +209,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
     ([(97, 98, 256), (256, 99, 257)], 258, (120, 121, 122))
     """
     _check(ranks)
-    if sum(map(len, ranks)) < _WORTH_COMPILED:
+    if _is_small(ranks):
         return recover_from(candidates_of_ranks(ranks))
     return recovered_from_ranks_once(ranks, lambda: _recovered(candidates_of_ranks(ranks), late=False))
 

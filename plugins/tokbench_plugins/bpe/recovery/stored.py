@@ -57,6 +57,19 @@ def recovered_from_ranks_once(ranks: Mapping[bytes, int], make: Callable[[], Rec
     return _once(lambda: {"ranks": _digest_of_ranks(ranks), "version": _VERSION}, make)
 
 
+def merges_of_engines_once(ranks: Mapping[bytes, int], make: Callable[[], Recovered]) -> Recovered:
+    """Return all merges that engines of ranks do, found before, or find and keep them; see :func:`recovered_once`.
+
+    Args:
+        ranks: the id of each token, by its bytes.
+        make: finds and checks the merges.
+
+    Raises:
+        ValueError: ``make`` raises it; nothing is kept then.
+    """
+    return _once(lambda: {"engines": _digest_of_ranks(ranks), "version": _VERSION}, make)
+
+
 def _once(key_of: Callable[[], Mapping[str, object]], make: Callable[[], Recovered]) -> Recovered:
     store = open_store()
     if store is None:

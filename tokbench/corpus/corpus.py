@@ -19,8 +19,8 @@ from tokbench.corpus.shards import Shard, shards
 from tokbench.errors import InputError, Problem
 from tokbench.failures import Failure, attempt
 
-_HASHED_CHARS: Final = 1 << 14
-"""Characters of documents that are joined, and a document counts one more."""
+_HASHED_BYTES: Final = 1 << 14
+"""Bytes of documents that are joined, and a document counts one more."""
 
 _DOCUMENT_BYTES: Final = 256
 _GOLD_WORD_BYTES: Final = 160
@@ -59,28 +59,28 @@ class DocumentHash:
     Documents are joined before they are hashed, because a call for each would cost more than the hash.
 
     >>> one = DocumentHash()
-    >>> one.add(Document("né", "fr", "7", "c:7"))
+    >>> document = Document("né", "fr", "7", "c:7")
+    >>> one.add(document, document.text.encode())
     >>> one.hexdigest() == hashlib.sha256("fr\0007\0né\0".encode()).hexdigest()
     True
     """
 
     def __init__(self) -> None:
         self._digest = hashlib.sha256()
-        self._waiting: list[Document] = []
-        self._chars = 0
+        self._waiting: list[bytes] = []
+        self._bytes = 0
 
-    def add(self, document: Document) -> None:
-        """Add the next document."""
-        self._waiting.append(document)
-        self._chars += len(document[0]) + 1
-        if self._chars >= _HASHED_CHARS:
+    def add(self, document: Document, data: bytes) -> None:
+        """Add the next document, whose text in UTF-8 is ``data``."""
+        self._waiting += (f"{document[1]}\0{document[2]}\0".encode(), data, b"\0")
+        self._bytes += len(data) + 1
+        if self._bytes >= _HASHED_BYTES:
             self._flush()
 
     def _flush(self) -> None:
-        joined = "".join([f"{group}\0{key}\0{text}\0" for text, group, key, *_ in self._waiting])
-        self._digest.update(joined.encode())
+        self._digest.update(b"".join(self._waiting))
         self._waiting.clear()
-        self._chars = 0
+        self._bytes = 0
 
     def hexdigest(self) -> str:
         """Return the hash of the documents so far."""
@@ -92,8 +92,10 @@ class _FirstDocuments:
     """Takes the first documents of each group, counts and hashes them; without a limit it takes all and keeps nothing.
 
     >>> first = _FirstDocuments(1)
-    >>> first.take(Document("a", "en", "1", "c:1")), first.take(Document("b", "en", "2", "c:2")), first.documents
-    (True, False, 1)
+    >>> first.take(Document("a", "en", "1", "c:1"), b"a"), first.take(Document("b", "en", "2", "c:2"), b"b")
+    (True, False)
+    >>> first.documents
+    1
     """
 
     def __init__(self, limit: int | None) -> None:
@@ -102,15 +104,15 @@ class _FirstDocuments:
         self.documents = 0
         self.digest = DocumentHash()
 
-    def take(self, document: Document) -> bool:
-        """Return ``True`` if the document is among the first of its group."""
+    def take(self, document: Document, data: bytes) -> bool:
+        """Return ``True`` if the document, whose text in UTF-8 is ``data``, is among the first of its group."""
         if self._limit is None:
             return True
         if self._taken[document.group] >= self._limit:
             return False
         self._taken[document.group] += 1
         self.documents += 1
-        self.digest.add(document)
+        self.digest.add(document, data)
         return True
 
 
@@ -257,7 +259,7 @@ class Corpus:
         """Yield the first documents of each group, and read no further than the last of them."""
         first = _FirstDocuments(self.limit)
         for document in documents:
-            if first.take(document):
+            if first.take(document, document.text.encode()):
                 yield document
                 if first.documents == self._first[0]:  # as many as the survey found
                     break
@@ -290,7 +292,7 @@ class Corpus:
             return
         digest = DocumentHash()
         for document in self.source.documents():
-            digest.add(document)
+            digest.add(document, document.text.encode())
             yield document
         if self._sha256 and digest.hexdigest() != self._sha256:
             raise self.changed()
@@ -326,7 +328,7 @@ class Corpus:
         for document in self.source.documents():
             text, group, _key, origin, gold, _ = document
             data = text.encode()
-            digest.add(document)
+            digest.add(document, data)
             kept.add(document)
             size += len(data)
             if size - shown >= _PROGRESS_BYTES:
@@ -334,7 +336,7 @@ class Corpus:
                 progress(shown)
             mark = _mark(data)
             held = bool(self.holdout) and self.held_out(document, self.holdout)
-            measured = (held or not self.holdout) and first.take(document)
+            measured = (held or not self.holdout) and first.take(document, data)
             if measured:
                 found.evaluated_bytes += len(data)
                 evaluated[group] += mark
@@ -342,7 +344,7 @@ class Corpus:
                 found.documents += 1
                 found.bytes += len(data)
                 if self.limit is not None:
-                    left.add(document)
+                    left.add(document, data)
             if not held:
                 trained += mark
             marked.setdefault(gold is not None, origin)

@@ -44,7 +44,7 @@ def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
 def add_counts(
     keys: NDArray[Key], counts: NDArray[np.int64], other_keys: NDArray[Key], other_counts: NDArray[np.int64]
 ) -> tuple[NDArray[Key], NDArray[np.int64]]:
-    """Add two tables of counts, each with no key twice; the keys of the sum rise.
+    """Add two tables of counts above 0, each with no key twice; the keys of the sum rise.
 
     >>> keys, counts = add_counts(*map(np.array, ([1, 3], [10, 30], [2, 3], [5, 5])))
     >>> keys.tolist(), counts.tolist()
@@ -56,14 +56,13 @@ def add_counts(
 def _sum_of_counts(
     keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.int64]]
 ) -> tuple[NDArray[Key], NDArray[np.int64]]:
-    """Add tables of counts, each with no key twice; the keys of the sum rise."""
+    """Add tables of counts above 0, each with no key twice; the keys of the sum rise."""
     most = max(int(some.max(initial=0)) for some in keys)
     if most < _FEW * sum(map(len, keys)):  # faster than sorting
-        table, there = np.zeros(most + 1, dtype=np.int64), np.zeros(most + 1, dtype=np.bool_)
+        table = np.zeros(most + 1, dtype=np.int64)
         for some, amounts in zip(keys, counts, strict=True):
             table[some] += amounts
-            there[some] = True
-        found = np.flatnonzero(there)
+        found = np.flatnonzero(table)
         return found.astype(keys[0].dtype), table[found]
     every, amounts = np.concatenate(keys), np.concatenate(counts)
     order = np.argsort(every, kind="stable")  # which merges tables whose keys rise

@@ -12,7 +12,7 @@ from tokbench.corpus.shards import BUCKETS
 from tokbench.jit import worth_compiling
 from tokbench.metrics.encoded_shard import EncodedShard
 
-Key = TypeVar("Key", np.int64, np.uint64)
+Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
 _FEW: Final = 4
 """Up to so many possible keys for each that is there, a table of all keys is faster than sorting."""
@@ -23,7 +23,7 @@ _MOST_IDS: Final = 1 << 22
 """Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
 
 _WAITING: Final = 1 << 20
-"""Counts in small tables that wait to be joined, of 16 bytes each."""
+"""Counts in small tables that wait to be joined, of five or six bytes each."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -54,7 +54,7 @@ def add_counts(
 
 
 def _sum_of_counts(
-    keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.int64]]
+    keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.integer[Any]]]
 ) -> tuple[NDArray[Key], NDArray[np.int64]]:
     """Add tables of counts above 0, each with no key twice; the keys of the sum rise."""
     most = max(int(some.max(initial=0)) for some in keys)
@@ -63,8 +63,8 @@ def _sum_of_counts(
         for some, amounts in zip(keys, counts, strict=True):
             table[some] += amounts
         found = np.flatnonzero(table)
-        return found.astype(keys[0].dtype), table[found]
-    every, amounts = np.concatenate(keys), np.concatenate(counts)
+        return found.astype(np.result_type(*keys)), table[found]
+    every, amounts = np.concatenate(keys), np.concatenate(counts).astype(np.int64, copy=False)
     order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
     every = every[order]
     starts = np.flatnonzero(_differs_from_previous(every))
@@ -82,12 +82,23 @@ class CountTable(NamedTuple):
     """The number of occurrences of each id in each jackknife group, for the pairs that occur.
 
     Attributes:
-        keys: uint64[k], each once: ``id * BUCKETS + group``.
-        counts: int64[k], positive.
+        keys: uint32[k] or uint64[k], each once: ``id * BUCKETS + group``.
+        counts: unsigned[k], above 0.
     """
 
-    keys: NDArray[np.uint64]
-    counts: NDArray[np.int64]
+    keys: NDArray[np.unsignedinteger[Any]]
+    counts: NDArray[np.unsignedinteger[Any]]
+
+    @classmethod
+    def of(cls, keys: NDArray[Any], counts: NDArray[Any]) -> CountTable:
+        """Return a table in the types that take the least memory: most counts are small, and there are millions.
+
+        >>> [column.dtype.name for column in CountTable.of(np.array([33, 65]), np.array([5, 700]))]
+        ['uint32', 'uint16']
+        """
+        highest = int(keys.max(initial=0))
+        kind = np.uint32 if highest <= np.iinfo(np.uint32).max else np.uint64
+        return cls(keys.astype(kind), counts.astype(np.min_scalar_type(int(counts.max(initial=0)))))
 
     def ids(self) -> NDArray[np.int64]:
         """Return int64[k], the id of each key."""
@@ -112,7 +123,7 @@ class TokenCounts(NamedTuple):
     def of(cls, encoded: EncodedShard) -> TokenCounts:
         """Count the ids of one shard."""
         keys, counts = _compiled_counts(encoded) if worth_compiling(0) else _counts(encoded)
-        return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (CountTable(keys, counts),))
+        return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (CountTable.of(keys, counts),))
 
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
         # Small tables wait until there is much to join, so that each count is moved only a few times.
@@ -134,7 +145,7 @@ class TokenCounts(NamedTuple):
         >>> found.total().tolist(), found.joined().keys.tolist()
         ([0, 5, 7, 0, 0, 0, 0, 0, 0], [33, 65])
         """
-        table = CountTable(np.array(keys, dtype=np.uint64), np.array(counts, dtype=np.int64))
+        table = CountTable.of(np.array(keys, dtype=np.uint64), np.array(counts, dtype=np.int64))
         return cls(vocab_size, documents, (table,))
 
     def raw(self) -> dict[str, int]:
@@ -163,7 +174,7 @@ class TokenCounts(NamedTuple):
 
 
 def _joined(tables: Sequence[CountTable]) -> CountTable:
-    return CountTable(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
+    return CountTable.of(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
 
 
 def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

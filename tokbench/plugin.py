@@ -92,6 +92,9 @@ if TYPE_CHECKING:
         EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer, TokenEnds as TokenEnds,
     )
     from tokbench.metrics.inequality import gini_coefficient as gini_coefficient
+    from tokbench.metrics.document_sample import (
+        document_hashes as document_hashes, first_by_hash as first_by_hash, hashes_of as hashes_of,
+    )
     from tokbench.metrics.jackknife import (
         Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, interval as interval,
         holm as holm, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
@@ -188,6 +191,7 @@ _NAMES: Final = {
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
     "metrics.chat_templates": "CHAT_TEMPLATES Message PromptPart stretches",
+    "metrics.document_sample": "document_hashes first_by_hash hashes_of",
     "metrics.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
     "metrics.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
     "metrics.inequality": "gini_coefficient",

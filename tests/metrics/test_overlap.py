@@ -4,6 +4,7 @@ import csv
 import functools
 import io
 import random
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -216,7 +217,7 @@ def test_large_vocabularies_are_estimated():
 
 @pytest.mark.parametrize("family", ["overlap", "agreement", "context", "token_lengths"])
 def test_shards_merge_in_any_order(family):
-    options = {"agreement": {"sample": 400}, "context": {"window": 3, "stride": 2}}.get(family, {})
+    options = {"agreement": {"sample": 400}, "context": {"window": 3, "stride": 2, "sample": 400}}.get(family, {})
     m = metric(family, **options)
     some = [*texts(1, 20), "x", *texts(1, 5), ""]
     tokenizer = tokbench.load("utf8_bytes")
@@ -238,6 +239,32 @@ def test_the_sample_is_drawn_by_hash_and_bounded():
     sizes = state.boundaries.sizes
     assert 200 <= sizes.sum() < 200 + sizes.max()
     assert (np.diff(state.boundaries.hashes.astype(object)) > 0).all()
+
+
+def test_ngrams_are_counted_in_the_documents_with_the_first_hashes():
+    """The values of a text of which a sample is drawn are those of its documents alone, in many shards and in one."""
+    some = [f"{text} {text}" for text in texts(1, 300)]
+    tokenizer, small = tokbench.load("utf8_bytes"), metric("context", window=3, sample=2000)
+    by_hash = sorted(some, key=lambda text: int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little"))
+    before = np.cumsum([0, *map(len, by_hash)])[:-1]
+    drawn = [text for text, at in zip(by_hash, before, strict=True) if at < 2000]
+    alone = metric("context", window=3).finish(metric("context", window=3).map(view(tokenizer, *drawn)))
+    parts = [small.map(view(tokenizer, *some[k::30])) for k in range(30)]
+    for state in (functools.reduce(small.merge, parts), small.map(view(tokenizer, *some))):
+        assert sum(len(part.hashes) for part in state.parts) < 3 * len(drawn)
+        found = small.finish(state)
+        assert len(drawn) < 50
+        for name in ("bigram_entropy", "accessor_variety"):
+            assert found[name] == alone[name]
+            assert found[name].n == len(drawn)
+    assert found["mattr"].n == 300  # windows are counted in all documents
+
+
+def test_a_long_document_is_cut_for_the_sample():
+    m = metric("context", window=3, sample=10)
+    [part] = m.map(view(tokbench.load("utf8_bytes"), "ab", "abcdefghijklmnop")).parts
+    assert sorted(part.lengths.tolist()) == [2, 10]
+    assert len(part.ids) == 12
 
 
 def test_the_tree_joins_what_is_closest_on_average():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from hashlib import blake2b
 from itertools import combinations
 from operator import add
 from typing import Any, Final, NamedTuple
@@ -31,6 +30,9 @@ from tokbench.plugin import (
     Sums,
     Tokenizer,
     add_counts,
+    document_hashes,
+    first_by_hash,
+    hashes_of,
 )
 
 _F1: Final = "boundary_agreement"
@@ -65,9 +67,6 @@ class AgreementOptions(Options):
 class SampledBoundaries(NamedTuple):
     """The token boundaries inside some documents, drawn by their hashes.
 
-    Documents are taken in the order of their hashes until they have ``sample`` bytes. So the same documents are taken
-    of the same text whatever the tokenizer, and however the text is cut into shards.
-
     Attributes:
         hashes: uint64[d], rising.
         sizes: int64[d], UTF-8 bytes of each document.
@@ -87,11 +86,11 @@ class SampledBoundaries(NamedTuple):
     def of(cls, encoded: EncodedShard, sample: int) -> SampledBoundaries:
         """Return the boundaries of one shard."""
         shard = encoded.shard
-        hashes = shard.cached("hashes", lambda: _hashes([text.encode() for text in shard.texts]))
+        hashes = document_hashes(shard)
         marks = np.zeros(len(shard.data) + 1, dtype=np.uint8)
         marks[encoded.boundaries] = 1
         marks[shard.byte_offsets] = 0
-        taken = _first(hashes, shard.n_bytes, shard.buckets, sample)
+        taken = first_by_hash(hashes, shard.n_bytes, sample, ties=shard.buckets)
         spans = [marks[shard.byte_offsets[k] : shard.byte_offsets[k + 1]] for k in taken.tolist()]
         bits = np.concatenate([np.packbits(span) for span in spans]) if spans else np.empty(0, dtype=np.uint8)
         aligned = encoded.token_ends.aligned[taken]
@@ -104,7 +103,7 @@ class SampledBoundaries(NamedTuple):
         buckets = np.concatenate([self.buckets, other.buckets])
         aligned = np.concatenate([self.aligned, other.aligned])
         bits = np.concatenate([self.bits, other.bits])
-        taken = _first(hashes, sizes, buckets, sample)
+        taken = first_by_hash(hashes, sizes, sample, ties=buckets)
         widths = -(-sizes // 8)
         starts = np.cumsum(widths) - widths
         kept = [bits[start : start + width] for start, width in zip(starts[taken], widths[taken], strict=True)]
@@ -129,21 +128,6 @@ class SampledBoundaries(NamedTuple):
         }
         largest = {name: int(column.max(initial=0)) for name, column in columns.items()}
         return Sums(int(both.sum()), by_bucket, largest)
-
-
-def _first(
-    hashes: NDArray[np.uint64], sizes: NDArray[np.int64], buckets: NDArray[np.int64], sample: int
-) -> NDArray[np.int64]:
-    """Return the places of the documents that have fewer than ``sample`` bytes before them in the order of hashes."""
-    order = np.lexsort((buckets, hashes))  # equal documents may be in several jackknife groups
-    before = np.cumsum(sizes[order]) - sizes[order]
-    return np.asarray(order[before < sample])
-
-
-def _hashes(texts: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Return uint64[n], a hash of each byte string."""
-    digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 class AgreementState(NamedTuple):
@@ -305,7 +289,7 @@ class AgreementMetric(SummedMetric):
         tokens, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         if isinstance(tokenizer, HasTokenBytes):
             ids, each = np.unique(encoded.ids, return_counts=True)
-            keys = _hashes([tokenizer.token_bytes(token) for token in ids.tolist()])
+            keys = hashes_of([tokenizer.token_bytes(token) for token in ids.tolist()])
             # Several ids may stand for the same bytes.
             tokens, at = np.unique(keys, return_inverse=True)
             counts = np.bincount(at, weights=each, minlength=len(tokens)).astype(np.int64)
@@ -347,7 +331,7 @@ def _vocabulary(tokenizer: Tokenizer) -> NDArray[np.uint64]:
     if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST:
         return np.empty(0, dtype=np.uint64)
     data = filter(None, (tokenizer.token_bytes(token) for token in range(tokenizer.vocab_size)))
-    return np.unique(_hashes(list(data)))[:_SKETCH]
+    return np.unique(hashes_of(data))[:_SKETCH]
 
 
 def _state(states: CorpusStates, name: str, group: str) -> AgreementState | None:

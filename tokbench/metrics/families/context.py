@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,19 +19,29 @@ from tokbench.plugin import (
     Options,
     SummedMetric,
     Sums,
-    add_counts,
+    document_hashes,
+    first_by_hash,
 )
 
 _LEAST: Final = 3
 """A context that occurs less often says nothing about its successors."""
 
 _KEY_BITS: Final = 64
+_NO_BOUND: Final = 2**64 - 1
+
+_WAITING: Final = 8
+"""Parts of a sample that wait to be joined."""
 
 
 class ContextOptions(Options):
     """Options of ``context``."""
 
     window: int = Field(default=2000, ge=1, description="tokens of a window of the moving type-token ratio")
+    sample: int = Field(
+        default=1 << 20,
+        ge=1,
+        description="bytes of text of a group whose n-grams are counted; of more text the documents are drawn by hash",
+    )
     stride: int = Field(default=1000, ge=1, description="tokens from the start of one window to that of the next")
 
 
@@ -49,29 +59,22 @@ class NgramCounts(NamedTuple):
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, encoded: EncodedShard, length: int, bits: int) -> NgramCounts:
-        """Count the n-grams of one shard; none reaches from one document into the next."""
-        ids, last = encoded.ids.astype(np.uint64), length - 1
-        document = np.repeat(np.arange(len(encoded.shard)), encoded.tokens)
-        count = max(0, len(ids) - last)
+    def of(cls, documents: DocumentIds, length: int, vocab_size: int) -> NgramCounts | None:
+        """Count the n-grams of ``length`` ids; ``None`` if one does not fit into 64 bits.
+
+        No n-gram reaches from one document into the next.
+        """
+        bits = int(vocab_size - 1).bit_length() or 1
+        if length * bits > _KEY_BITS:
+            return None
+        ids, count = documents.ids, max(0, len(documents.ids) - length + 1)
         keys = np.zeros(count, dtype=np.uint64)
         for k in range(length):
             keys = (keys << np.uint64(bits)) | ids[k : k + count]
-        inside = document[:count] == document[last : last + count]
+        document = np.repeat(np.arange(len(documents.lengths)), documents.lengths)
+        inside = document[:count] == document[length - 1 : length - 1 + count]
         found, counts = np.unique(keys[inside], return_counts=True)
         return cls(bits, found, counts.astype(np.int64))
-
-    def __add__(self, other: NgramCounts) -> NgramCounts:  # type: ignore[override]
-        return NgramCounts(self.bits, *add_counts(self.keys, self.counts, other.keys, other.counts))
-
-    def raw(self) -> dict[str, object]:
-        """Return the counts as JSON data."""
-        return {"bits": self.bits, "keys": self.keys.tolist(), "counts": self.counts.tolist()}
-
-    @classmethod
-    def restore(cls, raw: Mapping[str, Any]) -> NgramCounts:
-        """Return the counts of which :meth:`raw` gave the data."""
-        return cls(raw["bits"], np.array(raw["keys"], dtype=np.uint64), np.array(raw["counts"], dtype=np.int64))
 
     def successor_entropy(self) -> float | None:
         """Return how evenly contexts are followed by their successors, 0 … 1; ``None`` without a frequent context.
@@ -119,55 +122,123 @@ class NgramCounts(NamedTuple):
         return float(np.minimum(*found).mean())
 
 
-class ContextState(NamedTuple):
-    """The counts of a group.
+class DocumentIds(NamedTuple):
+    """The ids of some documents.
 
     Attributes:
-        documents: the number of documents.
-        pairs: the bigrams.
-        triples: the trigrams; ``None`` if three ids do not fit into 64 bits.
-        windows: the sums over windows: their different ids, and their tokens.
+        hashes: uint64[d], a hash of the text of each document.
+        sizes: int64[d], the bytes of its text.
+        lengths: int64[d], how many ids it has here.
+        ids: unsigned[n], the ids of all documents.
+    """
+
+    hashes: NDArray[np.uint64]
+    sizes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    ids: NDArray[np.unsignedinteger[Any]]
+
+    @classmethod
+    def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
+        """Return the documents of a shard; of one of more than ``most`` ids the first so many."""
+        ids, lengths = encoded.ids, np.minimum(encoded.tokens, most)
+        if (encoded.tokens > most).any():
+            place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
+            ids = ids[place < most]
+        small = np.min_scalar_type(encoded.tokenizer.vocab_size - 1)
+        return cls(document_hashes(encoded.shard), encoded.shard.n_bytes, lengths, ids.astype(small))
+
+    @classmethod
+    def joined(cls, parts: Sequence[DocumentIds]) -> DocumentIds:
+        """Return the documents of all parts."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def chosen(self, mask: NDArray[np.bool_]) -> DocumentIds:
+        """Return the documents that bool[d] chooses."""
+        if mask.all():
+            return self
+        inside = np.repeat(mask, self.lengths)
+        return DocumentIds(self.hashes[mask], self.sizes[mask], self.lengths[mask], self.ids[inside])
+
+    def first(self, sample: int) -> DocumentIds:
+        """Return the documents with the smallest hashes, of ``sample`` bytes of text together."""
+        mask = np.zeros(len(self.hashes), dtype=np.bool_)
+        mask[first_by_hash(self.hashes, self.sizes, sample)] = True
+        return self.chosen(mask)
+
+    def by_hash(self) -> DocumentIds:
+        """Return the documents in the order of their hashes; equal ones are the same text."""
+        order = np.argsort(self.hashes, kind="stable")
+        ends = np.cumsum(self.lengths)
+        spans = [self.ids[end - length : end] for end, length in zip(ends[order], self.lengths[order], strict=True)]
+        ids = np.concatenate(spans) if spans else self.ids
+        return DocumentIds(self.hashes[order], self.sizes[order], self.lengths[order], ids)
+
+
+class ContextState(NamedTuple):
+    """The ids of a sample of the documents of a group.
+
+    Attributes:
+        documents: the number of all documents.
+        vocab_size: the number of ids of the vocabulary.
+        sample: the bytes of text that the sample has at most, but for its last document.
+        bound: the hash beyond which no document is in the sample.
+        parts: documents among which the sample is; there are several, so that adding a shard need not move all others.
+        windows: the sums over windows of all documents: their different ids, and their tokens.
     """
 
     documents: int
-    pairs: NgramCounts
-    triples: NgramCounts | None
+    vocab_size: int
+    sample: int
+    bound: int
+    parts: tuple[DocumentIds, ...]
     windows: Sums
 
     def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
-        triples = self.triples + other.triples if self.triples and other.triples else None
-        return ContextState(
-            self.documents + other.documents, self.pairs + other.pairs, triples, self.windows + other.windows
-        )
+        bound = np.uint64(min(self.bound, other.bound))
+        parts = self.parts + tuple(part.chosen(part.hashes <= bound) for part in other.parts)
+        if len(parts) > _WAITING:
+            parts = (DocumentIds.joined(parts).first(self.sample),)
+            if parts[0].sizes.sum() >= self.sample:
+                bound = parts[0].hashes.max()
+        documents, windows = self.documents + other.documents, self.windows + other.windows
+        return ContextState(documents, self.vocab_size, self.sample, int(bound), parts, windows)
+
+    def drawn(self) -> DocumentIds:
+        """Return the sample."""
+        return DocumentIds.joined(self.parts).first(self.sample)
 
     def raw(self) -> dict[str, object]:
-        """Return the counts as JSON data."""
-        return {
-            "documents": self.documents,
-            "pairs": self.pairs.raw(),
-            "triples": self.triples.raw() if self.triples else None,
-            "windows": self.windows.raw(),
-        }
+        """Return the sample as JSON data."""
+        drawn = {name: column.tolist() for name, column in self.drawn().by_hash()._asdict().items()}
+        numbers = {"documents": self.documents, "vocab_size": self.vocab_size, "sample": self.sample}
+        return {**numbers, "drawn": drawn, "windows": self.windows.raw()}
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> ContextState:
-        """Return the counts of which :meth:`raw` gave the data."""
-        triples = NgramCounts.restore(raw["triples"]) if raw["triples"] else None
+        """Return the sample of which :meth:`raw` gave the data."""
+        columns = raw["drawn"]
+        drawn = DocumentIds(
+            np.array(columns["hashes"], dtype=np.uint64),
+            np.array(columns["sizes"], dtype=np.int64),
+            np.array(columns["lengths"], dtype=np.int64),
+            np.array(columns["ids"], dtype=np.min_scalar_type(raw["vocab_size"] - 1)),
+        )
         windows = Sums.restore(raw["windows"], before)
-        return cls(raw["documents"], NgramCounts.restore(raw["pairs"]), triples, windows)
+        return cls(raw["documents"], raw["vocab_size"], raw["sample"], _NO_BOUND, (drawn,), windows)
 
 
 class ContextMetric(SummedMetric):
-    """The text metric: counts bigrams and trigrams, and the different ids of windows."""
+    """The text metric: keeps the ids of a sample of documents, and counts the different ids of windows."""
 
     state = ContextState
     _options: ContextOptions
 
     def map(self, encoded: EncodedShard) -> ContextState:
-        """Return the counts of one shard."""
-        bits = int(encoded.tokenizer.vocab_size - 1).bit_length() or 1
-        triples = NgramCounts.of(encoded, 3, bits) if 3 * bits <= _KEY_BITS else None
-        return ContextState(len(encoded.shard), NgramCounts.of(encoded, 2, bits), triples, self._windows(encoded))
+        """Return the documents and the windows of one shard."""
+        sample = self._options.sample
+        drawn = DocumentIds.of(encoded, sample).first(sample)
+        vocab_size = encoded.tokenizer.vocab_size
+        return ContextState(len(encoded.shard), vocab_size, sample, _NO_BOUND, (drawn,), self._windows(encoded))
 
     def _windows(self, encoded: EncodedShard) -> Sums:
         window, stride = self._options.window, self._options.stride
@@ -182,17 +253,19 @@ class ContextMetric(SummedMetric):
 
     def finish(self, state: ContextState) -> Mapping[str, Measured | NotApplicable]:
         """Return evenness, variety, and the moving type-token ratio."""
+        drawn = state.drawn()
+        pairs, triples = (NgramCounts.of(drawn, length, state.vocab_size) for length in (2, 3))
         found = {
-            "bigram_entropy": state.pairs.successor_entropy(),
-            "trigram_entropy": state.triples.successor_entropy() if state.triples else None,
-            "accessor_variety": state.pairs.accessor_variety(),
+            "bigram_entropy": pairs.successor_entropy() if pairs else None,
+            "trigram_entropy": triples.successor_entropy() if triples else None,
+            "accessor_variety": pairs.accessor_variety() if pairs else None,
         }
         lacking = NotApplicable(f"no context occurs {_LEAST} times")
         values: dict[str, Measured | NotApplicable] = {
-            name: lacking if value is None else Measured(value, state.documents, no_interval=DEPENDS_ON_AMOUNT)
+            name: lacking if value is None else Measured(value, len(drawn.hashes), no_interval=DEPENDS_ON_AMOUNT)
             for name, value in found.items()
         }
-        if state.triples is None:
+        if triples is None:
             values["trigram_entropy"] = NotApplicable("three ids of so large a vocabulary do not fit into a key")
         if found["accessor_variety"] is None:
             values["accessor_variety"] = NotApplicable("no document has two tokens")
@@ -209,7 +282,7 @@ def _value(name: str, unit: str, label: str, formula: str, definition: str) -> M
 _EVEN: Final = (
     "0 if every context has one successor, 1 if all its successors are equally frequent (Poelman and others 2025). "
     "Contexts that occur less than three times are left out; no n-gram reaches from one document into another. Little "
-    "text has few frequent contexts."
+    "text has few frequent contexts; of more than 1 MB of a group, documents are drawn by hash ('sample')."
 )
 
 SPEC: Final = MetricFamily(
@@ -239,7 +312,7 @@ SPEC: Final = MetricFamily(
             "Σ over distinct ids of min(distinct ids before it, distinct ids after it) / distinct ids",
             (
                 "Different neighbours of an id, on the side where it has fewer (Feng and others 2004): pieces of words "
-                "have few, words have many. It grows with the amount of text."
+                "have few, words have many. It grows with the amount of text, up to 1 MB of a group ('sample')."
             ),
         ),
         _value(

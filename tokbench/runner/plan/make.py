@@ -24,7 +24,7 @@ from tokbench.runner.plan.model import STUDIED, Plan, PlannedTokenizer
 from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.workers.worker import CorpusRecipe
 
-KEPT_TEXT: Final = 128 << 20
+KEPT_TEXT: Final = 64 << 20
 """Bytes of memory for documents that are kept from the first reading, of all corpora together."""
 
 T = TypeVar("T")

@@ -250,7 +250,7 @@ def test_stored_merges_with_wrong_sizes_are_refused(at):
 
 @pytest.mark.parametrize("name", ["cl100k_base", "llama3"])
 def test_a_real_vocabulary_comes_out_of_the_store_as_it_was_recovered(tmp_path, monkeypatch, name):
-    """That of Llama 3 has tokens that are made of halves which come later."""
+    """In Llama 3 some tokens are made of halves that come later."""
     monkeypatch.delenv("TOKBENCH_NO_STORE", raising=False)
     monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path))
     pytest.importorskip("splintr")

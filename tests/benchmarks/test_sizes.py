@@ -11,8 +11,8 @@ import os
 import resource
 import subprocess
 import time
-from collections.abc import Iterator
-from itertools import count, cycle
+from collections.abc import Iterator, Mapping
+from itertools import count, cycle, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,8 +21,21 @@ import pytest
 from test_whole_run import run_command
 
 FAMILIES = "[compression, fertility, continued_words, roundtrip, vocabulary, utf8]"
+ALL_FAMILIES = (
+    "[compression, fertility, continued_words, strr, utf8, roundtrip, worst_documents, vocabulary, usage, token_lengths, "
+    "context, numbers, {nsl: {reference: bytes}}, pairs, overlap]"
+)
+"""The families of text metrics that are about any text, and that a user would measure together."""
 OURS = "{backend: tokbench_bpe, encoding: cl100k_base}"
 SPLINTR = "{backend: splintr, vocabulary: cl100k_base}"
+SIX = {
+    "cl100k": OURS,
+    "o200k": "{backend: tokbench_bpe, encoding: o200k_base}",
+    "fastokens": "{backend: fastokens, encoding: cl100k_base}",
+    "splintr": "{backend: splintr, vocabulary: llama3}",
+    "tiktoken": "{backend: tiktoken, encoding: o200k_base}",
+    "bytes": "{backend: utf8_bytes}",
+}
 SECONDS_BETWEEN_LOOKS = 0.05
 MB = 1_000_000
 
@@ -31,13 +44,15 @@ class Cost(NamedTuple):
     """The cost of a run.
 
     Attributes:
+        wall: seconds from its start to its end.
         cpu: seconds of processor time of all processes.
         parent: the largest resident memory of the process of the command, in MB.
-        worker: that of one worker.
+        worker: that of a worker, the largest.
         results: the size of results.json and its raw states, in MB.
         report: that of report.html, in MB.
     """
 
+    wall: float
     cpu: float
     parent: float
     worker: float
@@ -68,10 +83,26 @@ def write_gz(folder: Path, size: int) -> str:
     return "{source: text, path: t.txt.gz, document: line}"
 
 
-def write_lines(folder: Path, size: int) -> str:
+def write_lines(folder: Path, size: int, each: int = 20) -> str:
     with (folder / "t.txt").open("w", encoding="utf-8") as file:
-        file.writelines(text.replace("\n", " ") + "\n" for text in documents(size, 20))
+        file.writelines(text.replace("\n", " ") + "\n" for text in documents(size, each))
     return "{source: text, path: t.txt, document: line}"
+
+
+def write_parquet(folder: Path, size: int) -> str:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(folder / "t.parquet", pa.schema([("text", pa.string())])) as file:
+        for texts in batched(documents(size, 10_000), 1000):
+            file.write_table(pa.table({"text": texts}))
+    return "{source: parquet, path: t.parquet}"
+
+
+def batched(texts: Iterator[str], count: int) -> Iterator[list[str]]:
+    """Yield lists of so many texts; the last one may be shorter."""
+    while some := list(islice(texts, count)):
+        yield some
 
 
 def write_files(folder: Path, size: int) -> str:
@@ -112,10 +143,21 @@ def below(pid: int) -> list[int]:
     return [*found, *(each for child in found for each in below(child))]
 
 
-def cost(config: Path) -> Cost:
-    """Run a configuration with one worker, without a store, and look at the memory of its processes meanwhile."""
+def write_config(config: Path, sources: Mapping[str, str], tokenizers: Mapping[str, str], families: str) -> None:
+    corpora_, tokenizers_ = (
+        "".join(f"  {name}: {entry}\n" for name, entry in each.items()) for each in (sources, tokenizers)
+    )
+    config.write_text(
+        f"schema: tokbench/1\nname: sizes\ncorpora:\n{corpora_}tokenizers:\n{tokenizers_}metrics: {families}\n",
+        encoding="utf-8",
+    )
+
+
+def cost(config: Path, workers: int = 1) -> Cost:
+    """Run a configuration without a store, and look at the memory of its processes meanwhile."""
     out = config.with_suffix(".out")
-    command = run_command(config, "--no-store", "--log", "none")
+    command = run_command(config, "--no-store", "--log", "none", "--workers", str(workers))
+    start = time.perf_counter()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     parent = worker = 0.0
     with config.with_suffix(".log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as running:
@@ -123,11 +165,12 @@ def cost(config: Path) -> Cost:
             parent = max(parent, memory(running.pid))
             worker = max([worker, *map(memory, below(running.pid))])
             time.sleep(SECONDS_BETWEEN_LOOKS)
+    wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert running.returncode == 0, config.with_suffix(".log").read_text(encoding="utf-8")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     results = sum((out / name).stat().st_size for name in ("results.json", "states.bin")) / MB
-    return Cost(cpu, parent, worker, results, (out / "report.html").stat().st_size / MB)
+    return Cost(wall, cpu, parent, worker, results, (out / "report.html").stat().st_size / MB)
 
 
 SHAPES = {
@@ -151,15 +194,11 @@ def test_size(benchmark, tmp_path, shape):
     write, size, tokenizers = SHAPES[shape]
     size = int(size * float(os.environ.get("TOKBENCH_BENCHMARK_SIZE", "1")))
     source = write(tmp_path, size)
-    listed = "\n".join(f"  {name}: {entry}" for name, entry in tokenizers.items())
     config = tmp_path / "run.yaml"
     found = {}
     (tmp_path / "little.txt").write_text("a little text\n" * 10, encoding="utf-8")
     for name, corpus in (("least", "{source: text, path: little.txt}"), ("whole", source)):
-        config.write_text(
-            f"schema: tokbench/1\nname: sizes\ncorpora:\n  c: {corpus}\ntokenizers:\n{listed}\nmetrics: {FAMILIES}\n",
-            encoding="utf-8",
-        )
+        write_config(config, {"c": corpus}, tokenizers, FAMILIES)
         found[name] = cost(config)
     benchmark.pedantic(lambda: None, rounds=1)
     least, whole = found["least"], found["whole"]
@@ -171,3 +210,32 @@ def test_size(benchmark, tmp_path, shape):
         "worker, above its tokenizers": round(whole.worker - least.worker),
     }
     benchmark.extra_info["written, MB"] = {"results": round(whole.results, 2), "report": round(whole.report, 2)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_six_tokenizers_on_four_formats(benchmark, tmp_path, workers):
+    if not benchmark.enabled:
+        pytest.skip("it takes minutes; run with --benchmark-enable")
+    pytest.importorskip("pyarrow")
+    size = int(100 * MB * float(os.environ.get("TOKBENCH_BENCHMARK_SIZE", "1")))
+    sources = {
+        "jsonl": write_jsonl(tmp_path, 4 * size // 10),
+        "gz": write_gz(tmp_path, 2 * size // 10),
+        "lines": write_lines(tmp_path, 2 * size // 10, 200),
+        "parquet": write_parquet(tmp_path, 2 * size // 10),
+    }
+    config = tmp_path / "run.yaml"
+    (tmp_path / "little.txt").write_text("a little text\n" * 10, encoding="utf-8")
+    write_config(config, {"c": "{source: text, path: little.txt}"}, SIX, ALL_FAMILIES)
+    least = cost(config)
+    write_config(config, sources, SIX, ALL_FAMILIES)
+    whole = cost(config, workers)
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info["title"] = f"{size / MB:g} MB in four formats, six tokenizers, {workers} workers"
+    benchmark.extra_info["seconds"] = {"wall clock": round(whole.wall, 1), "processor": round(whole.cpu, 1)}
+    benchmark.extra_info["memory, MB"] = {
+        "parent": round(whole.parent),
+        "worker": round(whole.worker),
+        "worker, above its tokenizers": round(whole.worker - least.worker),
+    }

@@ -228,7 +228,7 @@ def test_six_tokenizers_on_four_formats(benchmark, tmp_path, workers):
     config = tmp_path / "run.yaml"
     (tmp_path / "little.txt").write_text("a little text\n" * 10, encoding="utf-8")
     write_config(config, {"c": "{source: text, path: little.txt}"}, SIX, ALL_FAMILIES)
-    least = cost(config)
+    least = cost(config, workers)
     write_config(config, sources, SIX, ALL_FAMILIES)
     whole = cost(config, workers)
     benchmark.pedantic(lambda: None, rounds=1)

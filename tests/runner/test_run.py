@@ -7,6 +7,7 @@ from conftest import cell, problems
 
 import tokbench
 from tokbench.corpus.shards import SHARD_CHARS
+from tokbench.metrics.families.compression import Compression
 from tokbench.results.cells import WHOLE, Status
 from tokbench.results.model import Results
 
@@ -23,6 +24,16 @@ def test_cells_are_complete_and_true(write_config, corpus):
     assert cell(results, "b", "roundtrip_exact").in_sample is None
     assert list(results.corpora["c"].groups.items()) == [("x", 2), ("y", 2)]
     assert list(results.frame.columns)[:6] == ["tokenizer", "corpus", "group", "metric", "value", "unit"]
+
+
+@pytest.mark.parametrize(("path", "finished"), [("x.txt", 1), ("?.txt", 3)])
+def test_the_whole_of_one_group_is_computed_once(write_config, corpus, monkeypatch, path, finished):
+    """Of two groups the values are those of each and of both."""
+    calls, finish = [], Compression.finish
+    monkeypatch.setattr(Compression, "finish", lambda self, state: calls.append(state) or finish(self, state))
+    results = tokbench.run(write_config(corpus.replace("?.txt", path)), workers=0)
+    assert len(calls) == finished
+    assert cell(results, "bytes", "tokens").value == {1: 6, 3: 11}[finished]
 
 
 def test_decode_that_raises_costs_the_round_trip_only(write_config, corpus, faulty):

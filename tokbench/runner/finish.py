@@ -128,6 +128,7 @@ class _Finisher:
         self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
         self.failures: list[Failure] = []
         self.ratios: dict[str, tuple[str, ...]] = {}
+        self._of_groups: dict[Key, tuple[Values | Failure, float | None]] = {}
         for corpus in plan.measured:
             for name in (family.name for family in plan.families_on(corpus)):
                 metric = evaluation.metrics[name]
@@ -217,6 +218,16 @@ class _Finisher:
 
     def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
         """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
+        name, corpus, group, family = key
+        single = group if group != WHOLE else next(iter(groups)) if len(groups) == 1 else ""
+        if not single or isinstance(self._evaluation.metrics[family], CorpusMetric):
+            return self._found(key, groups)
+        of_group = name, corpus, single, family
+        if of_group not in self._of_groups:  # the whole of one group is that group
+            self._of_groups[of_group] = self._found(key, groups)
+        return self._of_groups[of_group]
+
+    def _found(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
         name, corpus, group, family = key
         metric, share = self._evaluation.metrics[family], None
         state = self._evaluation.group_state(key, groups)

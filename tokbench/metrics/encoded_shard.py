@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -67,8 +67,12 @@ class LoadedTokenizer:
         if not warm and isinstance(self.tokenizer, WarmsUp):
             self.tokenizer.warm_up()
 
+    def know_lengths(self, lengths: Sequence[int]) -> None:
+        """Take the number of bytes of every id of the vocabulary, so that the tokenizer need not be asked again."""
+        self._lengths = np.array(lengths, dtype=np.int32)
+
     def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
-        """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a run."""
+        """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a process."""
         self._make_room(ids)
         lengths = self._lengths[ids]
         if len(lengths) and lengths.min() < 0:

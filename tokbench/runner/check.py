@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -48,7 +49,9 @@ _CORES_TO_SHARE: Final = 2
 """Corpora are read while tokenizers are loaded if there are so many cores; with fewer it would only disturb times."""
 
 
-def vocabulary_sha256(tokenizer: Tokenizer, recipe: Recipe | None = None) -> str:
+def vocabulary_sha256(
+    tokenizer: Tokenizer, recipe: Recipe | None = None, know_lengths: Callable[[list[int]], object] = lambda _: None
+) -> str:
     """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown.
 
     That of a tokenizer which says what it is made of is kept in the store: to ask for 200,000 ids takes a tenth of a
@@ -57,6 +60,7 @@ def vocabulary_sha256(tokenizer: Tokenizer, recipe: Recipe | None = None) -> str
     Args:
         tokenizer: the tokenizer.
         recipe: what loaded it; ``None`` if it was trained, and its digest is not kept.
+        know_lengths: is told the number of bytes of every id, where they are asked for.
     """
     if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST_VOCABULARY:
         return ""
@@ -64,8 +68,8 @@ def vocabulary_sha256(tokenizer: Tokenizer, recipe: Recipe | None = None) -> str
     store = open_store() if identified else None
     key = attempt(lambda: _key_of_vocabulary(tokenizer, recipe)) if store and recipe else None  # type: ignore[arg-type]
     if store is None or key is None or isinstance(key, Failure):
-        return _digest(tokenizer)
-    return store.result(_VOCABULARY, key, lambda: _digest(tokenizer).encode()).decode()
+        return _digest(tokenizer, know_lengths)
+    return store.result(_VOCABULARY, key, lambda: _digest(tokenizer, know_lengths).encode()).decode()
 
 
 def _key_of_vocabulary(tokenizer: HasIdentity, recipe: Recipe) -> Key:
@@ -88,14 +92,16 @@ def _key_of_vocabulary(tokenizer: HasIdentity, recipe: Recipe) -> Key:
     }
 
 
-def _digest(tokenizer: HasTokenBytes) -> str:
-    sha = hashlib.sha256()
+def _digest(tokenizer: HasTokenBytes, know_lengths: Callable[[list[int]], object]) -> str:
+    sha, known = hashlib.sha256(), list[int]()
     vocab_size: int = tokenizer.vocab_size  # type: ignore[attr-defined]  # of a tokenizer
     for first in range(0, vocab_size, _HASHED_IDS):
         tokens = list(map(tokenizer.token_bytes, range(first, min(first + _HASHED_IDS, vocab_size))))
-        lengths = struct.pack(f"<{len(tokens)}I", *map(len, tokens))
+        known += map(len, tokens)
+        lengths = struct.pack(f"<{len(tokens)}I", *known[first:])
         heads = (lengths[at : at + _LENGTH_BYTES] for at in range(0, len(lengths), _LENGTH_BYTES))
         sha.update(b"".join(chain.from_iterable(zip(heads, tokens, strict=True))))
+    know_lengths(known)
     return sha.hexdigest()
 
 
@@ -145,10 +151,10 @@ class LoadTokenizers(Job):
                     yield Loaded(name, tokenizer, seconds)
                     continue
                 facts = attempt(lambda found=tokenizer: TokenizerFacts.of(found, context.registry))  # type: ignore[misc]
-                context.keep(name, tokenizer)
+                loaded = context.keep(name, tokenizer)
                 yield Loaded(name, facts, seconds)
             with doing(READING_VOCABULARY, tokenizer=name, place=name):
-                digest = attempt(lambda found=tokenizer, recipe=recipe: vocabulary_sha256(found, recipe))  # type: ignore[misc]
+                digest = attempt(partial(vocabulary_sha256, tokenizer, recipe, loaded.know_lengths))
             if not isinstance(digest, Failure):
                 yield VocabularyDigest(name, digest)
 

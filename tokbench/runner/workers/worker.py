@@ -182,16 +182,17 @@ class WorkerContext:
         self._metrics: dict[str, TextMetric | CorpusMetric] = {}
         self._last_progress = 0.0
 
-    def keep(self, name: str, tokenizer: Tokenizer) -> None:
+    def keep(self, name: str, tokenizer: Tokenizer) -> LoadedTokenizer:
         """Keep a tokenizer, so that it is loaded once."""
         self._tokenizers[name] = LoadedTokenizer(name, tokenizer)
+        return self._tokenizers[name]
 
     def loaded(self, name: str) -> LoadedTokenizer:
         """Return a tokenizer of the run, with what is computed about it once; load it if it is not there yet."""
         if name not in self._tokenizers:
             recipe = self.recipes[name]
             with doing("loading", tokenizer=name, place=""):
-                self.keep(name, self.load(recipe))
+                return self.keep(name, self.load(recipe))
         return self._tokenizers[name]
 
     def load(self, recipe: Recipe) -> Tokenizer:

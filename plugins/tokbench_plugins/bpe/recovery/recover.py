@@ -138,7 +138,7 @@ def _checked_merges(ranks: Mapping[bytes, int], tokens: tuple[bytes, ...], byte_
     """Return all merges that engines of ranks do, checked as those of a vocabulary."""
     merges, whole_chunks = recover(ranks)
     merges = _with_halves_that_come_later(merges, whole_chunks, tokens, ranks)
-    Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
+    Vocabulary(tokens, byte_ids, tuple(merges), _ids(whole_chunks))  # which refuses what is not sound
     return Recovered(merges, whole_chunks)
 
 

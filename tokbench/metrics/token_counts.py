@@ -23,7 +23,7 @@ _MOST_IDS: Final = 1 << 22
 """Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
 
 _WAITING: Final = 1 << 20
-"""Counts in small tables that wait to be joined, of five or six bytes each."""
+"""Counts in small tables that wait to be joined, of five to eight bytes each."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:

@@ -219,15 +219,18 @@ class _Finisher:
     def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
         """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
         name, corpus, group, family = key
-        single = group if group != WHOLE else next(iter(groups)) if len(groups) == 1 else ""
-        if not single or isinstance(self._evaluation.metrics[family], CorpusMetric):
-            return self._found(key, groups)
-        of_group = name, corpus, single, family
-        if of_group not in self._of_groups:  # the whole of one group is that group
-            self._of_groups[of_group] = self._found(key, groups)
+        of_several = group == WHOLE and len(groups) != 1
+        if of_several or isinstance(self._evaluation.metrics[family], CorpusMetric):
+            return self._finished(key, groups)
+        if group == WHOLE:  # of one group: its values are known by now
+            [group] = groups
+        of_group = name, corpus, group, family
+        if of_group not in self._of_groups:
+            self._of_groups[of_group] = self._finished(key, groups)
         return self._of_groups[of_group]
 
-    def _found(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
+    def _finished(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
+        """Compute what :meth:`_values` returns."""
         name, corpus, group, family = key
         metric, share = self._evaluation.metrics[family], None
         state = self._evaluation.group_state(key, groups)

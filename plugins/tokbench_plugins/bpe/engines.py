@@ -5,7 +5,7 @@ engine    speed of encoding       needs
 ========= ======================= ==================================================================
 literal   a lesson, not a speed   nothing; trains by the textbook loop, too, and logs each merge
 python    that of tiktoken / 4    nothing; the ids of the others are compared with its ids
-numba     tiktoken · 4 to 24      numba; compiles for some seconds, once on each machine
+numba     tiktoken · 4 to 25      numba; compiles for some seconds, once on each machine
 gigatoken tiktoken · 2 to 20      gigatoken; one of the named patterns; ids verified on a sample
 auto      numba's, or python's    nothing; numba if it is installed and there was enough text to be worth it
 ========= ======================= ==================================================================

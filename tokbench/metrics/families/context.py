@@ -37,12 +37,12 @@ class ContextOptions(Options):
     """Options of ``context``."""
 
     window: int = Field(default=2000, ge=1, description="tokens of a window of the moving type-token ratio")
+    stride: int = Field(default=1000, ge=1, description="tokens from the start of one window to that of the next")
     sample: int = Field(
         default=1 << 20,
         ge=1,
         description="bytes of text of a group whose n-grams are counted; of more text the documents are drawn by hash",
     )
-    stride: int = Field(default=1000, ge=1, description="tokens from the start of one window to that of the next")
 
 
 class NgramCounts(NamedTuple):

@@ -26,7 +26,7 @@ from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.literal import merge_pair
 from tokbench_plugins.bpe.recovery.late import GroupMerge, check_group
 from tokbench_plugins.bpe.recovery.recovered import Candidate, Recovered, WholeChunk
-from tokbench_plugins.bpe.recovery.stored import merges_of_engines_once, recovered_from_ranks_once, recovered_once
+from tokbench_plugins.bpe.recovery.stored import recovered_from_ranks_once, recovered_once
 from tokbench_plugins.bpe.vocabulary import FIRST_MERGE, Merge, Pair, Vocabulary
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def vocabulary_of_ranks(ranks: Mapping[bytes, int]) -> Vocabulary:
         listed[token_id] = token
     tokens, byte_ids = tuple(listed), tuple(ranks[bytes([byte])] for byte in range(FIRST_MERGE))
     make = partial(_checked_merges, ranks, tokens, byte_ids)
-    merges, whole_chunks = make() if _is_small(ranks) else merges_of_engines_once(ranks, make)
+    merges, whole_chunks = make() if _is_small(ranks) else recovered_from_ranks_once(ranks, make, by="engines")
     return Vocabulary.checked_before(tokens, byte_ids, tuple(merges), _ids(whole_chunks))
 
 
@@ -211,7 +211,7 @@ def recover(ranks: Mapping[bytes, int]) -> Recovered:
     _check(ranks)
     if _is_small(ranks):
         return recover_from(candidates_of_ranks(ranks))
-    return recovered_from_ranks_once(ranks, lambda: _recovered(candidates_of_ranks(ranks), late=False))
+    return recovered_from_ranks_once(ranks, lambda: _recovered(candidates_of_ranks(ranks), late=False), by="ranks")
 
 
 def candidates_of_ranks(ranks: Mapping[bytes, int]) -> list[Candidate]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from tokbench.cli.options import common_options
 from tokbench.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from tokbench.contracts.options import GivenOptions
 
 _CANDIDATES = "quickstart"
 """The suite whose loaded tokenizers can be named by the name that they have there."""
@@ -61,7 +64,7 @@ def _asked(path: Path) -> str:
     return draft(path.stem, purpose, texts, tokenizers)
 
 
-def _known() -> dict[str, dict[str, Any]]:
+def _known() -> dict[str, GivenOptions]:
     """Return the tokenizers that have a name of their own, with their keys."""
     from tokbench.config.read import read_config
 
@@ -69,7 +72,7 @@ def _known() -> dict[str, dict[str, Any]]:
     return {name: {"backend": each.backend, **each.options} for name, each in entries if not each.train}
 
 
-def _tokenizers(names: list[str], known: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def _tokenizers(names: list[str], known: Mapping[str, GivenOptions]) -> dict[str, GivenOptions]:
     """Return the keys of each named tokenizer.
 
     Raises:

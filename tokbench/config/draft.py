@@ -49,7 +49,7 @@ def draft(name: str, purpose: str, texts: str, tokenizers: Mapping[str, Mapping[
     )
 
 
-def _corpus(purpose: str, texts: str) -> dict[str, Any]:
+def _corpus(purpose: str, texts: str) -> dict[str, str]:
     """Return the keys of the corpus."""
     if not texts:
         return {"source": "sample", "part": "code" if purpose == "code" else "languages"}

@@ -227,7 +227,7 @@ class _Reader:
             return None
 
     def _mapping(self, path: Path) -> dict[str, Any]:
-        mapping: dict[str, Any] = {}
+        mapping = dict[str, object]()
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = event.value if isinstance(event, yaml.ScalarEvent) else None
             if key is None:

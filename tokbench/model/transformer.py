@@ -413,7 +413,7 @@ def _packed(values: Mapping[str, Any]) -> bytes:
         return file.getvalue()
 
 
-def _unpacked(data: bytes) -> dict[str, Any]:
+def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
     with io.BytesIO(data) as file, np.load(file) as arrays:
         return dict(arrays)
 

@@ -5,7 +5,7 @@ They follow the rules of the report: what loses text has no colour or is hollow,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -170,7 +170,7 @@ class Plots:
         )
         return alt.layer(base.mark_line(), marks).properties(width=560, height=320)
 
-    def _points(self, line: SizeLine, trace: SizeTrace, corpus: str, most: int) -> list[dict[str, Any]]:
+    def _points(self, line: SizeLine, trace: SizeTrace, corpus: str, most: int) -> list[dict[str, object]]:
         """Return the points of a line: all of a ladder, and some of a curve, evenly spread over a logarithmic axis."""
         lines = self._report.size_lines
         marks = LOSSY * bool(lines.lost(line.line, corpus)) + IN_SAMPLE * bool(lines.in_sample(line.line, corpus))
@@ -227,7 +227,7 @@ class Plots:
         return _scatter(values, f"Compression against encoding speed: {_name(corpus)}")
 
 
-def _scatter(values: Sequence[dict[str, Any]], title: str) -> Chart:
+def _scatter(values: Sequence[Mapping[str, object]], title: str) -> Chart:
     """Return points with their names and intervals; those that lose text are hollow."""
     alt = _altair()
     x_scale, y_scale = alt.Scale(type="log"), alt.Scale(zero=False, padding=14)
@@ -243,7 +243,7 @@ def _scatter(values: Sequence[dict[str, Any]], title: str) -> Chart:
     return alt.layer(across, along, points, names).properties(width=560, height=320)
 
 
-def _data(values: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def _data(values: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     """Return the data of a chart; of other forms of data Altair checks each value, which takes seconds."""
     import pandas as pd
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tokbench.report.escaping import cut, visible
 from tokbench.report.pages import html_environment
@@ -174,7 +174,7 @@ def as_json(texts: Sequence[SegmentedText]) -> str:
     return json.dumps([_json_of(text) for text in texts], indent=1, ensure_ascii=True)
 
 
-def _json_of(text: SegmentedText) -> dict[str, Any]:
+def _json_of(text: SegmentedText) -> dict[str, object]:
     return {
         "label": text.label,
         "text": text.text,
@@ -191,7 +191,7 @@ def _json_of(text: SegmentedText) -> dict[str, Any]:
     }
 
 
-def _token(token: TokenSpan) -> dict[str, Any]:
+def _token(token: TokenSpan) -> dict[str, object]:
     start, end = token.span or (None, None)
     found = {
         "id": token.id,

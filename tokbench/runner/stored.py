@@ -35,6 +35,9 @@ _SECONDS: Final = 0.2
 
 _log = logging.getLogger(__name__)
 
+States = dict[str, Any]
+"""By metric family, the state of a shard; each family has a type of its own."""
+
 Record = tuple[str, str]
 """The digest of a metric family, and that of the shard's place if the state rests on it, else an empty string."""
 
@@ -199,7 +202,7 @@ class StoredWork:
     def _shard_key(self, name: str, shard: Shard | ShardMark) -> Key:
         return {"tokenizer": self._tokenizers[name], "shard": shard.digest, "surroundings": self._surroundings}
 
-    def states(self, name: str, shard: Shard, families: Sequence[str]) -> dict[str, Any]:
+    def states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
         """Return by family the states of a shard that the store has."""
         if not self._store:
             return {}
@@ -208,7 +211,7 @@ class StoredWork:
         self.found[shard.corpus] += len(found) == len(families)
         return found
 
-    def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
+    def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, States]:
         """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is not there.
 
         Args:
@@ -224,7 +227,7 @@ class StoredWork:
         self.found[mark.corpus] += len(found)
         return found
 
-    def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> dict[str, Any]:
+    def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> States:
         known = [(family, self._families[family]) for family in families if family in self._families]
         if name not in self._tokenizers or not known:
             return {}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokbench.contracts.model_metric import ModelTexts
 from tokbench.contracts.tokenizer import Encoded
@@ -53,7 +54,7 @@ def costs(model: Model, place: Place, line: Line, rows: Sequence[SizeRow]) -> li
     sizes = [row.vocab_size for row in rows]
     ratio = [row.compression_ratio for row in rows]
     flops = forward_flops(model, sizes)
-    columns: dict[str, Any] = {
+    columns: dict[str, NDArray[np.number]] = {
         "parameters": model.vocabulary_parameters(sizes),
         "share": model.vocabulary_share(sizes),
         "memory_bytes": model.vocabulary_bytes(sizes),
@@ -82,11 +83,19 @@ def _trained(cost: SizeCost, line: Line, tokens: float) -> SizeCost:
     met = counts[counts > 0]
     seen[: len(met)] = met[: cost.vocab_size]
     found = trainable(seen, cost.vocab_size, tokens)
-    numbers: dict[str, Any] = {name: int(getattr(found, name)) for name in ("unseen", "never", "few", "some", "enough")}
-    return replace(cost, **numbers, bound=float(found.bound), too_rare=float(found.too_rare))
+    return replace(
+        cost,
+        unseen=int(found.unseen),
+        never=int(found.never),
+        few=int(found.few),
+        some=int(found.some),
+        enough=int(found.enough),
+        bound=float(found.bound),
+        too_rare=float(found.too_rare),
+    )
 
 
-def describe_model(model: Model) -> dict[str, Any]:
+def describe_model(model: Model) -> dict[str, object]:
     """Return the model as it was given, and its parameters without vocabulary."""
     return {
         **model.model_dump(mode="json", exclude_none=True),

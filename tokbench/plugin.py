@@ -101,7 +101,7 @@ if TYPE_CHECKING:
         student_t as student_t,
     )
     from tokbench.metrics.spans import (
-        cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
+        cut_places as cut_places, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
         sum_by_document as sum_by_document, tokens_within as tokens_within, touches as touches,
     )
     from tokbench.metrics.sums import (
@@ -196,7 +196,7 @@ _NAMES: Final = {
     "metrics.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
     "metrics.inequality": "gini_coefficient",
     "metrics.jackknife": "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t",
-    "metrics.spans": "cuts find_spans shard_bytes sum_by_document tokens_within touches",
+    "metrics.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches",
     "metrics.word_units": (
         "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
         "count_by_document"

@@ -38,13 +38,27 @@ def find_spans(shard: Shard, pattern: re.Pattern[bytes]) -> Spans:
     return Spans(found[:, 0] - documents, found[:, 1] - documents, documents)
 
 
+def _inside(encoded: EncodedShard, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return int64[s] twice: the first token boundary after the start of each span, and how many are before its end."""
+    first = np.searchsorted(encoded.boundaries, spans.starts, side="right").astype(np.int64)
+    return first, (np.searchsorted(encoded.boundaries, spans.ends, side="left") - first).clip(min=0)
+
+
 def cuts(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:
     """Return int64[s], the number of token boundaries strictly inside each span.
 
     A span with k boundaries inside is touched by k + 1 tokens.
     """
-    up_to_start = np.searchsorted(encoded.boundaries, spans.starts, side="right").astype(np.int64)
-    return (np.searchsorted(encoded.boundaries, spans.ends, side="left") - up_to_start).clip(min=0)
+    return _inside(encoded, spans)[1]
+
+
+def cut_places(encoded: EncodedShard, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return int64[c] twice for the token boundaries strictly inside spans: which span, and how many bytes into it."""
+    first, counts = _inside(encoded, spans)
+    which = np.repeat(np.arange(len(counts)), counts)
+    before = np.cumsum(counts) - counts
+    boundary = np.arange(len(which)) + (first - before)[which]
+    return which, encoded.boundaries[boundary] - spans.starts[which]
 
 
 def tokens_within(encoded: EncodedShard, spans: Spans) -> NDArray[np.int64]:

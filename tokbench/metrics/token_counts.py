@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.shards import BUCKETS
 from tokbench.jit import worth_compiling
-from tokbench.metrics.encoded_shard import EncodedShard
+from tokbench.metrics.encoded_shard import EncodedShard, differs_from_previous
 
 Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
@@ -67,15 +67,8 @@ def _sum_of_counts(
     every, amounts = np.concatenate(keys), np.concatenate(counts).astype(np.int64, copy=False)
     order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
     every = every[order]
-    starts = np.flatnonzero(_differs_from_previous(every))
+    starts = np.flatnonzero(differs_from_previous(every))
     return every[starts], np.add.reduceat(amounts[order], starts) if len(starts) else amounts
-
-
-def _differs_from_previous(keys: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return bool[n], false where a key is that of the place before."""
-    differs = np.ones(len(keys), dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=differs[1:])
-    return differs
 
 
 class CountTable(NamedTuple):
@@ -184,7 +177,7 @@ def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64
     small = encoded.tokenizer.vocab_size << _BUCKET_BITS <= np.iinfo(np.uint32).max
     kind: Any = np.uint32 if small else np.uint64
     keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
-    starts = np.flatnonzero(_differs_from_previous(keys))
+    starts = np.flatnonzero(differs_from_previous(keys))
     return keys[starts].astype(np.uint64), np.diff(starts, append=len(keys))
 
 

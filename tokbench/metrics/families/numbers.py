@@ -25,11 +25,11 @@ from tokbench.plugin import (
     Spans,
     SummedMetric,
     Sums,
+    cut_places,
     cuts,
     find_spans,
     interval,
     sum_by_document,
-    touches,
 )
 
 LONGEST: Final = 12
@@ -42,12 +42,13 @@ _SEVERAL: Final = "runs of two digits and more"
 
 
 def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
-    """Return int64[r], the cuts of each run: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit."""
-    found = np.zeros(len(runs.starts), dtype=np.int64)
-    for k in range(1, LONGEST):
-        at = runs.starts + k
-        found |= (touches(encoded, at, at) & (at < runs.ends)).astype(np.int64) << (k - 1)
-    return found
+    """Return int64[r], the cuts of each run: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit.
+
+    A run has at most ``LONGEST`` digits.
+    """
+    inside, places = cut_places(encoded, runs)
+    # Each place of a run is there once, so that the sum of bits sets each of them.
+    return np.bincount(inside, weights=_BIT[places], minlength=len(runs.starts)).astype(np.int64)
 
 
 _COLUMNS: Final = ("length", "cuts", "group", "runs")
@@ -65,6 +66,9 @@ _AIMS: Final = {
     "single": _cut_at(lambda _k, _n: True),
 }
 
+
+_BIT: Final = np.concatenate([[0], 2 ** np.arange(LONGEST - 1)])
+"""int64[LONGEST], the bit of a cut after so many digits."""
 
 _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST - 1))])
 
@@ -90,6 +94,21 @@ class NumbersState(NamedTuple):
             if each == length:
                 found.setdefault(cut, np.zeros(BUCKETS))[bucket] += count
         return found
+
+
+def _count(
+    lengths: NDArray[np.int64], cut: NDArray[np.int64], groups: NDArray[np.integer[Any]]
+) -> Counter[tuple[int, int, int]]:
+    """Count runs by length, pattern and jackknife group.
+
+    >>> _count(np.array([3, 2, 3]), np.array([0b10, 0, 0b10]), np.array([7, 0, 7]))
+    Counter({(3, 2, 7): 2, (2, 0, 0): 1})
+    """
+    shape = (LONGEST + 1, len(_BITS), BUCKETS)
+    counts = np.bincount(np.ravel_multi_index((lengths, cut, groups), shape))
+    found = np.flatnonzero(counts)
+    kinds = zip(*(column.tolist() for column in np.unravel_index(found, shape)), strict=True)
+    return Counter(dict(zip(kinds, counts[found].tolist(), strict=True)))
 
 
 def _value(
@@ -205,10 +224,9 @@ class Numbers(SummedMetric):
         columns["double hits"] = sum_by_document(encoded, runs, (lengths > 1) * 2 * _BITS[cut & aim])
         columns["cuts and aims"] = sum_by_document(encoded, runs, (lengths > 1) * (_BITS[cut] + _BITS[aim]))
         columns["amiss"] = sum_by_document(encoded, runs, long * _BITS[cut ^ _AIMS["right_triples"][lengths]])
-        kinds = np.stack([lengths, cut, encoded.shard.buckets[runs.documents]])
-        kinds, counts = np.unique(kinds, axis=1, return_counts=True)
-        counter = Counter(dict(zip(map(tuple, kinds.T.tolist()), counts.tolist(), strict=True)))
-        return NumbersState(Sums.of(encoded.shard, **columns), counter)
+        return NumbersState(
+            Sums.of(encoded.shard, **columns), _count(lengths, cut, encoded.shard.buckets[runs.documents])
+        )
 
     def finish(self, state: NumbersState) -> Mapping[str, Measured | NotApplicable]:
         """Return ratios of sums, and the share of the most frequent pattern of each length."""

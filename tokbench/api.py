@@ -242,6 +242,7 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
             finished, stopped = _finish(checked, evaluation, stopped, progress)
         further = _measure_further(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
+    evaluation.states.clear()  # the results have them in a compact form, and reports take memory
     results = _results(checked, evaluation, finished, further)
     results.notes += notes
     results.from_store = stored.sentences()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from raw_states import as_written
 
 import tokbench
 from tokbench.batch import encode_batch
@@ -285,7 +286,7 @@ def test_shards_merged_in_any_order_give_the_same_values(documents, order, size,
         one, other = parts.pop(order.randrange(len(parts))), parts.pop(order.randrange(len(parts)))
         parts.append(m.merge(one, other))
     assert m.finish(parts[0]) == m.finish(whole)
-    assert json.dumps(m.raw(parts[0])) == json.dumps(m.raw(whole))
+    assert json.dumps(as_written(m.raw(parts[0]))) == json.dumps(as_written(m.raw(whole)))
     if family == "roundtrip":
         assert m.loss(parts[0]) == m.loss(whole)
 

@@ -7,6 +7,7 @@ import pickle
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tokbench
@@ -237,6 +238,23 @@ def test_states_come_back_exactly(data):
     found = list(unpacked(write_states([state(data), state(data, "again")])))
     assert found == [state(data), state(data, "again")]
     assert repr(found[0].state) == repr(data)  # True is not 1, and 2.0 is not 2
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(300, dtype=np.uint16),
+        np.array([7, 2**40, -5] * 3),
+        np.array([2**63 + 1] * 9, dtype=np.uint64),
+        np.arange(9, dtype=np.float32) / 8,
+        np.arange(9) > 4,
+        np.arange(3),
+        np.arange(18).reshape(9, 2),
+        np.zeros(0),
+    ],
+)
+def test_an_array_is_written_as_its_list(array):
+    assert write_states([state({"a": array})]) == write_states([state({"a": array.tolist()})])
 
 
 def test_states_in_memory_are_compact_and_the_same():

@@ -153,7 +153,7 @@ class _MapsShards(Protocol):
         """Return the state of both together. It is associative and commutative, and changes neither argument."""
 
     def raw(self, state: Any, /) -> Any:
-        """Return the state of one group as plain JSON data, for ``results.json``."""
+        """Return the state of one group as plain JSON data; a NumPy array of one dimension stands for its list."""
 
 
 class TextMetric(_MapsShards, Protocol):

@@ -372,6 +372,10 @@ class Corpus:
         """Take a survey that was made of these documents: every reading is compared with it from now on."""
         self._sha256, self._first = survey.sha256, survey.first
 
+    def release(self) -> None:
+        """Give up the documents that the survey kept; from now on they are read again."""
+        self._kept, self.kept_bytes = None, 0
+
     def held_out(self, document: Document, share: float) -> bool:
         """Tell whether a document is among a share of all, which a hash of its text chooses, or of its shared key."""
         return fingerprint(_shared_key(document) if self.parallel else document.text) < share * 2**64

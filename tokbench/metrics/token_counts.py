@@ -22,8 +22,8 @@ _BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
 _MOST_IDS: Final = 1 << 22
 """Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
 
-_WAITING: Final = 1 << 20
-"""Counts in small tables that wait to be joined, of five to eight bytes each."""
+_WAITING: Final = 1 << 16
+"""Counts in small tables that wait to be joined at least, of five to eight bytes each."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -72,10 +72,11 @@ def _sum_of_counts(
 
 
 class CountTable(NamedTuple):
-    """The number of occurrences of each id in each jackknife group, for the pairs that occur.
+    """The number of occurrences of keys, for those that occur.
 
     Attributes:
-        keys: uint32[k] or uint64[k], each once: ``id * BUCKETS + group``.
+        keys: uint32[k] or uint64[k], each once. A key is an id, or an id and a jackknife group:
+            ``id * BUCKETS + group``.
         counts: unsigned[k], above 0.
     """
 
@@ -94,8 +95,29 @@ class CountTable(NamedTuple):
         return cls(keys.astype(kind), counts.astype(np.min_scalar_type(int(counts.max(initial=0)))))
 
     def ids(self) -> NDArray[np.int64]:
-        """Return int64[k], the id of each key."""
+        """Return int64[k], the id of each key that has a jackknife group, too."""
         return (self.keys >> np.uint64(_BUCKET_BITS)).astype(np.int64)
+
+
+def add_tables(one: Sequence[CountTable], other: Sequence[CountTable]) -> tuple[CountTable, ...]:
+    """Return tables whose sum is that of all these tables.
+
+    Small tables wait until there is much to join, so that each count is moved only a few times.
+    """
+    first, *waiting = sorted([*one, *other], key=lambda table: -len(table.keys))
+    if sum(len(table.keys) for table in waiting) > max(_WAITING, len(first.keys)):
+        return (join_tables([first, *waiting]),)
+    return (first, *waiting)
+
+
+def join_tables(tables: Sequence[CountTable]) -> CountTable:
+    """Return the sum of some tables; its keys rise.
+
+    >>> one, other = CountTable.of(np.array([7, 3]), np.array([1, 2])), CountTable.of(np.array([7]), np.array([5]))
+    >>> [column.tolist() for column in join_tables([one, other])]
+    [[3, 7], [2, 6]]
+    """
+    return CountTable.of(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
 
 
 class TokenCounts(NamedTuple):
@@ -119,16 +141,12 @@ class TokenCounts(NamedTuple):
         return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (CountTable.of(keys, counts),))
 
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
-        # Small tables wait until there is much to join, so that each count is moved only a few times.
-        first, *waiting = sorted(self.tables + other.tables, key=lambda table: -len(table.keys))
-        tables: tuple[CountTable, ...] = (first, *waiting)
-        if sum(len(table.keys) for table in waiting) > max(_WAITING, len(first.keys)):
-            tables = (_joined(tables),)
+        tables = add_tables(self.tables, other.tables)
         return TokenCounts(self.vocab_size, self.documents + other.documents, tables)
 
     def joined(self) -> CountTable:
         """Return all counts as one table, whatever the order in which shards were added."""
-        return _joined(self.tables)
+        return join_tables(self.tables)
 
     @classmethod
     def restore(cls, vocab_size: int, documents: int, keys: Sequence[int], counts: Sequence[int]) -> TokenCounts:
@@ -164,10 +182,6 @@ class TokenCounts(NamedTuple):
             buckets = (table.keys & np.uint64(BUCKETS - 1)).astype(np.int64)
             sums += np.bincount(buckets, weights=table.counts * weights[table.ids()], minlength=BUCKETS)
         return sums
-
-
-def _joined(tables: Sequence[CountTable]) -> CountTable:
-    return CountTable.of(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
 
 
 def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

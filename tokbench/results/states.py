@@ -13,9 +13,10 @@ rest                  the body, packed with zlib
 
 The body begins with a line of JSON: ``{"arrays": [[kind, how, length], ...], "states": [...]}``. The bytes of the
 arrays follow, one after the other, little-endian. A state stands in ``states`` as ``[tokenizer, corpus, group, family,
-data]``. A list of 8 numbers and more stands in ``data`` as ``{"#": k}``, the array with the number ``k``; equal lists
-are the same array. ``kind`` is the type of its numbers (``u1 u2 u4 i8 f8``). ``how`` is ``plain``, or ``steps`` if each
-number is kept as its difference from the one before. A mapping whose only key begins with ``#`` gets one more ``#``.
+data]``. A list or array of 8 numbers and more stands in ``data`` as ``{"#": k}``, the array with the number ``k``;
+equal ones are the same array. ``kind`` is the type of its numbers (``u1 u2 u4 i8 f8``). ``how`` is ``plain``, or
+``steps`` if each number is kept as its difference from the one before. A mapping whose only key begins with ``#`` gets
+one more ``#``.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ _UNSIGNED: Final = {"u1": 0xFF, "u2": 0xFFFF, "u4": 0xFFFF_FFFF}
 """The largest number of each unsigned type."""
 
 _KINDS: Final = (*_UNSIGNED, "i8", "f8")
-_LEVEL: Final = 6
+_LEVEL: Final = 4
+"""Level 6 takes four times as long, for a file that is smaller by 4 %."""
 
 
 class RawStates(Sequence[RawState]):
@@ -210,9 +212,14 @@ def write_states(states: Iterable[RawState]) -> bytes:
     (True, True)
     """
     packed = states.packed() if isinstance(states, RawStates) else PackedStates(states)
-    body = b"".join([packed.head().encode(), b"\n", *packed.blocks])
-    length = len(body).to_bytes(_LENGTH, "little")
-    return _MAGIC + length + hashlib.sha256(body).digest() + zlib.compress(body, _LEVEL)
+    body = [packed.head().encode(), b"\n", *packed.blocks]
+    digest, zipper = hashlib.sha256(), zlib.compressobj(_LEVEL)
+    written = []
+    for part in body:  # never joined: that would take the memory of all states once more
+        digest.update(part)
+        written.append(zipper.compress(part))
+    length = sum(map(len, body)).to_bytes(_LENGTH, "little")
+    return b"".join([_MAGIC, length, digest.digest(), *written, zipper.flush()])
 
 
 def read_states(path: Path, described: StatesFile | None = None) -> list[RawState]:
@@ -281,6 +288,8 @@ class _Packer:
 
     def pack(self, data: Json) -> Json:
         """Return the data with references in the place of long lists of numbers."""
+        if isinstance(data, np.ndarray):
+            return self._packed_array(data)
         if isinstance(data, dict):
             packed = {str(key): self.pack(each) for key, each in data.items()}
             return {f"#{key}": each for key, each in packed.items()} if _like_reference(packed) else packed
@@ -288,6 +297,18 @@ class _Packer:
             return data
         array = _array(data) if len(data) >= _SHORTEST else None
         return [self.pack(each) for each in data] if array is None else {"#": self._number(array)}
+
+    def _packed_array(self, data: NDArray[Any]) -> Json:
+        """Return what :meth:`pack` returns for the list of the same numbers, without making that list."""
+        kind = data.dtype.kind
+        if (
+            data.ndim != 1
+            or len(data) < _SHORTEST
+            or kind not in "iuf"
+            or (kind != "f" and not _fits(data.min(), data.max()))
+        ):
+            return self.pack(data.tolist())
+        return {"#": self._number(data.astype(np.float64 if kind == "f" else np.int64))}
 
     def _number(self, array: NDArray[Any]) -> int:
         kind, how = "f8", "plain"
@@ -316,10 +337,15 @@ def _listed(array: NDArray[Any], how: str) -> list[Any]:
     return listed
 
 
+def _fits(low: Any, high: Any) -> bool:
+    """Tell whether whole numbers from one to another can stand in an array."""
+    return max(-int(low), int(high)) < _LARGEST
+
+
 def _array(data: Sequence[Json]) -> NDArray[Any] | None:
     """Return a list as an array if it is one of whole numbers that fit into 64 bits, or one of floats."""
     kinds = set(map(type, data))
-    if kinds == {int} and max(data) < _LARGEST and min(data) > -_LARGEST:
+    if kinds == {int} and _fits(min(data), max(data)):
         return np.array(data, dtype=np.int64)
     return np.array(data, dtype=np.float64) if kinds == {float} else None
 

@@ -222,6 +222,8 @@ class _Evaluator:
             if shard is None:
                 if keeps and not known:
                     self._surveys.keep_shards(name, marks)
+                if not self._plan.reads_again:
+                    corpus.release()
                 return
             if not isinstance(shard, Failure) and shard.first + len(shard) > groups.get(shard.group, 0):
                 shard = Failure(str(corpus.changed()))

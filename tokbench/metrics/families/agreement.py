@@ -156,10 +156,9 @@ class AgreementState(NamedTuple):
         )
 
     def raw(self) -> dict[str, object]:
-        """Return the state as JSON data."""
-        lists = {name: column.tolist() for name, column in self.boundaries._asdict().items()}
-        rest = {name: getattr(self, name).tolist() for name in ("tokens", "counts", "vocabulary")}
-        return {"sample": self.sample, "boundaries": lists, **rest}
+        """Return the state as data."""
+        rest = {name: getattr(self, name) for name in ("tokens", "counts", "vocabulary")}
+        return {"sample": self.sample, "boundaries": self.boundaries._asdict(), **rest}
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> AgreementState:

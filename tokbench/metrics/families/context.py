@@ -208,8 +208,8 @@ class ContextState(NamedTuple):
         return DocumentIds.joined(self.parts).first(self.sample)
 
     def raw(self) -> dict[str, object]:
-        """Return the sample as JSON data."""
-        drawn = {name: column.tolist() for name, column in self.drawn().by_hash()._asdict().items()}
+        """Return the sample as data."""
+        drawn = self.drawn().by_hash()._asdict()
         numbers = {"documents": self.documents, "vocab_size": self.vocab_size, "sample": self.sample}
         return {**numbers, "drawn": drawn, "windows": self.windows.raw()}
 

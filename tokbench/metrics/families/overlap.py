@@ -52,14 +52,14 @@ class GroupTokens(NamedTuple):
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
 
     def raw(self) -> dict[str, object]:
-        """Return the counts as JSON data: ``keys`` are those of :class:`~tokbench.metrics.token_counts.CountTable`."""
+        """Return the counts as data: ``keys`` are those of :class:`~tokbench.metrics.token_counts.CountTable`."""
         table = self.counts.joined()
         return {
             "documents": self.counts.documents,
             "vocab_size": self.counts.vocab_size,
             "longest": self.longest,
-            "keys": table.keys.tolist(),
-            "counts": table.counts.tolist(),
+            "keys": table.keys,
+            "counts": table.counts,
         }
 
     @classmethod

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tokbench.metrics.families.vocabulary import DEPENDS_ON_AMOUNT, Frequencies, VocabularyMetric, VocabularyOptions
 from tokbench.plugin import (
     ContractError,
+    CountTable,
     Curve,
     EncodedShard,
     HasMerges,
@@ -51,7 +52,7 @@ class UsageClasses:
             return UsageState(emitted, None)
         built = Curve(order, _dense(emitted)).built
         ids = np.flatnonzero(built)
-        return UsageState(emitted, emitted._replace(ids=ids, counts=built[ids]))
+        return UsageState(emitted, emitted._replace(tables=(CountTable.of(ids, built[ids]),)))
 
     def _order(self, encoded: EncodedShard) -> MergeOrder | None:
         name = encoded.loaded.name
@@ -111,9 +112,10 @@ def _classes(state: UsageState) -> dict[Usage, int] | None:
 
 def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
     """Return int64[vocab_size], the count of each id."""
-    counts = np.zeros(frequencies.vocab_size, dtype=np.int64)
-    counts[frequencies.ids] = frequencies.counts
-    return counts
+    dense = np.zeros(frequencies.vocab_size, dtype=np.int64)
+    ids, counts = frequencies.joined()
+    dense[ids] = counts
+    return dense
 
 
 _VALUES: Final = {
@@ -138,6 +140,7 @@ _VALUES: Final = {
 SPEC: Final = MetricFamily(
     name="usage",
     summary="usage classes: share of the vocabulary that is active, rare, scaffold or unseen",
+    version=2,
     text=UsageClasses,
     values=tuple(
         Metric(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from tokbench.plugin import (
+    CountTable,
     EncodedShard,
     Measured,
     Metric,
@@ -17,7 +18,8 @@ from tokbench.plugin import (
     NotApplicable,
     Options,
     SummedMetric,
-    add_counts,
+    add_tables,
+    join_tables,
     renyi_entropy,
 )
 
@@ -50,29 +52,37 @@ class Frequencies(NamedTuple):
     Attributes:
         vocab_size: the size of the vocabulary.
         documents: the number of documents counted.
-        ids: int64[k], rising.
-        counts: int64[k], positive.
+        tables: the counts by id are the sums of these tables.
     """
 
     vocab_size: int
     documents: int
-    ids: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    tables: tuple[CountTable, ...]
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
-        ids, counts = add_counts(self.ids, self.counts, other.ids, other.counts)
-        return Frequencies(self.vocab_size, self.documents + other.documents, ids, counts)
+        documents = self.documents + other.documents
+        return Frequencies(self.vocab_size, documents, add_tables(self.tables, other.tables))
+
+    def joined(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return int64[k] twice: the ids that occur, rising, and their counts.
+
+        >>> Frequencies(300, 1, (CountTable.of(np.array([97, 104]), np.array([2, 1])),)).joined()
+        (array([ 97, 104]), array([2, 1]))
+        """
+        ids, counts = join_tables(self.tables)
+        return ids.astype(np.int64), counts.astype(np.int64)
 
     def raw(self) -> dict[str, object]:
-        """Return the counts as JSON data."""
-        return self._asdict() | {"ids": self.ids.tolist(), "counts": self.counts.tolist()}
+        """Return the counts as data."""
+        ids, counts = self.joined()
+        return {"vocab_size": self.vocab_size, "documents": self.documents, "ids": ids, "counts": counts}
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> Frequencies:
         """Return the counts of which :meth:`raw` gave the data."""
         del before  # counts do not number documents
-        ids, counts = (np.array(raw[name], dtype=np.int64) for name in ("ids", "counts"))
-        return cls(raw["vocab_size"], raw["documents"], ids, counts)
+        table = CountTable.of(*(np.array(raw[name], dtype=np.int64) for name in ("ids", "counts")))
+        return cls(raw["vocab_size"], raw["documents"], (table,))
 
 
 def zipf_fit(counts: NDArray[np.int64]) -> tuple[float, float]:
@@ -115,14 +125,16 @@ class VocabularyMetric(SummedMetric):
 
     def map(self, encoded: EncodedShard) -> Frequencies:
         """Return the frequencies of one shard."""
-        return Frequencies(encoded.tokenizer.vocab_size, len(encoded.shard), *encoded.id_counts)
+        table = CountTable.of(*encoded.id_counts)
+        return Frequencies(encoded.tokenizer.vocab_size, len(encoded.shard), (table,))
 
     def finish(self, state: Frequencies) -> Mapping[str, Measured | NotApplicable]:
         """Return use, evenness and the shape of the frequencies.
 
         An efficiency is an entropy divided by that of equal use of the ids that occur.
         """
-        types = len(state.ids)
+        ids, counts = state.joined()
+        types = len(ids)
         values: dict[str, Measured | NotApplicable] = {
             "vocab_utilization": Measured(types / state.vocab_size, state.documents, no_interval=DEPENDS_ON_AMOUNT),
             "distinct_tokens": Measured(types, state.documents),
@@ -131,9 +143,9 @@ class VocabularyMetric(SummedMetric):
             if types < 2:  # noqa: PLR2004 - log2(1) = 0: nothing to divide by
                 values[name] = NotApplicable(f"the text has {types} distinct tokens; evenness needs two")
             else:
-                efficiency = renyi_entropy(state.counts, alpha) / np.log2(types)
+                efficiency = renyi_entropy(counts, alpha) / np.log2(types)
                 values[name] = Measured(float(efficiency), state.documents, no_interval=DEPENDS_ON_AMOUNT)
-        shape = self._shape(np.sort(state.counts)[::-1], state.documents) if types else {}
+        shape = self._shape(np.sort(counts)[::-1], state.documents) if types else {}
         known = {name: Measured(value, state.documents, no_interval=DEPENDS_ON_AMOUNT) for name, value in shape.items()}
         nothing = NotApplicable(f"the text has {types} distinct tokens; a fit needs two")
         return values | dict.fromkeys(_SHAPE, nothing) | known
@@ -216,6 +228,7 @@ _SHAPE: Final = tuple(value.id for value in _SHAPE_VALUES)
 SPEC: Final = MetricFamily(
     name="vocabulary",
     summary="share of the vocabulary in use, Rényi and Shannon efficiency, entropy, Zipf's law, type-token ratio",
+    version=2,
     text=VocabularyMetric,
     options=VocabularyOptions,
     values=(

@@ -95,6 +95,12 @@ class Plan:
         chosen = self.bound.get(family.name)
         return self.measured if chosen is None else [name for name in self.corpora if name in chosen]
 
+    @property
+    def reads_again(self) -> bool:
+        """``True`` if the text of corpora is read again after it was measured by text metrics."""
+        again = any(family.timed or family.isolated or family.model for family, _ in self.metrics)
+        return again or bool(self.config.study.vocabulary)
+
     def families_on(self, corpus: str) -> list[MetricFamily]:
         """Return the families of text metrics that are measured on a corpus."""
         return [family for family, _ in self.metrics if family.text and corpus in self.corpora_of(family)]

@@ -14,7 +14,7 @@ from tokbench.metrics.encoded_shard import EncodedShard, differs_from_previous
 
 Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
-_FEW: Final = 4
+_FEW: Final = 8
 """Up to so many possible keys for each that is there, a table of all keys is faster than sorting."""
 
 _BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
@@ -59,11 +59,12 @@ def _sum_of_counts(
     """Add tables of counts above 0, each with no key twice; the keys of the sum rise."""
     most = max(int(some.max(initial=0)) for some in keys)
     if most < _FEW * sum(map(len, keys)):  # faster than sorting
-        table = np.zeros(most + 1, dtype=np.int64)
+        largest = sum(int(some.max(initial=0)) for some in counts)
+        table: NDArray[Any] = np.zeros(most + 1, dtype=np.uint32 if largest <= np.iinfo(np.uint32).max else np.int64)
         for some, amounts in zip(keys, counts, strict=True):
-            table[some] += amounts
+            table[some] += amounts.astype(table.dtype, copy=False)
         found = np.flatnonzero(table)
-        return found.astype(np.result_type(*keys)), table[found]
+        return found.astype(np.result_type(*keys)), table[found].astype(np.int64)
     every, amounts = np.concatenate(keys), np.concatenate(counts).astype(np.int64, copy=False)
     order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
     every = every[order]

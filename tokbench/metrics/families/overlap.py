@@ -34,6 +34,7 @@ _SHARED: Final = "shared_ids"
 _GROUPS: Final = "groups_per_id"
 _UNEVEN: Final = "utilization_cov"
 
+_ALONE: Final = "the corpus has one group with tokens; a comparison needs two"
 _MEAN: Final = "no interval: it is a mean over pairs of groups; overlap.csv has the interval of each pair"
 
 
@@ -102,18 +103,17 @@ def jensen_shannon(
 
 
 class _Group:
-    """The ids of one group under one tokenizer."""
+    """The ids of one group that has tokens, under one tokenizer."""
 
     def __init__(self, state: GroupTokens) -> None:
         self.documents = state.counts.documents
         table = state.counts.joined()
-        ids = table.ids()
-        self.ids, self._entry = np.unique(ids, return_inverse=True)
+        self.ids, self._entry = np.unique(table.ids(), return_inverse=True)
         self._buckets = (table.keys & np.uint64(BUCKETS - 1)).astype(np.int64)
         self._counts = table.counts.astype(np.float64)
         self.by_bucket = np.bincount(self._buckets, weights=self._counts, minlength=BUCKETS)
         self.tokens = float(self.by_bucket.sum())
-        self.longest = state.longest / self.tokens if self.tokens else 0.0
+        self.longest = state.longest / self.tokens
 
     def table(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return float64[BUCKETS, k], the counts by jackknife group of the ids at some places of ``ids``."""
@@ -174,34 +174,39 @@ class OverlapMetric(SummedMetric):
         values: dict[tuple[str, str], Mapping[str, Measured | NotApplicable]] = {}
         matrices: list[PairMatrix] = []
         for name in states.tokenizers:
-            known = [group for group in states.groups if (name, group) in states.states]
-            found = {group: _Group(states.states[name, group]) for group in known}
-            found = {group: each for group, each in found.items() if each.tokens}
-            vocab_size = max(states.states[name, group].counts.vocab_size for group in known)
-            compared = _Compared(found, vocab_size)
+            known = {group: states.states[name, group] for group in states.groups if (name, group) in states.states}
+            filled = {group: state for group, state in known.items() if state.longest}
+            if len(filled) < 2:  # noqa: PLR2004 - there is nothing to compare with
+                for group in [*states.groups, WHOLE]:
+                    values[name, group] = _nothing(_ALONE if group in (WHOLE, *filled) else f"{group} has no tokens")
+                continue
+            compared = _Compared(filled)
             matrices += compared.matrices(states.corpus, name)
             for group in [*states.groups, WHOLE]:
                 values[name, group] = compared.values(group)
         return CorpusOutcome(values, matrices=matrices)
 
 
-class _Compared:
-    """All groups of a corpus under one tokenizer, and every two of them."""
+def _nothing(reason: str) -> Mapping[str, Measured | NotApplicable]:
+    """Return a reason in the place of every value."""
+    return {value.id: NotApplicable(reason) for value in VALUES}
 
-    def __init__(self, groups: Mapping[str, _Group], vocab_size: int) -> None:
+
+class _Compared:
+    """All groups of a corpus under one tokenizer, two or more that have tokens, and every two of them."""
+
+    def __init__(self, states: Mapping[str, GroupTokens]) -> None:
+        groups = {group: _Group(state) for group, state in states.items()}
         self._groups = groups
-        self._vocab_size = vocab_size
+        self._vocab_size = max(state.counts.vocab_size for state in states.values())
         self._pairs = {(a, b): _Pair.of(groups[a], groups[b]) for a, b in combinations(groups, 2)}
         every = [each.ids for each in groups.values()]
-        self._ids, self._spread = np.unique(np.concatenate(every) if every else [], return_counts=True)
+        self._ids, self._spread = np.unique(np.concatenate(every), return_counts=True)
 
     def values(self, group: str) -> Mapping[str, Measured | NotApplicable]:
         """Return the values of a group, or of the whole corpus."""
         if group != WHOLE and group not in self._groups:
-            return {value.id: NotApplicable(f"{group} has no tokens") for value in VALUES}
-        if len(self._groups) < 2:  # noqa: PLR2004 - there is nothing to compare with
-            reason = "the corpus has one group with tokens; a comparison needs two"
-            return {value.id: NotApplicable(reason) for value in VALUES}
+            return _nothing(f"{group} has no tokens")
         documents = sum(each.documents for each in self._groups.values())
         pairs = [pair for names, pair in self._pairs.items() if group in (WHOLE, *names)]
         some = self._groups.values() if group == WHOLE else [self._groups[group]]
@@ -221,10 +226,8 @@ class _Compared:
         return found
 
     def matrices(self, corpus: str, tokenizer: str) -> list[PairMatrix]:
-        """Return the matrices of divergence and of shared ids; none if there are not two groups."""
+        """Return the matrices of divergence and of shared ids."""
         names = list(self._groups)
-        if len(names) < 2:  # noqa: PLR2004
-            return []
         rows = [[self._pairs[names[column], names[row]] for column in range(row)] for row in range(len(names))]
         own = [self._groups[name].noise for name in names]
         matrix = partial(PairMatrix, corpus=corpus, of="groups", within=tokenizer, names=names)

@@ -13,8 +13,8 @@ from pydantic import Field
 from tokbench.contracts.backend import BackendSpec
 from tokbench.plugin import LocalPath, Options
 from tokbench.registry import PluginStatus, load_registry
-from tokbench.runner.check import vocabulary_sha256
 from tokbench.runner.identity import FileStamp, Identities, OptionsIdentity, file_digest
+from tokbench.runner.load import vocabulary_sha256
 from tokbench.runner.workers.worker import Recipe
 
 

@@ -14,7 +14,7 @@ from tokbench.metrics.encoded_shard import EncodedShard, differs_from_previous
 
 Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
 
-_FEW: Final = 8
+_FEW: Final = 16
 """Up to so many possible keys for each that is there, a table of all keys is faster than sorting."""
 
 _BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
@@ -22,7 +22,7 @@ _BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
 _MOST_IDS: Final = 1 << 22
 """Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
 
-_WAITING: Final = 1 << 16
+_WAITING: Final = 1 << 18
 """Counts in small tables that wait to be joined at least, of five to eight bytes each."""
 
 
@@ -106,7 +106,7 @@ def add_tables(one: Sequence[CountTable], other: Sequence[CountTable]) -> tuple[
     Small tables wait until there is much to join, so that each count is moved only a few times.
     """
     first, *waiting = sorted([*one, *other], key=lambda table: -len(table.keys))
-    if sum(len(table.keys) for table in waiting) > max(_WAITING, len(first.keys)):
+    if sum(len(table.keys) for table in waiting) > max(_WAITING, len(first.keys) // 2):
         return (join_tables([first, *waiting]),)
     return (first, *waiting)
 

@@ -2,161 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import struct
-import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain
-from pathlib import Path
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
-from tokbench.contracts.tokenizer import HasIdentity, HasTokenBytes, Tokenizer
 from tokbench.errors import InputError, Problem
-from tokbench.failures import Failure, attempt, doing
+from tokbench.failures import Failure
 from tokbench.progress import Progress
 from tokbench.registry import Registry, load_registry
 from tokbench.results.cells import TokenizerState
-from tokbench.runner.identity import OptionsIdentity, file_digest
+from tokbench.runner.load import Loaded, LoadTokenizers, VocabularyDigest
 from tokbench.runner.plan import READING, Plan, PlannedTokenizer, complete_plan, plan_tokenizers, reading_order
-from tokbench.runner.prepare import PreparedTokenizer, TokenizerFacts
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.surveys import StoredSurveys
 from tokbench.runner.workers.descendants import KNOWN
 from tokbench.runner.workers.executor import Executor
 from tokbench.runner.workers.one_thread import use_one_thread
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
-from tokbench.runner.workers.worker import Job, Recipe, WorkerContext
-from tokbench.store import Key, open_store
-
-READING_VOCABULARY: Final = "reading the vocabulary of"
-
-_LARGEST_VOCABULARY: Final = 1 << 21
-"""Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
-
-_HASHED_IDS: Final = 1 << 12
-"""Ids whose bytes are hashed at once: a call for each would take longer than the hash."""
-
-_LENGTH_BYTES: Final = 4
-_VOCABULARY: Final = "vocabulary"
+from tokbench.runner.workers.worker import Recipe
 
 _CORES_TO_SHARE: Final = 2
 """Corpora are read while tokenizers are loaded if there are so many cores; with fewer it would only disturb times."""
-
-
-def vocabulary_sha256(
-    tokenizer: Tokenizer, recipe: Recipe | None = None, know_lengths: Callable[[list[int]], object] = lambda _: None
-) -> str:
-    """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown.
-
-    That of a tokenizer which says what it is made of is kept in the store: to ask for 200,000 ids takes a tenth of a
-    second.
-
-    Args:
-        tokenizer: the tokenizer.
-        recipe: what loaded it; ``None`` if it was trained, and its digest is not kept.
-        know_lengths: is told the number of bytes of every id, where they are asked for.
-    """
-    if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST_VOCABULARY:
-        return ""
-    identified = recipe is not None and isinstance(tokenizer, HasIdentity) and bool(tokenizer.identity)
-    store = open_store() if identified else None
-    key = attempt(lambda: _key_of_vocabulary(tokenizer, recipe)) if store and recipe else None  # type: ignore[arg-type]
-    if store is None or key is None or isinstance(key, Failure):
-        return _digest(tokenizer, know_lengths)
-    return store.result(_VOCABULARY, key, lambda: _digest(tokenizer, know_lengths).encode()).decode()
-
-
-def _key_of_vocabulary(tokenizer: HasIdentity, recipe: Recipe) -> Key:
-    """Return all that decides the bytes of the ids of a loaded tokenizer.
-
-    Raises:
-        OSError: a file cannot be read.
-        LookupError: its code has no file.
-    """
-    made = type(tokenizer)
-    source = Path(getattr(sys.modules[made.__module__], "__file__", None) or "")
-    if not source.is_file():
-        raise LookupError(f"the source of {made.__module__} is not a file")
-    return {
-        "backend": recipe.backend,
-        "options": OptionsIdentity.of(recipe.options).values,
-        "identity": tokenizer.identity,
-        "class": f"{made.__module__}.{made.__qualname__}",
-        "code": file_digest(source.parent if "." in made.__module__ else source),
-    }
-
-
-def _digest(tokenizer: HasTokenBytes, know_lengths: Callable[[list[int]], object]) -> str:
-    sha, known = hashlib.sha256(), list[int]()
-    vocab_size: int = tokenizer.vocab_size  # type: ignore[attr-defined]  # of a tokenizer
-    for first in range(0, vocab_size, _HASHED_IDS):
-        tokens = list(map(tokenizer.token_bytes, range(first, min(first + _HASHED_IDS, vocab_size))))
-        known += map(len, tokens)
-        lengths = struct.pack(f"<{len(tokens)}I", *known[first:])
-        heads = (lengths[at : at + _LENGTH_BYTES] for at in range(0, len(lengths), _LENGTH_BYTES))
-        sha.update(b"".join(chain.from_iterable(zip(heads, tokens, strict=True))))
-    know_lengths(known)
-    return sha.hexdigest()
-
-
-class Loaded(NamedTuple):
-    """The outcome of loading one tokenizer, and the seconds that it took."""
-
-    name: str
-    outcome: TokenizerFacts | Failure
-    seconds: float | None
-
-
-class VocabularyDigest(NamedTuple):
-    """The digest of the vocabulary of a tokenizer that was loaded, see :func:`vocabulary_sha256`."""
-
-    name: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class LoadTokenizers(Job):
-    """Load tokenizers, one after the other; the answers are a :class:`Loaded` and a :class:`VocabularyDigest` of each.
-
-    Attributes:
-        recipes: by name, the instructions for each tokenizer.
-    """
-
-    recipes: Mapping[str, Recipe]
-
-    @property
-    def here(self) -> bool:
-        """``True``, because it measures time."""
-        return True
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        return tuple(self.recipes)
-
-    def run(self, context: WorkerContext) -> Iterator[Loaded | VocabularyDigest]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
-        for name, recipe in self.recipes.items():
-            with doing("loading", tokenizer=name, place=""):
-                start = time.perf_counter()
-                tokenizer = attempt(lambda recipe=recipe: context.load(recipe))  # type: ignore[misc]
-                seconds = time.perf_counter() - start
-                if isinstance(tokenizer, Failure):
-                    yield Loaded(name, tokenizer, seconds)
-                    continue
-                facts = attempt(lambda found=tokenizer: TokenizerFacts.of(found, context.registry))  # type: ignore[misc]
-                loaded = context.keep(name, tokenizer)
-                yield Loaded(name, facts, seconds)
-            with doing(READING_VOCABULARY, tokenizer=name, place=name):
-                digest = attempt(partial(vocabulary_sha256, tokenizer, recipe, loaded.know_lengths))
-            if not isinstance(digest, Failure):
-                yield VocabularyDigest(name, digest)
 
 
 def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> list[PreparedTokenizer]:

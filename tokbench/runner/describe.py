@@ -29,7 +29,7 @@ from tokbench.results.blocks import (
     TokenizerInfo,
     TrainingInfo,
 )
-from tokbench.runner.check import READING_VOCABULARY, vocabulary_sha256
+from tokbench.runner.load import READING_VOCABULARY, vocabulary_sha256
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.workers.one_thread import ONE_THREAD

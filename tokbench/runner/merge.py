@@ -27,8 +27,9 @@ from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
 from tokbench.runner.evaluate import Evaluation
 from tokbench.runner.finish import finish
+from tokbench.runner.load import TokenizerFacts
 from tokbench.runner.plan import Plan, PlannedTokenizer
-from tokbench.runner.prepare import PreparedTokenizer, TokenizerFacts
+from tokbench.runner.prepare import PreparedTokenizer
 from tokbench.runner.same_ids import SameIds
 from tokbench.runner.shown import merge_shown
 

@@ -8,63 +8,21 @@ import pickle
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import ClassVar, Final, Literal, NamedTuple
 
-from tokbench.batch import vocab_size_of
 from tokbench.contracts.backend import GroupedText
 from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import HasIdentity, HasNotes, NamesEngine, Tokenizer
+from tokbench.contracts.tokenizer import Tokenizer
 from tokbench.corpus.corpus import Reading, group_and_text
-from tokbench.errors import LONGEST_MESSAGE, shortened
 from tokbench.failures import Failure, attempt, doing
-from tokbench.registry import Registry
 from tokbench.results.cells import TokenizerState
+from tokbench.runner.load import TokenizerFacts
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import Job, Recipe, WorkerContext, checked
 
-_MOST_NOTES: Final = 50
-
 _log = logging.getLogger(__name__)
-
-
-class TokenizerFacts(NamedTuple):
-    """The facts that a worker reports of a tokenizer that is ready.
-
-    Attributes:
-        vocab_size, notes: as the tokenizer gives them; at most 50 notes of 2,000 characters.
-        lacks: ids of the metrics that it has not the capabilities for.
-        engine: the engine that it names; empty if it names none.
-        identity: as it gives it, see :class:`tokbench.contracts.tokenizer.HasIdentity`; ``None`` if it gives none.
-    """
-
-    vocab_size: int
-    notes: tuple[str, ...]
-    lacks: frozenset[str]
-    engine: str = ""
-    identity: str | None = None
-
-    @classmethod
-    def of(cls, tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
-        """Return the facts of a tokenizer."""
-        values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
-        lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
-        notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
-        said = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
-        engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
-        identity = str(tokenizer.identity) if isinstance(tokenizer, HasIdentity) else None
-        return cls(vocab_size_of(tokenizer), said, lacks, engine, identity)
-
-
-def _has(tokenizer: Tokenizer, capability: type) -> bool:
-    """Tell whether it has the members of a capability; unlike ``isinstance``, without computing what its class has.
-
-    Python 3.11 would compute them, and merges may take seconds to be found.
-    """
-    members = (name for name in dir(capability) if not name.startswith("_"))
-    return all(hasattr(type(tokenizer), name) or hasattr(tokenizer, name) for name in members)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.failures import Failure
 from tokbench.metrics.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
-from tokbench.runner.plan import Plan
-from tokbench.runner.stored import StoredWork
 from tokbench.runner.workers.pool import WorkerDied, WorkerPool
 from tokbench.runner.workers.worker import TokenizerJob
+
+if TYPE_CHECKING:  # workers import this file, and need neither
+    from tokbench.runner.plan import Plan
+    from tokbench.runner.stored import StoredWork
 
 _DIFFERENCE = "difference"
 _BEFORE, _TOKENS = 2, 8

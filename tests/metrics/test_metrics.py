@@ -16,12 +16,20 @@ from tokbench.batch import encode_batch
 from tokbench.contracts.corpus import Document
 from tokbench.contracts.metric import LossSummary, Measured, NotApplicable
 from tokbench.contracts.tokenizer import Offsets
-from tokbench.corpus.shards import Shard, shards
+from tokbench.corpus.shards import BUCKETS, Shard, shards
 from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.metrics.families.vocabulary import zipf_fit
 from tokbench.metrics.jackknife import Interval, Lengths, Spread, jackknife, p_value, spread, student_t
 from tokbench.metrics.sums import Sums
-from tokbench.metrics.token_counts import add_counts, renyi_entropy
+from tokbench.metrics.token_counts import (
+    CountTable,
+    GroupedTable,
+    TokenCounts,
+    add_counts,
+    add_tables,
+    join_tables,
+    renyi_entropy,
+)
 from tokbench.registry import load_registry
 from tokbench.results.blocks import LossCause, LossExample
 
@@ -387,6 +395,26 @@ def test_counts_are_added_whether_keys_are_dense_or_not(highest):
     keys, counts = add_counts(*arrays)
     assert dict(zip(keys.tolist(), counts.tolist(), strict=True)) == Counter(one) + Counter(other)
     assert keys.tolist() == sorted(keys.tolist())
+
+
+KEYS = st.integers(0, 200) | st.integers(2**32 - 40, 2**32 + 40) | st.integers(0, 2**36)
+TABLES = st.lists(st.dictionaries(KEYS, st.integers(1, 70_000), max_size=40), min_size=1, max_size=8)
+
+
+@given(TABLES)
+def test_tables_of_counts_add_up_however_they_are_kept(rows):
+    columns = ([np.array(list(each), dtype=np.int64) for each in (row.keys(), row.values())] for row in rows)
+    tables = [CountTable.of(*each) for each in columns]
+    counted = functools.reduce(lambda one, other: one + other, (TokenCounts(2**32, 1, (each,)) for each in tables))
+    expected = sum(map(Counter, rows), Counter())
+    for found in (counted.joined(), join_tables(functools.reduce(add_tables, ([each] for each in tables)))):
+        assert found.keys.tolist() == sorted(expected)
+        assert dict(zip(found.keys.tolist(), found.counts.tolist(), strict=True)) == expected
+    joined = counted.joined()
+    packed = GroupedTable.of(joined)
+    assert packed.keys.tolist() == joined.keys.tolist()
+    assert packed.keys.dtype == joined.keys.dtype
+    assert packed.ids.tolist() == sorted({key // BUCKETS for key in expected})
 
 
 class CountsWarmUps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ _MOST_IDS: Final = 1 << 22
 """Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
 
 _WAITING: Final = 1 << 18
-"""Counts in small tables that wait to be joined at least, of five to eight bytes each."""
+"""Counts in small tables that wait to be joined at most, where they must be sorted; each takes five to eight bytes."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -53,17 +53,22 @@ def add_counts(
     return _sum_of_counts([keys, other_keys], [counts, other_counts])
 
 
+def _is_dense(size: int, keys: Sequence[NDArray[Any]]) -> bool:
+    """Tell whether a table of all possible keys is faster than sorting ``size`` keys."""
+    return all(int(some.max(initial=0)) < _FEW * size for some in keys)
+
+
 def _sum_of_counts(
     keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.integer[Any]]]
 ) -> tuple[NDArray[Key], NDArray[np.int64]]:
     """Add tables of counts above 0, each with no key twice; the keys of the sum rise."""
-    most = max(int(some.max(initial=0)) for some in keys)
-    if most < _FEW * sum(map(len, keys)):  # faster than sorting
+    if _is_dense(sum(map(len, keys)), keys):
+        most = max(int(some.max(initial=0)) for some in keys)
         largest = sum(int(some.max(initial=0)) for some in counts)
         table: NDArray[Any] = np.zeros(most + 1, dtype=np.uint32 if largest <= np.iinfo(np.uint32).max else np.int64)
         for some, amounts in zip(keys, counts, strict=True):
             table[some] += amounts.astype(table.dtype, copy=False)
-        found = np.flatnonzero(table)
+        found = np.flatnonzero(table != 0)  # of numbers it takes three times as long
         return found.astype(np.result_type(*keys)), table[found].astype(np.int64)
     every, amounts = np.concatenate(keys), np.concatenate(counts).astype(np.int64, copy=False)
     order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
@@ -95,29 +100,70 @@ class CountTable(NamedTuple):
         kind = np.uint32 if highest <= np.iinfo(np.uint32).max else np.uint64
         return cls(keys.astype(kind), counts.astype(np.min_scalar_type(int(counts.max(initial=0)))))
 
-    def ids(self) -> NDArray[np.int64]:
-        """Return int64[k], the id of each key that has a jackknife group, too."""
-        return (self.keys >> np.uint64(_BUCKET_BITS)).astype(np.int64)
+
+class GroupedTable(NamedTuple):
+    """The same as a :class:`CountTable` of ids and jackknife groups, in half of its memory or less.
+
+    Attributes:
+        ids: uint32[i] or uint64[i], rising: the ids that occur.
+        groups: uint32[i]; bit ``k`` is set if the id occurs in the jackknife group ``k``.
+        counts: unsigned[k], above 0, id after id and group after group.
+    """
+
+    ids: NDArray[np.unsignedinteger[Any]]
+    groups: NDArray[np.uint32]
+    counts: NDArray[np.unsignedinteger[Any]]
+
+    @classmethod
+    def of(cls, table: CountTable) -> GroupedTable:
+        """Return a table whose keys rise in its compact form.
+
+        >>> table = GroupedTable.of(CountTable.of(np.array([32, 35, 64]), np.array([5, 1, 7])))
+        >>> [column.tolist() for column in table], table.keys.tolist()
+        ([[1, 2], [9, 1], [5, 1, 7]], [32, 35, 64])
+        """
+        ids: NDArray[Any] = table.keys >> _BUCKET_BITS
+        starts = np.flatnonzero(differs_from_previous(ids))
+        bits = np.uint32(1) << (table.keys & (BUCKETS - 1)).astype(np.uint32)
+        return cls(ids[starts], np.bitwise_or.reduceat(bits, starts) if len(starts) else bits, table.counts)
+
+    @property
+    def keys(self) -> NDArray[Any]:
+        """uint32[k] or uint64[k], see :class:`CountTable`."""
+        bits = np.unpackbits(self.groups.astype("<u4").view(np.uint8), bitorder="little")
+        places = np.flatnonzero(bits.view(np.bool_))
+        keys: NDArray[Any] = (self.ids << _BUCKET_BITS)[places >> _BUCKET_BITS]
+        keys += (places & (BUCKETS - 1)).astype(keys.dtype)
+        return keys
 
 
-def add_tables(one: Sequence[CountTable], other: Sequence[CountTable]) -> tuple[CountTable, ...]:
+Table: TypeAlias = CountTable | GroupedTable
+"""Counts of keys."""
+
+
+def add_tables(one: Sequence[Table], other: Sequence[Table]) -> tuple[Table, ...]:
     """Return tables whose sum is that of all these tables.
 
-    Small tables wait until there is much to join, so that each count is moved only a few times.
+    Small tables wait until there is much to join, so that each count is moved only a few times: as much as the
+    largest table has, and so much that no sorting is needed.
     """
-    first, *waiting = sorted([*one, *other], key=lambda table: -len(table.keys))
-    if sum(len(table.keys) for table in waiting) > max(_WAITING, len(first.keys) // 2):
-        return (join_tables([first, *waiting]),)
-    return (first, *waiting)
+    tables = sorted([*one, *other], key=lambda table: -len(table.counts))
+    size = sum(len(table.counts) for table in tables)
+    added = size - len(tables[0].counts)
+    if added > len(tables[0].counts) and (added > _WAITING or _is_dense(size, [table.keys for table in tables])):
+        return (join_tables(tables),)
+    return tuple(tables)
 
 
-def join_tables(tables: Sequence[CountTable]) -> CountTable:
+def join_tables(tables: Sequence[Table]) -> CountTable:
     """Return the sum of some tables; its keys rise.
 
     >>> one, other = CountTable.of(np.array([7, 3]), np.array([1, 2])), CountTable.of(np.array([7]), np.array([5]))
     >>> [column.tolist() for column in join_tables([one, other])]
     [[3, 7], [2, 6]]
     """
+    if len(tables) == 1 and isinstance(tables[0], GroupedTable):
+        return CountTable(tables[0].keys, tables[0].counts)
     return CountTable.of(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
 
 
@@ -133,7 +179,7 @@ class TokenCounts(NamedTuple):
 
     vocab_size: int
     documents: int
-    tables: tuple[CountTable, ...]
+    tables: tuple[Table, ...]
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> TokenCounts:
@@ -143,6 +189,8 @@ class TokenCounts(NamedTuple):
 
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
         tables = add_tables(self.tables, other.tables)
+        if len(tables) == 1 and isinstance(tables[0], CountTable):
+            tables = (GroupedTable.of(tables[0]),)
         return TokenCounts(self.vocab_size, self.documents + other.documents, tables)
 
     def joined(self) -> CountTable:
@@ -162,12 +210,12 @@ class TokenCounts(NamedTuple):
 
     def raw(self) -> dict[str, int]:
         """Return how many documents there are, and how many different ids, as JSON data."""
-        ids = [table.ids() for table in self.tables]
+        ids = [table.keys >> _BUCKET_BITS for table in self.tables]
         return {"documents": self.documents, "distinct": len(np.unique(np.concatenate(ids)))}
 
     def total(self) -> NDArray[np.int64]:
         """Return int64[vocab_size], how often each id occurs in all documents."""
-        ids = np.concatenate([table.ids() for table in self.tables])
+        ids = np.concatenate([table.keys >> _BUCKET_BITS for table in self.tables]).astype(np.int64)
         counts = np.concatenate([table.counts for table in self.tables])
         # Sums of floating-point numbers are exact up to 2**53, and several times as fast as np.add.at.
         return np.bincount(ids, weights=counts, minlength=self.vocab_size).astype(np.int64)
@@ -180,8 +228,8 @@ class TokenCounts(NamedTuple):
         """
         sums = np.zeros(BUCKETS)
         for table in self.tables:
-            buckets = (table.keys & np.uint64(BUCKETS - 1)).astype(np.int64)
-            sums += np.bincount(buckets, weights=table.counts * weights[table.ids()], minlength=BUCKETS)
+            ids, buckets = table.keys >> _BUCKET_BITS, table.keys & (BUCKETS - 1)
+            sums += np.bincount(buckets.astype(np.int64), weights=table.counts * weights[ids], minlength=BUCKETS)
         return sums
 
 

@@ -70,20 +70,23 @@ def finish(
     """Make the cells of the text metrics, and what goes with them; ``seen`` is asked instead of the plan's surveys."""
     finisher = _Finisher(plan, evaluation, seen or _Seen(plan, prepared).share)
     cells = [cell for each in prepared for cell in finisher.cells(each)]
-    states = [state for each in prepared for state in finisher.states(each)]
-    parts = [part for each in prepared for part in finisher.parts(each)]
-    raw = ((state, attempt(partial(evaluation.metrics[state.family].raw, state.state))) for state in states)
     outcomes = [each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome)]
-    known = (RawState(**place._asdict() | {"state": each}) for place, each in raw if not isinstance(each, Failure))
+    losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
+    for found in (finisher.states, finisher.parts):
+        for state in chain.from_iterable(map(found, prepared)):
+            if loss := _loss(evaluation, state):
+                losses.append(loss)
+            if examples := _worst(evaluation, state):
+                worst[state[:3]] = examples
     return Finished(
         cells=cells,
-        states=RawStates(chain(known, evaluation.same_ids.states())),
-        losses=[loss for state in [*states, *parts] if (loss := _loss(evaluation, state))],
+        states=RawStates(chain(finisher.raw_states(prepared), evaluation.same_ids.states())),
+        losses=losses,
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
         matrices=[matrix for outcome in outcomes for matrix in outcome.matrices],
         ratios=finisher.ratios,
         tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
-        worst={place[:3]: found for place in [*states, *parts] if (found := _worst(evaluation, place))},
+        worst=worst,
     )
 
 
@@ -154,6 +157,13 @@ class _Finisher:
             state = self._evaluation.state(place, documents)
             if not isinstance(state, Failure):
                 yield _State(*place, state)
+
+    def raw_states(self, prepared: Iterable[PreparedTokenizer]) -> Iterator[RawState]:
+        """Yield the raw states of tokenizers, one after the other, of metrics that can give them."""
+        for state in chain.from_iterable(map(self.states, prepared)):
+            raw = attempt(partial(self._evaluation.metrics[state.family].raw, state.state))
+            if not isinstance(raw, Failure):
+                yield RawState(**state._asdict() | {"state": raw})
 
     def parts(self, prepared: PreparedTokenizer) -> Iterator[_State]:
         """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""

@@ -108,8 +108,9 @@ class _Group:
     def __init__(self, state: GroupTokens) -> None:
         self.documents = state.counts.documents
         table = state.counts.joined()
-        self.ids, self._entry = np.unique(table.ids(), return_inverse=True)
-        self._buckets = (table.keys & np.uint64(BUCKETS - 1)).astype(np.int64)
+        ids, buckets = np.divmod(table.keys.astype(np.int64), BUCKETS)
+        self.ids, self._entry = np.unique(ids, return_inverse=True)
+        self._buckets = buckets
         self._counts = table.counts.astype(np.float64)
         self.by_bucket = np.bincount(self._buckets, weights=self._counts, minlength=BUCKETS)
         self.tokens = float(self.by_bucket.sum())

@@ -18,6 +18,7 @@ from tokbench.plugin import (
     NotApplicable,
     Options,
     SummedMetric,
+    Table,
     add_tables,
     join_tables,
     renyi_entropy,
@@ -57,7 +58,7 @@ class Frequencies(NamedTuple):
 
     vocab_size: int
     documents: int
-    tables: tuple[CountTable, ...]
+    tables: tuple[Table, ...]
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
         documents = self.documents + other.documents

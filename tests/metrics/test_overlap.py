@@ -350,7 +350,14 @@ def test_divergence_needs_only_shared_ids():
     both = (p > 0) & (q > 0)
     found = jensen_shannon(p[both], q[both], np.asarray(p.sum()), np.asarray(q.sum()))
     assert found == pytest.approx(divergence_of(p, q))
-    assert GroupTokens.restore({"vocab_size": 4, "documents": 1, "longest": 2, "keys": [], "counts": []}).longest == 2
+
+
+def test_states_of_overlap_from_before_can_be_read():
+    numbers = {"documents": 2, "vocab_size": 4, "longest": 2}
+    before = GroupTokens.restore({**numbers, "keys": [32, 35, 64], "counts": [5, 1, 7]})
+    assert as_written(before.raw()) == {**numbers, "ids": [1, 2], "groups": [0b1001, 0b1], "counts": [5, 1, 7]}
+    assert as_written(GroupTokens.restore(as_written(before.raw())).raw()) == as_written(before.raw())
+    assert GroupTokens.restore({**numbers, "keys": [], "counts": []}).longest == 2
 
 
 @pytest.mark.slow

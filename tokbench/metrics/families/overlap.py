@@ -17,6 +17,7 @@ from tokbench.plugin import (
     CorpusOutcome,
     CorpusStates,
     EncodedShard,
+    GroupedTable,
     Lengths,
     Measured,
     Metric,
@@ -53,22 +54,23 @@ class GroupTokens(NamedTuple):
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
 
     def raw(self) -> dict[str, object]:
-        """Return the counts as data: ``keys`` are those of :class:`~tokbench.metrics.token_counts.CountTable`."""
-        table = self.counts.joined()
-        return {
-            "documents": self.counts.documents,
-            "vocab_size": self.counts.vocab_size,
-            "longest": self.longest,
-            "keys": table.keys,
-            "counts": table.counts,
-        }
+        """Return the counts as data, with the columns of :class:`~tokbench.metrics.token_counts.GroupedTable`."""
+        table = GroupedTable.of(self.counts.joined())
+        numbers = {"documents": self.counts.documents, "vocab_size": self.counts.vocab_size, "longest": self.longest}
+        return {**numbers, **table._asdict()}
 
     @classmethod
     def restore(cls, raw: Mapping[str, Any], before: int = 0) -> GroupTokens:
-        """Return the counts of which :meth:`raw` gave the data."""
+        """Return the counts of which :meth:`raw` gave the data.
+
+        States that were written before have a column ``keys``, see :class:`~tokbench.metrics.token_counts.CountTable`.
+        """
         del before  # counts do not number documents
-        counts = TokenCounts.restore(raw["vocab_size"], raw["documents"], raw["keys"], raw["counts"])
-        return cls(counts, raw["longest"])
+        keys = raw.get("keys")
+        if keys is None:
+            ids, groups = np.array(raw["ids"], dtype=np.uint64), np.array(raw["groups"], dtype=np.uint32)
+            keys = GroupedTable(ids, groups, np.array(raw["counts"])).keys
+        return cls(TokenCounts.restore(raw["vocab_size"], raw["documents"], keys, raw["counts"]), raw["longest"])
 
 
 def jensen_shannon(

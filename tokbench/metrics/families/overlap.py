@@ -69,7 +69,7 @@ class GroupTokens(NamedTuple):
         keys = raw.get("keys")
         if keys is None:
             ids, groups = np.array(raw["ids"], dtype=np.uint64), np.array(raw["groups"], dtype=np.uint32)
-            keys = GroupedTable(ids, groups, np.array(raw["counts"])).keys
+            keys = GroupedTable(ids, groups, np.array(raw["counts"])).keys.tolist()
         return cls(TokenCounts.restore(raw["vocab_size"], raw["documents"], keys, raw["counts"]), raw["longest"])
 
 

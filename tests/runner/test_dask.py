@@ -186,10 +186,7 @@ class Shell:
 
 def signal_all(process, number):
     """Send a signal to a process and those of its session, and to a nanny's child."""
-    pids = [process.pid]
-    for thread in Path(f"/proc/{process.pid}/task").glob("*"):
-        pids += map(int, (thread / "children").read_text().split())
-    for pid in pids:
+    for pid in [process.pid, *children(process.pid)]:
         with suppress(OSError):
             os.kill(pid, number)
 
@@ -333,12 +330,20 @@ def test_nothing_is_left_of_a_cluster_on_this_machine(tmp_path, texts, write_con
         assert line.startswith("slow,c,")
 
 
+def children(pid):
+    """Return the ids of the processes that a process has started; a thread may end while they are read."""
+    found = set()
+    for thread in Path(f"/proc/{pid}/task").glob("*"):
+        with suppress(OSError):
+            found |= set(map(int, (thread / "children").read_text().split()))
+    return found
+
+
 def below(pid):
     """Return the ids of the processes that a process, and those below it, have started."""
     found, waiting = set(), [pid]
     while waiting:
-        for thread in Path(f"/proc/{waiting.pop()}/task").glob("*"):
-            children = set(map(int, (thread / "children").read_text().split())) - found
-            found |= children
-            waiting += children
+        new = children(waiting.pop()) - found
+        found |= new
+        waiting += new
     return found

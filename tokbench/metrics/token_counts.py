@@ -23,7 +23,7 @@ _MOST_IDS: Final = 1 << 22
 """Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
 
 _WAITING: Final = 1 << 18
-"""Counts in small tables that wait to be joined at most, where they must be sorted; each takes five to eight bytes."""
+"""Counts that wait at most before they are joined by sorting; each takes five to eight bytes."""
 
 
 def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
@@ -144,8 +144,8 @@ Table: TypeAlias = CountTable | GroupedTable
 def add_tables(one: Sequence[Table], other: Sequence[Table]) -> tuple[Table, ...]:
     """Return tables whose sum is that of all these tables.
 
-    Small tables wait until there is much to join, so that each count is moved only a few times: as much as the
-    largest table has, and so much that no sorting is needed.
+    Small tables wait, so that each count is moved only a few times. They are joined when they have more counts than
+    the largest table, and so many that they need not be sorted.
     """
     tables = sorted([*one, *other], key=lambda table: -len(table.counts))
     size = sum(len(table.counts) for table in tables)

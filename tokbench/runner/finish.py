@@ -72,8 +72,8 @@ def finish(
     cells = [cell for each in prepared for cell in finisher.cells(each)]
     outcomes = [each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
-    for found in (finisher.states, finisher.parts):
-        for state in chain.from_iterable(map(found, prepared)):
+    for states_of in (finisher.states, finisher.parts):
+        for state in chain.from_iterable(map(states_of, prepared)):
             if loss := _loss(evaluation, state):
                 losses.append(loss)
             if examples := _worst(evaluation, state):

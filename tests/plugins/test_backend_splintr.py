@@ -167,9 +167,3 @@ def test_unknown_vocabulary():
         splintr_backend.SplintrLoadOptions(vocabulary="cl100k")
     with pytest.raises(tokbench.BackendError, match=r"the installed splintr-rs has no vocabulary 'gpt-9'"):
         SPEC.load(splintr_backend.SplintrLoadOptions.model_construct(vocabulary="gpt-9"))
-
-
-@every
-def test_the_bytes_of_all_ids_are_those_of_each(name):
-    tokenizer = load(name)
-    assert tokenizer.tokens() == list(map(tokenizer.token_bytes, range(tokenizer.vocab_size)))

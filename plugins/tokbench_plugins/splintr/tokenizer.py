@@ -189,17 +189,6 @@ class SplintrTokenizer(EncodesAroundSpecial):
             return b""
         return data.replace(_ESCAPED_SPACE, b" ") if self._escapes_spaces else data
 
-    def tokens(self) -> list[bytes]:
-        """Return the bytes of every id, as :meth:`token_bytes` does, in about half of the time."""
-        tokens: list[bytes] = []
-        bytes_of = self._engine.decode_token_bytes
-        for token_id in range(self.vocab_size):
-            try:
-                tokens.append(bytes_of(token_id))
-            except ValueError:
-                tokens.append(b"")
-        return [each.replace(_ESCAPED_SPACE, b" ") for each in tokens] if self._escapes_spaces else tokens
-
     @cached_property
     def merges(self) -> Merges:
         """The parts of each merge, recovered from the order of the ids.
@@ -207,7 +196,7 @@ class SplintrTokenizer(EncodesAroundSpecial):
         Raises:
             NoMergesError: they are not in order of rank.
         """
-        tokens = self.tokens()
+        tokens = [self.token_bytes(token_id) for token_id in range(self.vocab_size)]
         if self._byte_level and not self._escapes_spaces:
             return merges_of_bytes(tokens, set(self._special.values()))
         return merges_of_characters(tokens)

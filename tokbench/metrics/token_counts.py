@@ -53,17 +53,12 @@ def add_counts(
     return _sum_of_counts([keys, other_keys], [counts, other_counts])
 
 
-def _is_dense(size: int, keys: Sequence[NDArray[Any]]) -> bool:
-    """Tell whether a table of all possible keys is faster than sorting ``size`` keys."""
-    return all(int(some.max(initial=0)) < _FEW * size for some in keys)
-
-
 def _sum_of_counts(
     keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.integer[Any]]]
 ) -> tuple[NDArray[Key], NDArray[np.int64]]:
     """Add tables of counts above 0, each with no key twice; the keys of the sum rise."""
-    if _is_dense(sum(map(len, keys)), keys):
-        most = max(int(some.max(initial=0)) for some in keys)
+    most = max(int(some.max(initial=0)) for some in keys)
+    if most < _FEW * sum(map(len, keys)):  # faster than sorting
         largest = sum(int(some.max(initial=0)) for some in counts)
         table: NDArray[Any] = np.zeros(most + 1, dtype=np.uint32 if largest <= np.iinfo(np.uint32).max else np.int64)
         for some, amounts in zip(keys, counts, strict=True):
@@ -100,9 +95,14 @@ class CountTable(NamedTuple):
         kind = np.uint32 if highest <= np.iinfo(np.uint32).max else np.uint64
         return cls(keys.astype(kind), counts.astype(np.min_scalar_type(int(counts.max(initial=0)))))
 
+    @property
+    def highest(self) -> int:
+        """The highest key."""
+        return int(self.keys.max(initial=0))
+
 
 class GroupedTable(NamedTuple):
-    """The same as a :class:`CountTable` of ids and jackknife groups, in half of its memory or less.
+    """The same as a :class:`CountTable` of ids and jackknife groups; it takes less memory where ids are in many groups.
 
     Attributes:
         ids: uint32[i] or uint64[i], rising: the ids that occur.
@@ -136,6 +136,11 @@ class GroupedTable(NamedTuple):
         keys += (places & (BUCKETS - 1)).astype(keys.dtype)
         return keys
 
+    @property
+    def highest(self) -> int:
+        """The highest key that the last id can have."""
+        return (int(self.ids.max(initial=0)) << _BUCKET_BITS) + BUCKETS - 1
+
 
 Table: TypeAlias = CountTable | GroupedTable
 """Counts of keys."""
@@ -148,9 +153,9 @@ def add_tables(one: Sequence[Table], other: Sequence[Table]) -> tuple[Table, ...
     the largest table, and so many that they need not be sorted.
     """
     tables = sorted([*one, *other], key=lambda table: -len(table.counts))
-    size = sum(len(table.counts) for table in tables)
-    added = size - len(tables[0].counts)
-    if added > len(tables[0].counts) and (added > _WAITING or _is_dense(size, [table.keys for table in tables])):
+    size, largest = sum(len(table.counts) for table in tables), len(tables[0].counts)
+    waiting = size - largest
+    if waiting > largest and (waiting > _WAITING or max(table.highest for table in tables) < _FEW * size):
         return (join_tables(tables),)
     return tuple(tables)
 

@@ -26,7 +26,6 @@ from tokbench.plugin import (
     SummedMetric,
     Sums,
     cut_places,
-    cuts,
     find_spans,
     interval,
     sum_by_document,
@@ -48,7 +47,7 @@ def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
     """
     inside, places = cut_places(encoded, runs)
     # Each place of a run is there once, so that the sum of bits sets each of them.
-    return np.bincount(inside, weights=_BIT[places], minlength=len(runs.starts)).astype(np.int64)
+    return np.bincount(inside, weights=1 << (places - 1), minlength=len(runs.starts)).astype(np.int64)
 
 
 _COLUMNS: Final = ("length", "cuts", "group", "runs")
@@ -66,9 +65,6 @@ _AIMS: Final = {
     "single": _cut_at(lambda _k, _n: True),
 }
 
-
-_BIT: Final = np.concatenate([[0], 2 ** np.arange(LONGEST - 1)])
-"""int64[LONGEST], the bit of a cut after so many digits."""
 
 _BITS: Final = np.array([pattern.bit_count() for pattern in range(1 << (LONGEST - 1))])
 
@@ -209,7 +205,7 @@ class Numbers(SummedMetric):
         runs = encoded.shard.cached("digits", lambda: find_spans(encoded.shard, _RUN))
         runs = runs.where(encoded.token_ends.aligned[runs.documents])
         lengths, cut = runs.ends - runs.starts, patterns(encoded, runs)
-        tokens = cuts(encoded, runs) + 1
+        tokens = _BITS[cut] + 1
         columns: dict[str, NDArray[Any]] = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for length in range(1, LONGEST + 1):
             columns[f"runs of {length} digits"] = sum_by_document(encoded, runs, lengths == length)

@@ -66,11 +66,13 @@ class GroupTokens(NamedTuple):
         States that were written before have a column ``keys``, see :class:`~tokbench.metrics.token_counts.CountTable`.
         """
         del before  # counts do not number documents
-        keys = raw.get("keys")
-        if keys is None:
-            ids, groups = np.array(raw["ids"], dtype=np.uint64), np.array(raw["groups"], dtype=np.uint32)
-            keys = GroupedTable(ids, groups, np.array(raw["counts"])).keys.tolist()
-        return cls(TokenCounts.restore(raw["vocab_size"], raw["documents"], keys, raw["counts"]), raw["longest"])
+        if "keys" in raw:
+            counts = TokenCounts.restore(raw["vocab_size"], raw["documents"], raw["keys"], raw["counts"])
+        else:
+            kinds = {"ids": np.uint64, "groups": np.uint32, "counts": np.uint64}
+            table = GroupedTable(**{name: np.array(raw[name], dtype=kind) for name, kind in kinds.items()})
+            counts = TokenCounts(raw["vocab_size"], raw["documents"], (table,))
+        return cls(counts, raw["longest"])
 
 
 def jensen_shannon(
@@ -110,9 +112,8 @@ class _Group:
     def __init__(self, state: GroupTokens) -> None:
         self.documents = state.counts.documents
         table = state.counts.joined()
-        ids, buckets = np.divmod(table.keys.astype(np.int64), BUCKETS)
+        ids, self._buckets = np.divmod(table.keys.astype(np.int64), BUCKETS)
         self.ids, self._entry = np.unique(ids, return_inverse=True)
-        self._buckets = buckets
         self._counts = table.counts.astype(np.float64)
         self.by_bucket = np.bincount(self._buckets, weights=self._counts, minlength=BUCKETS)
         self.tokens = float(self.by_bucket.sum())

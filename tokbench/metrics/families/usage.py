@@ -113,8 +113,8 @@ def _classes(state: UsageState) -> dict[Usage, int] | None:
 def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
     """Return int64[vocab_size], the count of each id."""
     dense = np.zeros(frequencies.vocab_size, dtype=np.int64)
-    ids, counts = frequencies.joined()
-    dense[ids] = counts
+    for table in frequencies.tables:
+        dense[table.keys] += table.counts
     return dense
 
 

@@ -31,6 +31,7 @@ from tokbench.results.blocks import Durations, PartialRun
 from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.segmentation import SegmentedText
+from tokbench.results.states import PackedStates, RawStates
 from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.runner.check import Checked, check, worker_pool
 from tokbench.runner.describe import (
@@ -45,7 +46,7 @@ from tokbench.runner.describe import (
 )
 from tokbench.runner.evaluate import Evaluation, evaluate
 from tokbench.runner.expect import expect_work
-from tokbench.runner.finish import Finished, finish, measured_shares
+from tokbench.runner.finish import Finished, finish, measured_shares, pack_states
 from tokbench.runner.fit_models import FittedModels, fit_models
 from tokbench.runner.folder import make_folder, save_artefact, write_again, write_reports
 from tokbench.runner.isolated import Untimed
@@ -242,8 +243,9 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
             finished, stopped = _finish(checked, evaluation, stopped, progress)
         further = _measure_further(checked, evaluation, finished, stopped, pool, stored)
         notes = list(pool.notes)
-    evaluation.states.clear()  # the results have them in a compact form, and reports take memory
-    results = _results(checked, evaluation, finished, further)
+    with progress.phase("cells"):
+        states = _pack_states(checked, evaluation, further)
+    results = _results(checked, evaluation, finished, further, states)
     results.notes += notes
     results.from_store = stored.sentences()
     stored.end()
@@ -408,7 +410,20 @@ def _measure_further(
     return further
 
 
-def _results(checked: Checked, evaluation: Evaluation, finished: Finished, further: _Further) -> Results:
+def _pack_states(checked: Checked, evaluation: Evaluation, further: _Further) -> RawStates:
+    """Return the raw states, which the evaluation then no longer has; all of them, even if Ctrl-C comes meanwhile."""
+    states = PackedStates()
+    try:
+        pack_states(checked.plan, checked.prepared, evaluation, states)
+    except KeyboardInterrupt:
+        further.stopped = further.stopped or "cells"
+        pack_states(checked.plan, checked.prepared, evaluation, states)
+    return RawStates(states)
+
+
+def _results(
+    checked: Checked, evaluation: Evaluation, finished: Finished, further: _Further, states: RawStates
+) -> Results:
     """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
     failures = further.sizes.failures if further.sizes else []
@@ -443,7 +458,7 @@ def _results(checked: Checked, evaluation: Evaluation, finished: Finished, furth
             *further.timed.notes,
         ],
         families=describe_families(plan, registry),
-        states=finished.states,
+        states=states,
         tracebacks=finished.tracebacks
         | further.probed.tracebacks
         | further.fitted.tracebacks

@@ -1,6 +1,7 @@
 """Sources of rows: ``jsonl``, ``parquet`` and ``datasets``, and gold morphemes in all of them."""
 
 import json
+import random
 import subprocess
 import sys
 
@@ -76,11 +77,11 @@ def test_gold_in_some_documents_only_is_refused(write_config, tmp_path):
         Corpus("c", Half()).survey()
 
 
-def parquet(tmp_path, rows):
+def parquet(tmp_path, rows, row_group=100):
     pa = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
 
-    write_table(pa.Table.from_pylist(rows), tmp_path / "r.parquet", row_group_size=100)
+    write_table(pa.Table.from_pylist(rows), tmp_path / "r.parquet", row_group_size=row_group)
     return tmp_path / "r.parquet"
 
 
@@ -92,6 +93,17 @@ def test_parquet_gives_what_jsonl_gives(tmp_path):
     assert len(found) == 1400
     assert [each._replace(origin="") for each in found] == [each._replace(origin="") for each in same]
     assert found[1399].origin == "r.parquet:1400"
+
+
+@pytest.mark.parametrize("row_group", [100, 10_000])
+def test_parquet_is_not_in_memory_as_a_whole(tmp_path, row_group):
+    pyarrow = pytest.importorskip("pyarrow")
+    numbers = random.Random(1)
+    path = parquet(tmp_path, [{"text": numbers.randbytes(2000).hex()} for _ in range(10_000)], row_group)
+    pool, most = pyarrow.default_memory_pool(), 0
+    for _ in ParquetSource(ParquetOptions(path=path)).documents():
+        most = max(most, pool.bytes_allocated())
+    assert 0 < most < path.stat().st_size / 2
 
 
 def test_parquet_that_is_wrong(tmp_path):

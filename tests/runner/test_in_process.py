@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from conftest import cell
 
 import tokbench
 from tokbench.cli.main import tokbench as tokbench_command
+from tokbench.results.states import PackedStates
 from tokbench.runner import evaluate
 from tokbench_plugins.bpe import BPETokenizer
 
@@ -119,6 +121,24 @@ def test_ctrl_c_in_this_process_keeps_what_was_measured(write_config, corpus, fa
     assert results.interrupted
     assert cell(results, "good", "tokens", "x").value == 6
     assert cell(results, "stop", "tokens", "y").reason == "the run was stopped before this was measured"
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_ctrl_c_while_states_are_packed_loses_none(write_config, corpus, monkeypatch, added):
+    config = write_config(corpus, "  good: {backend: utf8_bytes}\n  other: {backend: utf16_units}")
+    whole, calls, add = tokbench.run(config, workers=0), count(), PackedStates.add
+
+    def interrupted(packed, state):
+        stops = next(calls) == 3
+        if not stops or added:
+            add(packed, state)
+        if stops:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(PackedStates, "add", interrupted)
+    results = tokbench.run(config, workers=0)
+    assert (results.states, results.cells) == (whole.states, whole.cells)
+    assert results.partial.phase == "cells"
 
 
 def test_no_third_party_is_told_to_workers_by_the_environment(monkeypatch):

@@ -35,10 +35,6 @@ _ENDS: Final = 4
 BUCKETS: Final = 32
 """The number of jackknife groups into which documents are divided by hash."""
 
-_LEAD: Final = 0xC0
-_FOLLOWS: Final = 0x80
-"""In UTF-8 the highest two bits of a byte that is not the first of its character."""
-
 
 class ShardMark(NamedTuple):
     """All that is needed of a shard whose states are known: see the attributes of :class:`Shard`.
@@ -198,9 +194,7 @@ class Shard:
     @cached_property
     def n_spaces(self) -> NDArray[np.int64]:
         """int64[d], the number of code points of each document that have the Unicode property White_Space."""
-        white = white_bytes(self.data)  # not kept: it takes a byte for each byte of the text
-        if not self.data.isascii():
-            white = white & ((np.frombuffer(self.data, dtype=np.uint8) & _LEAD) != _FOLLOWS)
+        white = white_bytes(self.data, only_first=True)  # not kept: it takes a byte for each byte of the text
         places = pairwise(self.byte_offsets.tolist())
         return np.array([np.count_nonzero(white[start:end]) for start, end in places], dtype=np.int64)
 

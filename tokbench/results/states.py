@@ -78,7 +78,9 @@ class RawStates(Sequence[RawState]):
 
     def __init__(self, states: Iterable[RawState] | Path = (), described: StatesFile | None = None) -> None:
         self._path = states if isinstance(states, Path) else None
-        self._states: Sequence[RawState] | None = None if isinstance(states, Path) else PackedStates(states)
+        self._states: Sequence[RawState] | None = None
+        if not isinstance(states, Path):
+            self._states = states if isinstance(states, PackedStates) else PackedStates(states)
         self._described = described
 
     def packed(self) -> PackedStates:
@@ -152,9 +154,15 @@ class PackedStates(Sequence[RawState]):
     (1, True, 100)
     """
 
-    def __init__(self, states: Iterable[RawState]) -> None:
+    def __init__(self, states: Iterable[RawState] = ()) -> None:
         self._packer = _Packer()
-        self._rows = [(*_place(each), self._packed(each.state)) for each in states]
+        self._rows: list[tuple[str, str, str, str, str | _NotJson]] = []
+        for each in states:
+            self.add(each)
+
+    def add(self, state: RawState) -> None:
+        """Add a state at the end. Ctrl-C leaves it out, or adds it; it does no harm to the others."""
+        self._rows.append((*_place(state), self._packed(state.state)))
 
     def _packed(self, state: Json) -> str | _NotJson:
         packed = self._packer.pack(state)
@@ -273,18 +281,31 @@ def unpacked(data: bytes) -> Iterator[RawState]:
         raise ResultsError(f"is damaged: {one_line(error)}") from error
 
 
-class _Packer:
-    """Takes lists of numbers out of JSON data.
+class _Array(NamedTuple):
+    """An array of the file: its kind, how it is kept, its length, and its bytes."""
 
-    Attributes:
-        table: for each array its kind, how it is kept, and its length.
-        blocks: the bytes of each array.
-    """
+    kind: str
+    how: str
+    length: int
+    block: bytes
+
+
+class _Packer:
+    """Takes lists of numbers out of JSON data."""
 
     def __init__(self) -> None:
-        self.table: list[tuple[str, str, int]] = []
-        self.blocks: list[bytes] = []
+        self._arrays: list[_Array] = []
         self._known: dict[tuple[str, str, bytes], int] = {}
+
+    @property
+    def table(self) -> list[tuple[str, str, int]]:
+        """For each array its kind, how it is kept, and its length."""
+        return [each[:3] for each in self._arrays]
+
+    @property
+    def blocks(self) -> list[bytes]:
+        """The bytes of each array."""
+        return [each.block for each in self._arrays]
 
     def pack(self, data: Json) -> Json:
         """Return the data with references in the place of long lists of numbers."""
@@ -320,16 +341,16 @@ class _Packer:
             low, high = array.min(), array.max()
             kind = next((each for each, most in _UNSIGNED.items() if low >= 0 and high <= most), "i8")
         block = array.astype(f"<{kind}").tobytes()
-        number = self._known.setdefault((kind, how, block), len(self.table))
-        if number == len(self.table):
-            self.table.append((kind, how, len(array)))
-            self.blocks.append(block)
+        number = self._known.get((kind, how, block), len(self._arrays))
+        if number == len(self._arrays):
+            self._arrays.append(_Array(kind, how, len(array), block))  # as a whole, so that Ctrl-C cannot part it
+            self._known[kind, how, block] = number
         return number
 
     def array(self, number: int) -> list[Any]:
         """Return the list of numbers that an array was made of."""
-        kind, how, _ = self.table[number]
-        return _listed(np.frombuffer(self.blocks[number], dtype=f"<{kind}"), how)
+        kind, how, _, block = self._arrays[number]
+        return _listed(np.frombuffer(block, dtype=f"<{kind}"), how)
 
 
 def _listed(array: NDArray[Any], how: str) -> list[Any]:

@@ -27,7 +27,7 @@ from tokbench.corpus.languages import slices
 from tokbench.failures import Failure, attempt, tracebacks
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
-from tokbench.results.states import RawStates
+from tokbench.results.states import PackedStates
 from tokbench.runner.evaluate import Evaluation, Key
 from tokbench.runner.plan import Plan
 from tokbench.runner.prepare import PreparedTokenizer
@@ -41,7 +41,6 @@ class Finished:
 
     Attributes:
         cells: by tokenizer, corpus, group, then the whole corpus and its slices, then metric.
-        states: the raw sums behind the cells.
         losses: of each tokenizer and group with documents that did not come back, their number and causes.
         pairs: the comparisons of every two tokenizers.
         matrices: numbers of every two groups or tokenizers.
@@ -51,7 +50,6 @@ class Finished:
     """
 
     cells: list[Cell]
-    states: RawStates
     losses: list[LossInfo]
     pairs: list[PairComparison]
     matrices: list[PairMatrix]
@@ -72,15 +70,14 @@ def finish(
     cells = [cell for each in prepared for cell in finisher.cells(each)]
     outcomes = [each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome)]
     losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
-    for states_of in (finisher.states, finisher.parts):
-        for state in chain.from_iterable(map(states_of, prepared)):
+    for states_of in (_states, _parts):
+        for state in chain.from_iterable(states_of(plan, evaluation, each) for each in prepared):
             if loss := _loss(evaluation, state):
                 losses.append(loss)
             if examples := _worst(evaluation, state):
                 worst[state[:3]] = examples
     return Finished(
         cells=cells,
-        states=RawStates(chain(finisher.raw_states(prepared), evaluation.same_ids.states())),
         losses=losses,
         pairs=[pair for outcome in outcomes for pair in outcome.pairs],
         matrices=[matrix for outcome in outcomes for matrix in outcome.matrices],
@@ -88,6 +85,28 @@ def finish(
         tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
         worst=worst,
     )
+
+
+def pack_states(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: PackedStates
+) -> None:
+    """Move the states out of an evaluation into their compact form, of metrics that can give them raw.
+
+    They are moved one by one, because both forms of all states would take too much memory. If Ctrl-C ends it, the next
+    call with the same arguments moves the rest.
+    """
+    done = set(packed.places)
+    for each in prepared:
+        for state in _states(plan, evaluation, each):
+            place = state[:4]
+            if place not in done:
+                raw = attempt(partial(evaluation.metrics[state.family].raw, state.state))
+                if not isinstance(raw, Failure):
+                    packed.add(RawState(**state._asdict() | {"state": raw}))
+            del evaluation.states[place]
+    for compared in evaluation.same_ids.states():
+        if (compared.tokenizer, compared.corpus, compared.group, compared.family) not in done:
+            packed.add(compared)
 
 
 def measured_shares(
@@ -113,6 +132,35 @@ class _State(NamedTuple):
     group: str
     family: str
     state: Any
+
+
+def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
+    """Return the corpora on which a tokenizer is measured."""
+    return [corpus for corpus in plan.measured if prepared.name in plan.names_on(corpus)]
+
+
+def _places(plan: Plan, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
+    """Yield tokenizer, corpus, group and family of every state there may be, and the documents of the group."""
+    for corpus in _corpora(plan, prepared):
+        for group, documents in plan.surveys[corpus].groups.items():
+            for family in plan.families_on(corpus):
+                yield (prepared.name, corpus, group, family.name), documents
+
+
+def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
+    """Yield the states of one tokenizer that are there, group by group."""
+    for place, documents in _places(plan, prepared):
+        state = evaluation.state(place, documents)
+        if place in evaluation.states and not isinstance(state, Failure):
+            yield _State(*place, state)
+
+
+def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
+    """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""
+    for place, documents in _places(plan, prepared):
+        part = evaluation.part(place, {place[2]: documents})
+        if part and part.share < 1:
+            yield _State(*place, part.state)
 
 
 class _Finisher:
@@ -151,37 +199,9 @@ class _Finisher:
         measured = [name for name in names if any((name, group) in known for group in groups)]
         return CorpusStates(corpus, entry.parallel, entry.reference, groups, measured, known)
 
-    def states(self, prepared: PreparedTokenizer) -> Iterator[_State]:
-        """Yield the states of one tokenizer that are there, group by group."""
-        for place, documents in self._places(prepared):
-            state = self._evaluation.state(place, documents)
-            if not isinstance(state, Failure):
-                yield _State(*place, state)
-
-    def raw_states(self, prepared: Iterable[PreparedTokenizer]) -> Iterator[RawState]:
-        """Yield the raw states of tokenizers, one after the other, of metrics that can give them."""
-        for state in chain.from_iterable(map(self.states, prepared)):
-            raw = attempt(partial(self._evaluation.metrics[state.family].raw, state.state))
-            if not isinstance(raw, Failure):
-                yield RawState(**state._asdict() | {"state": raw})
-
-    def parts(self, prepared: PreparedTokenizer) -> Iterator[_State]:
-        """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""
-        for place, documents in self._places(prepared):
-            part = self._evaluation.part(place, {place[2]: documents})
-            if part and part.share < 1:
-                yield _State(*place, part.state)
-
-    def _places(self, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
-        """Yield tokenizer, corpus, group and family of every state there may be, and the documents of the group."""
-        for corpus in self._measured(prepared):
-            for group, documents in self._plan.surveys[corpus].groups.items():
-                for family in self._plan.families_on(corpus):
-                    yield (prepared.name, corpus, group, family.name), documents
-
     def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
         """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
-        for corpus in self._measured(prepared):
+        for corpus in _corpora(self._plan, prepared):
             survey = self._plan.surveys[corpus]
             same = self._compared(prepared, corpus)
             for group in [*survey.groups, WHOLE]:
@@ -196,10 +216,6 @@ class _Finisher:
                     yield from self._cells(prepared, (corpus, group), [same], values, seen)
             yield from self._slices(prepared, corpus, seen)
             yield from self._by_script(prepared, corpus)
-
-    def _measured(self, prepared: PreparedTokenizer) -> list[str]:
-        """Return the corpora on which a tokenizer is measured."""
-        return [corpus for corpus in self._plan.measured if prepared.name in self._plan.names_on(corpus)]
 
     def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
         """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there."""

@@ -25,8 +25,9 @@ from tokbench.registry import Registry, load_registry
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
+from tokbench.results.states import PackedStates, RawStates
 from tokbench.runner.evaluate import Evaluation
-from tokbench.runner.finish import finish
+from tokbench.runner.finish import finish, pack_states
 from tokbench.runner.load import TokenizerFacts
 from tokbench.runner.plan import Plan, PlannedTokenizer
 from tokbench.runner.prepare import PreparedTokenizer
@@ -222,7 +223,8 @@ class _Merger:
             for corpus, info in part.results.corpora.items():
                 for group, documents in info.groups.items():
                     before[corpus, group] = before.get((corpus, group), 0) + documents
-        finished = finish(self._plan, self._prepared, self._evaluation, self._seen)
+        finished, states = finish(self._plan, self._prepared, self._evaluation, self._seen), PackedStates()
+        pack_states(self._plan, self._prepared, self._evaluation, states)
         timed = {name for name, metric in self._first.metrics.items() if metric.timed}
         probed = [each for each in self._first.cells if each.corpus == OWN_TEXTS and each.metric not in timed]
         modelled = {name for part in self._parts for each in part.results.bits_per_byte for name in each.metrics}
@@ -247,7 +249,7 @@ class _Merger:
             matrices=finished.matrices,
             notes=self._notes(timed=bool(timed), modelled=bool(modelled)),
             families=self._first.families,
-            states=finished.states,
+            states=RawStates(states),
             tracebacks=dict(ChainMap(finished.tracebacks, *(part.results.tracebacks for part in self._parts))),
             seconds=round(sum(part.results.seconds for part in self._parts), 3),
             interrupted=any(part.results.interrupted for part in self._parts),

@@ -13,6 +13,9 @@ from tokbench.plugin import Document, InputError, Problem, did_you_mean
 _ROWS: Final = 1024
 """The number of rows that are in memory at the same time."""
 
+_BUFFER: Final = 1 << 20
+"""Bytes of a column that are read together. By default Arrow reads whole columns: memory would grow with the file."""
+
 
 class ParquetOptions(RowFileOptions):
     """Options of ``source: parquet``."""
@@ -30,8 +33,11 @@ class ParquetSource(RowFiles):
 
     def documents(self) -> Iterator[Document]:
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
+        from pyarrow import default_memory_pool
+
         for path in self._files:
             yield from self._file(path)
+        default_memory_pool().release_unused()  # or it keeps up to a hundred megabytes
 
     def _file(self, path: Path) -> Iterator[Document]:
         from pyarrow import ArrowException
@@ -40,12 +46,12 @@ class ParquetSource(RowFiles):
         options, names, number = self._options, file_names(path), 0
         columns = [name for name in row_fields(options, self._group) if name not in names]
         try:
-            with ParquetFile(path) as file:
+            with ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file:
                 for name in columns:
                     if name not in file.schema_arrow.names:
                         msg = f"has no column {name!r}; {did_you_mean(name, file.schema_arrow.names)}"
                         raise InputError([Problem(str(path), msg)])
-                for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+                for batch in file.iter_batches(batch_size=_ROWS, columns=columns, use_threads=False):
                     for row in batch.to_pylist():
                         number += 1
                         yield row_document(row, options, self._group, names, number, str(path))

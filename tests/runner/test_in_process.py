@@ -12,6 +12,7 @@ from conftest import cell
 
 import tokbench
 from tokbench.cli.main import tokbench as tokbench_command
+from tokbench.corpus import shards
 from tokbench.results.states import PackedStates
 from tokbench.runner import evaluate
 from tokbench_plugins.bpe import BPETokenizer
@@ -147,6 +148,20 @@ def test_no_third_party_is_told_to_workers_by_the_environment(monkeypatch):
     assert not os.environ["TOKBENCH_NO_THIRD_PARTY"]
     assert CliRunner().invoke(tokbench_command, ["list", "metrics", "--no-third-party"]).exit_code == 0
     assert os.environ["TOKBENCH_NO_THIRD_PARTY"] == "1"
+
+
+def test_a_long_document_is_measured_as_others_are(write_config, monkeypatch):
+    """What it does not keep is found again for each family, and each time the same."""
+    config = write_config(
+        tokenizers="  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}",
+        metrics="[fertility, continued_words, strr, utf8, numbers, roundtrip]",
+    )
+    whole, searches, find = tokbench.run(config, workers=0, store=False), [], shards.find_words
+    monkeypatch.setattr(shards, "_LONG", 0)
+    monkeypatch.setattr(shards, "find_words", lambda texts, *args: searches.append(texts) or find(texts, *args))
+    results = tokbench.run(config, workers=0, store=False)
+    assert (results.cells, results.states) == (whole.cells, whole.states)
+    assert len(searches) > len({tuple(texts) for texts in searches})
 
 
 @pytest.mark.parametrize("much", [True, False])

@@ -32,6 +32,9 @@ _LEAST: Final = 4
 _ENDS: Final = 4
 """So many ends are expected in a text of the size of a shard."""
 
+_LONG: Final = 1 << 26
+"""A document of more bytes leaves no room for what several metric families use: each finds it anew."""
+
 BUCKETS: Final = 32
 """The number of jackknife groups into which documents are divided by hash."""
 
@@ -205,18 +208,27 @@ class Shard:
         np.cumsum(~white_bytes(self.data), out=before[1:])
         return before
 
-    @cached_property
+    @property
     def clusters(self) -> Clusters:
-        """The grapheme clusters of all documents, found once; they take a byte of memory for each byte of text."""
-        return find_clusters(self.texts)
+        """The grapheme clusters of all documents, see :meth:`cached`; a byte of memory for each byte of text."""
+        return self.cached("clusters", lambda: find_clusters(self.texts))
+
+    @property
+    def is_long(self) -> bool:
+        """``True`` if the text is so long that nothing is kept beside it that can be computed again."""
+        return self.total_bytes > _LONG
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of ``make``, computed once for all tokenizers and kept under ``key``.
+
+        A long document of more than 67 million bytes keeps nothing, and it is computed each time.
 
         >>> shard = Shard("c", "en", 0, [Document("a b", "en", "0", "c:1")], by_key=False)
         >>> shard.cached("blanks", lambda: shard.texts[0].count(" ")), shard.cached("blanks", lambda: 1 / 0)
         (1, 1)
         """
+        if self.is_long:
+            return make()
         if key not in self._cached:
             self._cached[key] = self.watched(make)
         found, rests_on_place = self._cached[key]
@@ -224,7 +236,7 @@ class Shard:
         return found  # type: ignore[no-any-return]
 
     def words(self, unit: Unit) -> Spans:
-        """Return the words of the shard in a unit, found once.
+        """Return the words of the shard in a unit, see :meth:`cached`.
 
         Raises:
             InputError: the unit needs gold words, and the corpus has none.

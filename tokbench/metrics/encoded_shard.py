@@ -133,7 +133,9 @@ class EncodedShard:
         self.decode_seconds = 0.0
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of ``make``, computed once for all metric families and kept under ``key``."""
+        """Return the result of ``make``, computed once for all families, as :meth:`Shard.cached` does."""
+        if self.shard.is_long:
+            return make()
         if key not in self._cached:
             self._cached[key] = make()
         found: T = self._cached[key]

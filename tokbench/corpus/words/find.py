@@ -95,12 +95,14 @@ def find_words(texts: list[str], unit: Unit, n_bytes: NDArray[np.int64] | None =
     [3, 2, 4, 2, 3]
     """
     starts, ends = _spans("\n".join(texts), unit)
+    if len(texts) == 1:
+        return Spans(starts, ends, np.zeros(len(starts), dtype=np.int64))  # which takes no memory: it is never written
     if n_bytes is None:
         n_bytes = np.fromiter((len(text.encode()) for text in texts), dtype=np.int64, count=len(texts))
     # Where each document ends in the joined text, its line feed included.
     before = np.searchsorted(starts, np.cumsum(n_bytes + 1), side="left")
     documents = np.repeat(np.arange(len(texts)), np.diff(before, prepend=0))
-    starts -= documents  # in place, because there may be a span for every character of a long document
+    starts -= documents
     ends -= documents
     return Spans(starts, ends, documents)
 
@@ -111,18 +113,18 @@ def _spans(text: str, unit: Unit, size: int = _PIECE) -> tuple[NDArray[np.int64]
     A long text is searched in pieces of about ``size`` characters that end with a line feed, so that the memory which
     the search needs does not grow with the text.
     """
-    starts, ends, before, begin = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], 0, 0
+    starts, ends, before, begin = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0
     while begin < len(text):
         end = text.find("\n", begin + size) + 1 or len(text)
         piece = text[begin:end]
         data = piece.encode()
         spans = uax29_spans(data) if unit == "uax29" else _in_bytes(piece, unit)
-        starts.append(spans[:, 0] + before)
-        ends.append(spans[:, 1] + before)
+        for column, positions in ((starts, spans[:, 0]), (ends, spans[:, 1])):
+            known = len(column)
+            column.resize(known + len(spans), refcheck=False)  # in place: there may be millions
+            np.add(positions, before, out=column[known:])
         before, begin = before + len(data), end
-    joined = np.concatenate(starts)
-    del starts  # before the ends are joined, too: there may be millions
-    return joined, np.concatenate(ends)
+    return starts, ends
 
 
 def _in_bytes(text: str, unit: Unit) -> NDArray[np.int64]:

@@ -50,7 +50,8 @@ class Utf8(SummedMetric):
         if not counted[aligned].all():
             ends = ends[np.repeat(counted[aligned], encoded.tokens[aligned])]
         tokens = encoded.tokens * counted
-        split = _Split(shard, tokens)
+        clusters = shard.clusters
+        split = _Split(shard, tokens, clusters.inside)
         for first in range(0, len(ends), _TOKENS):
             split.add(first, ends[first : first + _TOKENS])
         return Sums.of(
@@ -59,7 +60,7 @@ class Utf8(SummedMetric):
             split_characters=split.characters,
             tokens=tokens,
             partial_tokens=split.tokens,
-            grapheme_clusters=shard.clusters.counts * counted,
+            grapheme_clusters=clusters.counts * counted,
             split_clusters=split.clusters,
             counted=counted.astype(np.int64),
         )
@@ -78,16 +79,17 @@ class _Split:
     Args:
         shard: the documents.
         tokens: int64[d], the tokens of each document that are counted.
+        inside: bool[bytes + 1], ``True`` for places inside a grapheme cluster.
 
     Attributes:
         characters, tokens, clusters: int64[d], split characters, tokens that are not whole characters, and split
             grapheme clusters of each document.
     """
 
-    def __init__(self, shard: Shard, tokens: NDArray[np.int64]) -> None:
+    def __init__(self, shard: Shard, tokens: NDArray[np.int64], inside: NDArray[np.bool_]) -> None:
         self._data = shard_bytes(shard)
         self._plain = shard.data.isascii()  # every byte is a character
-        self._inside = shard.clusters.inside
+        self._inside = inside
         self._starts = shard.byte_offsets[:-1]
         self._with_tokens = np.flatnonzero(tokens)
         self._firsts = (np.cumsum(tokens) - tokens)[self._with_tokens]  # the numbers of their first tokens

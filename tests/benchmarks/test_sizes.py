@@ -153,14 +153,15 @@ def write_config(config: Path, sources: Mapping[str, str], tokenizers: Mapping[s
     )
 
 
-def cost(config: Path, workers: int = 1) -> Cost:
-    """Run a configuration without a store, and look at the memory of its processes meanwhile."""
-    out = config.with_suffix(".out")
+def cost(config: Path, workers: int = 1, cores: int | None = None) -> Cost:
+    """Run a configuration without a store, on so many cores at most, and look at the memory of its processes."""
+    out, chosen = config.with_suffix(".out"), sorted(os.sched_getaffinity(0))[:cores]
     command = run_command(config, "--no-store", "--log", "none", "--workers", str(workers))
     start = time.perf_counter()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     parent = worker = 0.0
     with config.with_suffix(".log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as running:
+        os.sched_setaffinity(running.pid, chosen)
         while running.poll() is None:
             parent = max(parent, memory(running.pid))
             worker = max([worker, *map(memory, below(running.pid))])
@@ -213,8 +214,8 @@ def test_size(benchmark, tmp_path, shape):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_six_tokenizers_on_four_formats(benchmark, tmp_path, workers):
+@pytest.mark.parametrize(("workers", "cores"), [(1, 1), (1, 2), (2, 2)])
+def test_six_tokenizers_on_four_formats(benchmark, tmp_path, workers, cores):
     if not benchmark.enabled:
         pytest.skip("it takes minutes; run with --benchmark-enable")
     pytest.importorskip("pyarrow")
@@ -227,9 +228,11 @@ def test_six_tokenizers_on_four_formats(benchmark, tmp_path, workers):
     }
     config = tmp_path / "run.yaml"
     write_config(config, sources, SIX, ALL_FAMILIES)
-    whole = cost(config, workers)
+    whole = cost(config, workers, cores)
     benchmark.pedantic(lambda: None, rounds=1)
-    benchmark.extra_info["title"] = f"{size / MB:g} MB in four formats, six tokenizers, {workers} workers"
+    benchmark.extra_info["title"] = (
+        f"{size / MB:g} MB in four formats, six tokenizers, {workers} workers, {cores} cores"
+    )
     benchmark.extra_info["seconds"] = {"wall clock": round(whole.wall, 1), "processor": round(whole.cpu, 1)}
     benchmark.extra_info["memory, MB"] = {
         "parent": round(whole.parent),

@@ -81,7 +81,9 @@ class NumbersState(NamedTuple):
     patterns: Counter[tuple[int, int, int]]
 
     def __add__(self, other: NumbersState) -> NumbersState:  # type: ignore[override]
-        return NumbersState(self.sums + other.sums, self.patterns + other.patterns)
+        patterns = Counter(self.patterns)
+        patterns.update(other.patterns)  # a few of a shard: the sum of two counters would look at all
+        return NumbersState(self.sums + other.sums, patterns)
 
     def counts(self, length: int) -> dict[int, NDArray[np.float64]]:
         """Return for each pattern float64[BUCKETS], the number of runs of one length with this pattern."""

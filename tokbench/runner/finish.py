@@ -107,6 +107,7 @@ def pack_states(
     for compared in evaluation.same_ids.states():
         if (compared.tokenizer, compared.corpus, compared.group, compared.family) not in done:
             packed.add(compared)
+    evaluation.states.clear()  # parts of groups, and failures, are in no file
 
 
 def measured_shares(

@@ -151,7 +151,7 @@ def test_no_third_party_is_told_to_workers_by_the_environment(monkeypatch):
 
 
 def test_a_long_document_is_measured_as_others_are(write_config, monkeypatch):
-    """What it does not keep is found again for each family, and each time the same."""
+    """Each family finds again what the document does not keep, and finds the same."""
     config = write_config(
         tokenizers="  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}",
         metrics="[fertility, continued_words, strr, utf8, numbers, roundtrip]",

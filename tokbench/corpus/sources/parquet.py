@@ -35,9 +35,11 @@ class ParquetSource(RowFiles):
         """Yield all documents; see :class:`tokbench.contracts.corpus.Source`."""
         from pyarrow import default_memory_pool
 
-        for path in self._files:
-            yield from self._file(path)
-        default_memory_pool().release_unused()  # or it keeps up to a hundred megabytes
+        try:
+            for path in self._files:
+                yield from self._file(path)
+        finally:
+            default_memory_pool().release_unused()  # or Arrow keeps it for the tables that may come
 
     def _file(self, path: Path) -> Iterator[Document]:
         from pyarrow import ArrowException

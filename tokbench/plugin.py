@@ -109,8 +109,9 @@ if TYPE_CHECKING:
         sums_of as sums_of,
     )
     from tokbench.metrics.token_counts import (
-        CountTable as CountTable, GroupedTable as GroupedTable, Table as Table, TokenCounts as TokenCounts,
-        add_counts as add_counts, add_tables as add_tables, join_tables as join_tables, renyi_entropy as renyi_entropy,
+        AnyCountTable as AnyCountTable, CountTable as CountTable, GroupedCountTable as GroupedCountTable,
+        TokenCounts as TokenCounts, add_counts as add_counts, add_tables as add_tables, join_tables as join_tables,
+        renyi_entropy as renyi_entropy,
     )
     from tokbench.metrics.word_units import (
         AlignedWords as AlignedWords, LaidWords as LaidWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD,
@@ -202,7 +203,9 @@ _NAMES: Final = {
         "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
         "count_by_document"
     ),
-    "metrics.token_counts": "CountTable GroupedTable Table TokenCounts add_counts add_tables join_tables renyi_entropy",
+    "metrics.token_counts": (
+        "AnyCountTable CountTable GroupedCountTable TokenCounts add_counts add_tables join_tables renyi_entropy"
+    ),
     "contracts.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
     "model.learning_rate": "SeedCurves train_seeds",

@@ -23,7 +23,7 @@ from tokbench.metrics.jackknife import Interval, Lengths, Spread, jackknife, p_v
 from tokbench.metrics.sums import Sums
 from tokbench.metrics.token_counts import (
     CountTable,
-    GroupedTable,
+    GroupedCountTable,
     TokenCounts,
     add_counts,
     add_tables,
@@ -411,7 +411,7 @@ def test_tables_of_counts_add_up_however_they_are_kept(rows):
         assert found.keys.tolist() == sorted(expected)
         assert dict(zip(found.keys.tolist(), found.counts.tolist(), strict=True)) == expected
     joined = counted.joined()
-    packed = GroupedTable.of(joined)
+    packed = GroupedCountTable.of(joined)
     assert packed.keys.tolist() == joined.keys.tolist()
     assert packed.keys.dtype == joined.keys.dtype
     assert packed.ids.tolist() == sorted({key // BUCKETS for key in expected})

@@ -33,7 +33,7 @@ _ENDS: Final = 4
 """So many ends are expected in a text of the size of a shard."""
 
 _LONG: Final = 1 << 26
-"""A document of more bytes leaves no room for what several metric families use: each finds it anew."""
+"""A shard of more bytes, which is one document, keeps nothing that families share: each finds it again."""
 
 BUCKETS: Final = 32
 """The number of jackknife groups into which documents are divided by hash."""
@@ -215,7 +215,7 @@ class Shard:
 
     @property
     def is_long(self) -> bool:
-        """``True`` if the text is so long that nothing is kept beside it that can be computed again."""
+        """``True`` if the text is so long that :meth:`cached` keeps nothing, so that there is memory for the text."""
         return self.total_bytes > _LONG
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:

@@ -101,7 +101,7 @@ class CountTable(NamedTuple):
         return int(self.keys.max(initial=0))
 
 
-class GroupedTable(NamedTuple):
+class GroupedCountTable(NamedTuple):
     """The same as a :class:`CountTable` of ids and jackknife groups; it takes less memory where ids are in many groups.
 
     Attributes:
@@ -115,10 +115,10 @@ class GroupedTable(NamedTuple):
     counts: NDArray[np.unsignedinteger[Any]]
 
     @classmethod
-    def of(cls, table: CountTable) -> GroupedTable:
+    def of(cls, table: CountTable) -> GroupedCountTable:
         """Return a table whose keys rise in its compact form.
 
-        >>> table = GroupedTable.of(CountTable.of(np.array([32, 35, 64]), np.array([5, 1, 7])))
+        >>> table = GroupedCountTable.of(CountTable.of(np.array([32, 35, 64]), np.array([5, 1, 7])))
         >>> [column.tolist() for column in table], table.keys.tolist()
         ([[1, 2], [9, 1], [5, 1, 7]], [32, 35, 64])
         """
@@ -142,11 +142,11 @@ class GroupedTable(NamedTuple):
         return (int(self.ids.max(initial=0)) << _BUCKET_BITS) + BUCKETS - 1
 
 
-Table: TypeAlias = CountTable | GroupedTable
+AnyCountTable: TypeAlias = CountTable | GroupedCountTable
 """Counts of keys."""
 
 
-def add_tables(one: Sequence[Table], other: Sequence[Table]) -> tuple[Table, ...]:
+def add_tables(one: Sequence[AnyCountTable], other: Sequence[AnyCountTable]) -> tuple[AnyCountTable, ...]:
     """Return tables whose sum is that of all these tables.
 
     Small tables wait, so that each count is moved only a few times. They are joined when they have more counts than
@@ -160,14 +160,14 @@ def add_tables(one: Sequence[Table], other: Sequence[Table]) -> tuple[Table, ...
     return tuple(tables)
 
 
-def join_tables(tables: Sequence[Table]) -> CountTable:
+def join_tables(tables: Sequence[AnyCountTable]) -> CountTable:
     """Return the sum of some tables; its keys rise.
 
     >>> one, other = CountTable.of(np.array([7, 3]), np.array([1, 2])), CountTable.of(np.array([7]), np.array([5]))
     >>> [column.tolist() for column in join_tables([one, other])]
     [[3, 7], [2, 6]]
     """
-    if len(tables) == 1 and isinstance(tables[0], GroupedTable):
+    if len(tables) == 1 and isinstance(tables[0], GroupedCountTable):
         return CountTable(tables[0].keys, tables[0].counts)
     return CountTable.of(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
 
@@ -184,7 +184,7 @@ class TokenCounts(NamedTuple):
 
     vocab_size: int
     documents: int
-    tables: tuple[Table, ...]
+    tables: tuple[AnyCountTable, ...]
 
     @classmethod
     def of(cls, encoded: EncodedShard) -> TokenCounts:
@@ -195,7 +195,7 @@ class TokenCounts(NamedTuple):
     def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
         tables = add_tables(self.tables, other.tables)
         if len(tables) == 1 and isinstance(tables[0], CountTable):
-            tables = (GroupedTable.of(tables[0]),)
+            tables = (GroupedCountTable.of(tables[0]),)
         return TokenCounts(self.vocab_size, self.documents + other.documents, tables)
 
     def joined(self) -> CountTable:

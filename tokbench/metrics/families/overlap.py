@@ -17,7 +17,7 @@ from tokbench.plugin import (
     CorpusOutcome,
     CorpusStates,
     EncodedShard,
-    GroupedTable,
+    GroupedCountTable,
     Lengths,
     Measured,
     Metric,
@@ -54,8 +54,8 @@ class GroupTokens(NamedTuple):
         return GroupTokens(self.counts + other.counts, max(self.longest, other.longest))
 
     def raw(self) -> dict[str, object]:
-        """Return the counts as data, with the columns of :class:`~tokbench.metrics.token_counts.GroupedTable`."""
-        table = GroupedTable.of(self.counts.joined())
+        """Return the counts as data, with the columns of :class:`~tokbench.metrics.token_counts.GroupedCountTable`."""
+        table = GroupedCountTable.of(self.counts.joined())
         numbers = {"documents": self.counts.documents, "vocab_size": self.counts.vocab_size, "longest": self.longest}
         return {**numbers, **table._asdict()}
 
@@ -70,7 +70,7 @@ class GroupTokens(NamedTuple):
             counts = TokenCounts.restore(raw["vocab_size"], raw["documents"], raw["keys"], raw["counts"])
         else:
             kinds = {"ids": np.uint64, "groups": np.uint32, "counts": np.uint64}
-            table = GroupedTable(**{name: np.array(raw[name], dtype=kind) for name, kind in kinds.items()})
+            table = GroupedCountTable(**{name: np.array(raw[name], dtype=kind) for name, kind in kinds.items()})
             counts = TokenCounts(raw["vocab_size"], raw["documents"], (table,))
         return cls(counts, raw["longest"])
 

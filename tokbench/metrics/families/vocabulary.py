@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from tokbench.plugin import (
+    AnyCountTable,
     CountTable,
     EncodedShard,
     Measured,
@@ -18,7 +19,6 @@ from tokbench.plugin import (
     NotApplicable,
     Options,
     SummedMetric,
-    Table,
     add_tables,
     join_tables,
     renyi_entropy,
@@ -58,7 +58,7 @@ class Frequencies(NamedTuple):
 
     vocab_size: int
     documents: int
-    tables: tuple[Table, ...]
+    tables: tuple[AnyCountTable, ...]
 
     def __add__(self, other: Frequencies) -> Frequencies:  # type: ignore[override]
         documents = self.documents + other.documents

@@ -164,7 +164,7 @@ def clock(monkeypatch):
     """Put a clock of the test in the place of the one by which speeds are measured: it goes on while an engine sleeps."""
     import sleeping_backends
 
-    from tokbench.metrics.families.speed import growth, latency, timing
+    from tokbench.metrics.speed import growth, latency, timing
 
     clock = sleeping_backends.Clock()
     for module in (growth, latency, sleeping_backends, timing):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tokbench import progress as progress_module
-from tokbench.display import Event, describe, progress_shown
-from tokbench.progress import RunProgress
+from tokbench.foundation import progress as progress_module
+from tokbench.foundation.display import Event, describe, progress_shown
+from tokbench.foundation.progress import RunProgress
 
 README = (Path(__file__).parents[1] / "tokbench" / "README.md").read_text(encoding="utf-8")
 
@@ -145,7 +145,7 @@ def test_errors_and_warnings_are_json_as_well(write_config, tmp_path):
     [error] = [line for line in lines if line["event"] == "error"]
     assert error["message"].endswith("unknown metric 'compresion'; did you mean 'compression'?")
     script = (
-        "from tokbench.display import only_json; only_json(); import logging, os, warnings;"
+        "from tokbench.foundation.display import only_json; only_json(); import logging, os, warnings;"
         "logging.getLogger('tokbench.x').warning('careful'); logging.getLogger('tokbench').error('bad');"
         "warnings.warn('old', stacklevel=1); os.write(2, b'from C\\n'); raise ValueError('a bug')"
     )

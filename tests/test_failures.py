@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.failures import HEARTBEAT_BYTES, Heartbeat, attempt, doing, keep_heartbeat, read_heartbeat
+from tokbench.foundation.failures import HEARTBEAT_BYTES, Heartbeat, attempt, doing, keep_heartbeat, read_heartbeat
 
 
 @pytest.fixture
 def memory(monkeypatch):
-    monkeypatch.setattr("tokbench.failures._Now.memory", None)
-    monkeypatch.setattr("tokbench.failures._Now.heartbeat", Heartbeat())
+    monkeypatch.setattr("tokbench.foundation.failures._Now.memory", None)
+    monkeypatch.setattr("tokbench.foundation.failures._Now.heartbeat", Heartbeat())
     with mmap.mmap(-1, HEARTBEAT_BYTES) as kept:
         keep_heartbeat(kept)
         yield kept
@@ -60,7 +60,7 @@ def test_an_empty_memory_says_nothing():
 @given(st.text(max_size=3000), st.text(max_size=3000))
 def test_any_text_fits(verb, place):
     with pytest.MonkeyPatch.context() as patch, mmap.mmap(-1, HEARTBEAT_BYTES) as memory:
-        patch.setattr("tokbench.failures._Now.memory", memory)
+        patch.setattr("tokbench.foundation.failures._Now.memory", memory)
         with doing(verb, place=place):
             found = read_heartbeat(memory)
         if "\0" not in verb + place and len((verb[:2000] + place[:2000]).encode("utf-8", "replace")) < 16_000:

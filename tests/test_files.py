@@ -8,13 +8,13 @@ import time
 import pytest
 from full_disk import NO_BYTECODE
 
-from tokbench.files import write_atomically
+from tokbench.foundation.files import write_atomically
 
 SIZE = 1 << 20
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from tokbench.files import write_atomically
+from tokbench.foundation.files import write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     write_atomically(Path(sys.argv[1]), b"new" * 4096)
@@ -24,7 +24,7 @@ except OSError as error:
 WRITES_ALWAYS = f"""
 import sys
 from pathlib import Path
-from tokbench.files import write_atomically
+from tokbench.foundation.files import write_atomically
 while True:
     for letter in b"ab":
         write_atomically(Path(sys.argv[1]), bytes([letter]) * {SIZE})

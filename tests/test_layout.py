@@ -7,7 +7,7 @@ from pathlib import Path
 from tokbench.registry import load_registry
 
 PACKAGE = Path(__file__).parents[1] / "tokbench"
-BY_NAME = (PACKAGE / "metrics" / "families", PACKAGE / "report" / "formats")
+BY_NAME = (PACKAGE / "metrics", PACKAGE / "formats")
 """Only here may the id of a metric stand."""
 
 PLAIN_WORDS = {"tokens", "bytes", "chars", "words"}

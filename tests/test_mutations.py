@@ -49,7 +49,7 @@ MUTATIONS = (
     ),
     Mutation(
         "the premium upside down",
-        "tokbench/metrics/families/fairness/premium.py",
+        "tokbench/metrics/fairness/premium.py",
         "Premium(group.per_bucket(both), reference.per_bucket(both), ",
         "Premium(reference.per_bucket(both), group.per_bucket(both), ",
         "tests/metrics/test_fairness.py::test_premiums_by_hand",
@@ -63,14 +63,14 @@ MUTATIONS = (
     ),
     Mutation(
         "a shard that fails unseen",
-        "tokbench/runner/evaluate.py",
+        "tokbench/engine/evaluate.py",
         "        if known is None or isinstance(state, Failure):\n",
         "        if isinstance(state, Failure):\n            return\n        if known is None:\n",
-        "tests/runner/test_run.py::test_a_shard_that_fails_costs_its_whole_group",
+        "tests/engine/test_run.py::test_a_shard_that_fails_costs_its_whole_group",
     ),
     Mutation(
         "writing that is not atomic",
-        "tokbench/files.py",
+        "tokbench/foundation/files.py",
         """\
         with unfinished.open("xb") as file:
             file.write(data)
@@ -89,21 +89,21 @@ MUTATIONS = (
     ),
     Mutation(
         "workers that outlive the parent",
-        "tokbench/runner/workers/worker.py",
+        "tokbench/engine/workers/worker.py",
         "        attempt(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))  # 1: PR_SET_PDEATHSIG\n",
         "",
-        "tests/runner/test_isolation.py::test_workers_end_when_the_run_is_killed",
+        "tests/engine/test_isolation.py::test_workers_end_when_the_run_is_killed",
     ),
     Mutation(
         "Holm's correction left out",
-        "tokbench/metrics/families/pairs.py",
+        "tokbench/metrics/pairs.py",
         "corrected = holm([pair.p for pair in alone])",
         "corrected = [pair.p for pair in alone]",
         "tests/metrics/test_pairs.py::test_many_comparisons_ask_more_of_each",
     ),
     Mutation(
         "intervals at 90 %",
-        "tokbench/metrics/jackknife.py",
+        "tokbench/statistics/jackknife.py",
         "NormalDist().inv_cdf(0.975)",
         "NormalDist().inv_cdf(0.95)",
         "tests/metrics/test_metrics.py::test_student_t_equals_the_tables",
@@ -127,14 +127,14 @@ MUTATIONS = (
         "tokbench/cli/run.py",
         "else int(results.failed)",
         "else 0",
-        "tests/runner/test_in_process.py::test_a_metric_that_raises_shows_its_line",
+        "tests/engine/test_in_process.py::test_a_metric_that_raises_shows_its_line",
     ),
     Mutation(
         "the in-sample share of the wrong text",
-        "tokbench/runner/finish.py",
+        "tokbench/engine/finish.py",
         "np.isin(np.concatenate(list(evaluated.values())), trained)",
         "np.isin(np.concatenate(list(evaluated.values())), trained[1:])",
-        "tests/runner/test_run.py::test_in_sample_is_a_share",
+        "tests/engine/test_run.py::test_in_sample_is_a_share",
     ),
 )
 

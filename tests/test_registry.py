@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tokbench import registry
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.store import open_store
 from tokbench.plugin import BackendSpec, hookimpl
 from tokbench.registry import load_registry, plugin_index
-from tokbench.store import open_store
 
 HERE = Path(__file__).parent
 

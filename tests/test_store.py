@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokbench.cli.main import tokbench
-from tokbench.errors import InputError
-from tokbench.store import Store, open_store, parse_size
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.store import Store, open_store, parse_size
 
 KEY = {"backend": "regex_bpe", "options": {"pattern": "gpt4"}}
 
@@ -128,7 +128,7 @@ def test_what_a_dead_run_left_is_deleted_and_what_is_being_written_is_not(store)
 def test_a_full_disk_costs_nothing_but_the_entry(tmp_path):
     """The limit on the size of files raises the same kind of error as a full disk."""
     script = (
-        "import resource, sys; from pathlib import Path; from tokbench.store import Store\n"
+        "import resource, sys; from pathlib import Path; from tokbench.foundation.store import Store\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "store = Store(Path(sys.argv[1]))\n"
         "print(store.result('a', {}, lambda: bytes(5000)) == bytes(5000), store.get('a', {}))\n"
@@ -145,7 +145,7 @@ def test_a_full_disk_costs_nothing_but_the_entry(tmp_path):
 
 def test_processes_share_a_store(store):
     script = (
-        "import sys; from pathlib import Path; from tokbench.store import Store\n"
+        "import sys; from pathlib import Path; from tokbench.foundation.store import Store\n"
         "store = Store(Path(sys.argv[1]))\n"
         "for round in range(40):\n"
         "    for number in range(5):\n"

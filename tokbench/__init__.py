@@ -13,6 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from tokbench.version import __version__
+
 if TYPE_CHECKING:
     from tokbench.api import compare as compare
     from tokbench.api import leaderboard as leaderboard
@@ -21,20 +23,22 @@ if TYPE_CHECKING:
     from tokbench.api import run as run
     from tokbench.api import show as show
     from tokbench.api import train as train
-    from tokbench.errors import BackendError as BackendError
-    from tokbench.errors import BackendUnavailable as BackendUnavailable
-    from tokbench.errors import InputError as InputError
-    from tokbench.errors import ResultsError as ResultsError
-    from tokbench.errors import TokbenchError as TokbenchError
-    from tokbench.results.model import Results as Results
+    from tokbench.foundation.errors import BackendError as BackendError
+    from tokbench.foundation.errors import BackendUnavailable as BackendUnavailable
+    from tokbench.foundation.errors import InputError as InputError
+    from tokbench.foundation.errors import ResultsError as ResultsError
+    from tokbench.foundation.errors import TokbenchError as TokbenchError
+    from tokbench.notebook.results import NotebookResults
+
+    Results = NotebookResults
 
 _HOMES: Final = {
-    "BackendError": "errors",
-    "BackendUnavailable": "errors",
-    "InputError": "errors",
-    "Results": "results.model",
-    "ResultsError": "errors",
-    "TokbenchError": "errors",
+    "BackendError": "foundation.errors",
+    "BackendUnavailable": "foundation.errors",
+    "InputError": "foundation.errors",
+    "Results": "notebook.results:NotebookResults",
+    "ResultsError": "foundation.errors",
+    "TokbenchError": "foundation.errors",
     "compare": "api",
     "leaderboard": "api",
     "load": "api",
@@ -44,7 +48,6 @@ _HOMES: Final = {
     "train": "api",
 }
 
-__version__ = "0.1.0"
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the names of _HOMES are strings
 
 
@@ -53,7 +56,8 @@ def __getattr__(name: str) -> Any:
     if home is None:
         msg = f"module 'tokbench' has no attribute {name!r}"
         raise AttributeError(msg)
-    return getattr(importlib.import_module(f"tokbench.{home}"), name)
+    module, _, other_name = home.partition(":")
+    return getattr(importlib.import_module(f"tokbench.{module}"), other_name or name)
 
 
 def __dir__() -> list[str]:

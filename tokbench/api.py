@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tokbench.batch import valid_unicode
-from tokbench.comparison.compare import Comparison
 from tokbench.comparison.compare import compare as compare_runs
 from tokbench.comparison.leaderboard import Leaderboard
 from tokbench.comparison.leaderboard import leaderboard as leaderboard_of
@@ -19,22 +17,8 @@ from tokbench.config.model import Config
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import config_of, read_config
 from tokbench.config.validate import validate_options
-from tokbench.contracts.backend import GroupedText
-from tokbench.contracts.metric import TimedOutcome
-from tokbench.contracts.tokenizer import Tokenizer
-from tokbench.display import Log, in_notebook, progress_shown
-from tokbench.errors import BackendUnavailable, InputError
-from tokbench.failures import Failure, attempt, tracebacks
-from tokbench.progress import RunProgress, silent
-from tokbench.registry import load_registry, missing
-from tokbench.results.blocks import Durations, PartialRun
-from tokbench.results.cells import Status, TokenizerState
-from tokbench.results.model import NamedRun, Results
-from tokbench.results.segmentation import SegmentedText
-from tokbench.results.states import PackedStates, RawStates
-from tokbench.results.vocabulary_size import VocabularySizes
-from tokbench.runner.check import Checked, check, worker_pool
-from tokbench.runner.describe import (
+from tokbench.engine.check import Checked, check, worker_pool
+from tokbench.engine.describe import (
     describe_config,
     describe_corpus,
     describe_families,
@@ -44,26 +28,44 @@ from tokbench.runner.describe import (
     describe_tokenizer,
     identify,
 )
-from tokbench.runner.evaluate import Evaluation, evaluate
-from tokbench.runner.expect import expect_work
-from tokbench.runner.finish import Finished, finish, measured_shares, pack_states
-from tokbench.runner.fit_models import FittedModels, fit_models
-from tokbench.runner.folder import make_folder, save_artefact, write_again, write_reports
-from tokbench.runner.isolated import Untimed
-from tokbench.runner.merge import merge_runs
-from tokbench.runner.prepare import PreparedTokenizer, train_all
-from tokbench.runner.probe import Probed, probe
-from tokbench.runner.segment import NamedTokenizers, segment_texts
-from tokbench.runner.shown import Shown, show_texts
-from tokbench.runner.stored import StoredWork
-from tokbench.runner.study_validity import study_validity
-from tokbench.runner.surveys import StoredSurveys
-from tokbench.runner.time import time_all
-from tokbench.runner.train import train_here
-from tokbench.runner.vocabulary_size.measure import study_vocabulary
-from tokbench.runner.workers.executor import Executor
-from tokbench.runner.workers.pool import WorkerPool
-from tokbench.store import Store, open_store
+from tokbench.engine.evaluate import Evaluation, evaluate
+from tokbench.engine.expect import expect_work
+from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
+from tokbench.engine.fit_models import FittedModels, fit_models
+from tokbench.engine.folder import make_folder, save_artefact, write_again, write_reports
+from tokbench.engine.isolated import Untimed
+from tokbench.engine.merge import merge_runs
+from tokbench.engine.prepare import train_all
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.probe import Probed, probe
+from tokbench.engine.segment import NamedTokenizers, segment_texts
+from tokbench.engine.shown import Shown, show_texts
+from tokbench.engine.stored import StoredWork
+from tokbench.engine.study_validity import study_validity
+from tokbench.engine.surveys import StoredSurveys
+from tokbench.engine.time import time_all
+from tokbench.engine.train import train_here
+from tokbench.engine.vocabulary_size.measure import study_vocabulary
+from tokbench.engine.workers.executor import Executor
+from tokbench.engine.workers.pool import WorkerPool
+from tokbench.foundation.display import Log, in_notebook, progress_shown
+from tokbench.foundation.errors import BackendUnavailable, InputError
+from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.progress import RunProgress, silent
+from tokbench.foundation.store import Store, open_store
+from tokbench.measuring.metric import TimedOutcome
+from tokbench.notebook.comparison import NotebookComparison
+from tokbench.notebook.results import NotebookResults
+from tokbench.registry import load_registry, missing
+from tokbench.results.blocks import Durations, PartialRun
+from tokbench.results.cells import Status, TokenizerState
+from tokbench.results.model import NamedRun
+from tokbench.results.segmentation import SegmentedText
+from tokbench.results.states import PackedStates, RawStates
+from tokbench.results.vocabulary_size import VocabularySizes
+from tokbench.tokenizers.backend import GroupedText
+from tokbench.tokenizers.batch import valid_unicode
+from tokbench.tokenizers.contract import Tokenizer
 
 
 def load(backend: str, **options: Any) -> Tokenizer:
@@ -178,7 +180,7 @@ def run(
     scheduler: str = "",
     store: bool = True,
     progress: RunProgress | Log | None = None,
-) -> Results:
+) -> NotebookResults:
     """Execute a configuration.
 
     Args:
@@ -221,7 +223,9 @@ def run(
         return _run(config, folder, way, kept, shown)
 
 
-def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None, progress: RunProgress) -> Results:
+def _run(
+    config: Config, folder: Path | None, way: Executor, kept: Store | None, progress: RunProgress
+) -> NotebookResults:
     """Execute a configuration: the steps of a run, one after the other."""
     created, start, began = datetime.now(UTC), time.perf_counter(), time.time_ns()
     with worker_pool(config, progress, way) as pool:
@@ -264,7 +268,7 @@ def _run(config: Config, folder: Path | None, way: Executor, kept: Store | None,
     return results
 
 
-def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = False) -> Comparison:
+def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = False) -> NotebookComparison:
     """Compare a run with a baseline: every difference, with a paired interval where the documents are the same.
 
     Args:
@@ -278,7 +282,9 @@ def compare(baseline: str | Path, other: str | Path, *, other_machine: bool = Fa
     Raises:
         ResultsError: a run has no results, or they are damaged.
     """
-    return compare_runs(NamedRun.read(baseline), NamedRun.read(other), other_machine=other_machine)
+    return NotebookComparison.of(
+        compare_runs(NamedRun.read(baseline), NamedRun.read(other), other_machine=other_machine)
+    )
 
 
 def leaderboard(paths: Sequence[str | Path], metrics: Sequence[str] = ()) -> Leaderboard:
@@ -298,7 +304,9 @@ def leaderboard(paths: Sequence[str | Path], metrics: Sequence[str] = ()) -> Lea
     return leaderboard_of([NamedRun.read(path) for path in paths], metrics)
 
 
-def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False) -> Results:
+def merge(
+    paths: Sequence[str | Path], output: str | Path | None = None, *, other_versions: bool = False
+) -> NotebookResults:
     """Put runs over disjoint parts of a corpus together: the result is that of one run over all of it.
 
     Values, intervals, losses and comparisons are computed from the merged raw states, so they are those of one run.
@@ -315,10 +323,11 @@ def merge(paths: Sequence[str | Path], output: str | Path | None = None, *, othe
         ResultsError: a run has no results, or its raw states are missing or damaged.
     """
     merged = merge_runs([NamedRun.read(path) for path in paths], other_versions=other_versions)
+    results = NotebookResults.of(merged.results)
     if output is not None:
         make_folder(Path(output))
-        merged.results.problems = write_reports(Path(output), merged.results, merged.reporters)
-    return merged.results
+        results.problems = write_reports(Path(output), results, merged.reporters)
+    return results
 
 
 def _train(
@@ -423,14 +432,14 @@ def _pack_states(checked: Checked, evaluation: Evaluation, further: _Further) ->
 
 def _results(
     checked: Checked, evaluation: Evaluation, finished: Finished, further: _Further, states: RawStates
-) -> Results:
+) -> NotebookResults:
     """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
     failures = further.sizes.failures if further.sizes else []
     shares = measured_shares(plan, prepared, evaluation) if further.stopped else {}
     partial = PartialRun(phase=further.stopped, groups=shares) if further.stopped else None
     validity = attempt(lambda: study_validity(plan, finished.cells, further.fitted))
-    return Results(
+    return NotebookResults(
         name=plan.config.name,
         config=describe_config(plan.config),
         environment=describe_machine(),

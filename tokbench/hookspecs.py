@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
-    from tokbench.contracts.backend import BackendSpec
-    from tokbench.contracts.corpus import CorpusSpec
-    from tokbench.contracts.metric import MetricFamily
-    from tokbench.contracts.reporter import ReporterSpec
+    from tokbench.corpus.contract import CorpusSpec
+    from tokbench.measuring.family import MetricFamily
+    from tokbench.report.reporter import ReporterSpec
+    from tokbench.tokenizers.backend import BackendSpec
 
 GROUP = "tokbench"
 

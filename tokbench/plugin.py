@@ -15,46 +15,56 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from tokbench import __version__ as __version__
+from tokbench.version import __version__ as __version__
 
 if TYPE_CHECKING:
     # fmt: off
-    from tokbench.batch import (
+    from tokbench.tokenizers.batch import (
         check_encoded as check_encoded, check_id as check_id, check_ids as check_ids, check_span as check_span,
         decode_batch as decode_batch, encode_batch as encode_batch, from_buffers as from_buffers,
         fresh_copies as fresh_copies,
         from_lists as from_lists, offsets_of as offsets_of, valid_unicode as valid_unicode,
     )
-    from tokbench.contracts.backend import (
+    from tokbench.tokenizers.backend import (
         BackendSpec as BackendSpec, GroupedText as GroupedText, TrainProgress as TrainProgress,
     )
-    from tokbench.contracts.corpus import CorpusSpec as CorpusSpec, Document as Document, Gold as Gold, Source as Source
-    from tokbench.contracts.examples import (
+    from tokbench.corpus.contract import CorpusSpec as CorpusSpec, Document as Document, Gold as Gold, Source as Source
+    from tokbench.measuring.examples import (
         DocumentExample as DocumentExample, FindsWorstDocuments as FindsWorstDocuments,
     )
-    from tokbench.contracts.isolated_metric import (
+    from tokbench.measuring.isolated_metric import (
         IsolatedMetric as IsolatedMetric, StepAnswers as StepAnswers, TrainedIn as TrainedIn,
     )
-    from tokbench.contracts.metric import (
-        Answer as Answer, CorpusMetric as CorpusMetric, CorpusOutcome as CorpusOutcome, CorpusStates as CorpusStates,
+    from tokbench.measuring.family import MetricFamily as MetricFamily
+    from tokbench.measuring.metric import (
+        Answer as Answer,
+        CorpusMetric as CorpusMetric,
+        CorpusOutcome as CorpusOutcome,
+        CorpusStates as CorpusStates,
         FindsLosses as FindsLosses,
-        LossSummary as LossSummary, Measured as Measured, Metric as Metric,
-        MetricFamily as MetricFamily, NotApplicable as NotApplicable, Probe as Probe, Role as Role,
+        LossSummary as LossSummary,
+        Measured as Measured,
+        Metric as Metric,
+        NotApplicable as NotApplicable,
+        Probe as Probe,
+        Role as Role,
         Segmented as Segmented,
-        TextMetric as TextMetric, TimedMetric as TimedMetric, TimedOutcome as TimedOutcome,
+        TextMetric as TextMetric,
+        TimedMetric as TimedMetric,
+        TimedOutcome as TimedOutcome,
         TimedText as TimedText,
     )
-    from tokbench.contracts.model_metric import (
+    from tokbench.measuring.model_metric import (
         Checkpoints as Checkpoints, EncodedPart as EncodedPart,
         ModelMetric as ModelMetric, ModelOutcome as ModelOutcome,
         ModelStates as ModelStates, ModelTask as ModelTask, ModelTexts as ModelTexts,
     )
-    from tokbench.contracts.options import (
+    from tokbench.tokenizers.options import (
         CorpusName as CorpusName, FilesPath as FilesPath, GroupName as GroupName, LocalPath as LocalPath,
         Options as Options, TokenizerName as TokenizerName,
     )
-    from tokbench.contracts.reporter import ReporterSpec as ReporterSpec
-    from tokbench.contracts.tokenizer import (
+    from tokbench.report.reporter import ReporterSpec as ReporterSpec
+    from tokbench.tokenizers.contract import (
         ClaimsLossless as ClaimsLossless, DecodesBatch as DecodesBatch, Encoded as Encoded,
         EncodesBatch as EncodesBatch, EncodesWithOffsets as EncodesWithOffsets,
         EncodesWithSpecial as EncodesWithSpecial, Exports as Exports,
@@ -71,55 +81,55 @@ if TYPE_CHECKING:
     from tokbench.corpus.words.find import Spans as Spans
     from tokbench.corpus.words.gold import GoldWords as GoldWords
     from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
-    from tokbench.errors import (
+    from tokbench.foundation.errors import (
         BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
         InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
         one_line as one_line,
     )
-    from tokbench.failures import Failure as Failure, attempt as attempt, doing as doing
-    from tokbench.files import (
+    from tokbench.foundation.failures import Failure as Failure, attempt as attempt, doing as doing
+    from tokbench.foundation.files import (
         is_utf8 as is_utf8,
         not_text as not_text,
         read_file as read_file,
         write_atomically as write_atomically,
     )
     from tokbench.hookspecs import hookimpl as hookimpl
-    from tokbench.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
-    from tokbench.metrics.chat_templates import (
+    from tokbench.foundation.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
+    from tokbench.measuring.chat_templates import (
         CHAT_TEMPLATES as CHAT_TEMPLATES, Message as Message, PromptPart as PromptPart, stretches as stretches,
     )
-    from tokbench.metrics.encoded_shard import (
+    from tokbench.measuring.encoded_shard import (
         EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer, TokenEnds as TokenEnds,
     )
-    from tokbench.metrics.inequality import gini_coefficient as gini_coefficient
-    from tokbench.metrics.document_sample import (
+    from tokbench.statistics.inequality import gini_coefficient as gini_coefficient
+    from tokbench.measuring.document_sample import (
         document_hashes as document_hashes, first_by_hash as first_by_hash, hashes_of as hashes_of,
     )
-    from tokbench.metrics.jackknife import (
+    from tokbench.statistics.jackknife import (
         Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, interval as interval,
         holm as holm, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
         student_t as student_t,
     )
-    from tokbench.metrics.spans import (
+    from tokbench.measuring.spans import (
         cut_places as cut_places, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
         sum_by_document as sum_by_document, tokens_within as tokens_within, touches as touches,
     )
-    from tokbench.metrics.sums import (
+    from tokbench.measuring.sums import (
         PairedSums as PairedSums, SummedMetric as SummedMetric, Sums as Sums, shortcoming as shortcoming,
         sums_of as sums_of,
     )
-    from tokbench.metrics.token_counts import (
+    from tokbench.measuring.token_counts import (
         AnyCountTable as AnyCountTable, CountTable as CountTable, GroupedCountTable as GroupedCountTable,
         TokenCounts as TokenCounts, add_counts as add_counts, add_tables as add_tables, join_tables as join_tables,
         renyi_entropy as renyi_entropy,
     )
-    from tokbench.metrics.word_units import (
+    from tokbench.measuring.word_units import (
         AlignedWords as AlignedWords, LaidWords as LaidWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD,
         UnitSums as UnitSums, WordOptions as WordOptions, count_by_document as count_by_document,
         token_ends as token_ends,
         unknown_tokens as unknown_tokens, words_of as words_of,
     )
-    from tokbench.contracts.body import (
+    from tokbench.measuring.body import (
         LEARNING_RATES as LEARNING_RATES, PRESETS as PRESETS, SHARES as SHARES, Body as Body, Point as Point,
         memory_bytes as memory_bytes,
     )
@@ -131,7 +141,7 @@ if TYPE_CHECKING:
     from tokbench.model.learning_rate import SeedCurves as SeedCurves, train_seeds as train_seeds
     from tokbench.model.transformer import window_of as window_of
     from tokbench.model.windows import renumbered as renumbered
-    from tokbench.progress import Progress as Progress, silent as silent
+    from tokbench.foundation.progress import Progress as Progress, silent as silent
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
     from tokbench.report.escaping import (
         latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
@@ -155,58 +165,59 @@ if TYPE_CHECKING:
     )
     from tokbench.results.metric_curves import CurvePoint as CurvePoint
     from tokbench.results.model import Results as Results
-    from tokbench.store import open_store as open_store
+    from tokbench.foundation.store import open_store as open_store
     from tokbench.vocabulary.curve import Curve as Curve
     from tokbench.vocabulary.inspect.tokens import (
         TokenKind as TokenKind, list_tokens as list_tokens, script_of as script_of,
     )
     from tokbench.vocabulary.inspect.usage import Usage as Usage, usage_classes as usage_classes
-    from tokbench.vocabulary.merges import MergeOrder as MergeOrder, merge_order as merge_order
+    from tokbench.tokenizers.merges import MergeOrder as MergeOrder, merge_order as merge_order
     # fmt: on
 
 _NAMES: Final = {
     # register things
     "hookspecs": "hookimpl",
     # tokenizers: the contract and its capabilities
-    "contracts.tokenizer": (
+    "tokenizers.contract": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
         "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe HasNotes "
         "NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
     ),
     # backends
-    "contracts.backend": "BackendSpec GroupedText TrainProgress",
+    "tokenizers.backend": "BackendSpec GroupedText TrainProgress",
     # options
-    "contracts.options": "Options LocalPath FilesPath TokenizerName CorpusName GroupName",
+    "tokenizers.options": "Options LocalPath FilesPath TokenizerName CorpusName GroupName",
     # corpora
-    "contracts.corpus": "CorpusSpec Source Document Gold",
+    "corpus.contract": "CorpusSpec Source Document Gold",
     # metrics
-    "contracts.metric": (
-        "MetricFamily Metric Measured NotApplicable TextMetric CorpusMetric CorpusOutcome CorpusStates "
+    "measuring.family": "MetricFamily",
+    "measuring.metric": (
+        "Metric Measured NotApplicable TextMetric CorpusMetric CorpusOutcome CorpusStates "
         "FindsLosses LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText"
     ),
-    "contracts.isolated_metric": "IsolatedMetric StepAnswers TrainedIn",
-    "contracts.model_metric": "Checkpoints EncodedPart ModelMetric ModelOutcome ModelStates ModelTask ModelTexts",
-    "contracts.examples": "DocumentExample FindsWorstDocuments",
+    "measuring.isolated_metric": "IsolatedMetric StepAnswers TrainedIn",
+    "measuring.model_metric": "Checkpoints EncodedPart ModelMetric ModelOutcome ModelStates ModelTask ModelTexts",
+    "measuring.examples": "DocumentExample FindsWorstDocuments",
     "corpus.excerpts": "cut_excerpt",
     "results.blocks": "LossCause LossExample PairComparison PairMatrix",
     "results.bits_per_byte": "BitsComparison ModelTraining ModelWords TrainedAmount",
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
-    "metrics.chat_templates": "CHAT_TEMPLATES Message PromptPart stretches",
-    "metrics.document_sample": "document_hashes first_by_hash hashes_of",
-    "metrics.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
-    "metrics.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
-    "metrics.inequality": "gini_coefficient",
-    "metrics.jackknife": "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t",
-    "metrics.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches",
-    "metrics.word_units": (
+    "measuring.chat_templates": "CHAT_TEMPLATES Message PromptPart stretches",
+    "measuring.document_sample": "document_hashes first_by_hash hashes_of",
+    "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
+    "measuring.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
+    "statistics.inequality": "gini_coefficient",
+    "statistics.jackknife": "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t",
+    "measuring.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches",
+    "measuring.word_units": (
         "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
         "count_by_document"
     ),
-    "metrics.token_counts": (
+    "measuring.token_counts": (
         "AnyCountTable CountTable GroupedCountTable TokenCounts add_counts add_tables join_tables renyi_entropy"
     ),
-    "contracts.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
+    "measuring.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
     "model.ngram": "bits_by_order",
     "model.learning_rate": "SeedCurves train_seeds",
     "model.transformer": "window_of",
@@ -218,11 +229,11 @@ _NAMES: Final = {
     "corpus.words.units": "UNIT_NAMES Unit",
     "corpus.languages": "slices",
     "vocabulary.curve": "Curve",
-    "vocabulary.merges": "MergeOrder merge_order",
+    "tokenizers.merges": "MergeOrder merge_order",
     "vocabulary.inspect.tokens": "TokenKind list_tokens script_of",
     "vocabulary.inspect.usage": "Usage usage_classes",
     # reports
-    "contracts.reporter": "ReporterSpec",
+    "report.reporter": "ReporterSpec",
     "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status TokenizerState group_name place_name",
     "results.model": "Results",
     "report.report": "Report",
@@ -232,20 +243,22 @@ _NAMES: Final = {
     "report.number_format": "byte_size duration unit_label",
     "report.pages": "html_environment",
     # functions compiled with numba where it is installed
-    "jit": "compiled has_numba inlined",
+    "foundation.jit": "compiled has_numba inlined",
     # many documents at a time
-    "batch": (
+    "tokenizers.batch": (
         "check_encoded check_id check_ids check_span decode_batch encode_batch from_buffers from_lists offsets_of "
         "fresh_copies valid_unicode"
     ),
     # files
-    "files": "is_utf8 not_text read_file write_atomically",
+    "foundation.files": "is_utf8 not_text read_file write_atomically",
     # finished work that is kept for later runs
-    "store": "open_store",
+    "foundation.store": "open_store",
     # errors and failures
-    "errors": "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line",
-    "failures": "Failure attempt doing",
-    "progress": "Progress silent",
+    "foundation.errors": (
+        "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line"
+    ),
+    "foundation.failures": "Failure attempt doing",
+    "foundation.progress": "Progress silent",
 }
 """The names of the door, by the module that is their home."""
 

@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Typ
 import pluggy
 
 from tokbench import hookspecs
-from tokbench.errors import ContractError, InputError, did_you_mean, one_line
+from tokbench.foundation.errors import ContractError, InputError, did_you_mean, one_line
 
 if TYPE_CHECKING:
-    from tokbench.contracts.backend import BackendSpec
-    from tokbench.contracts.corpus import CorpusSpec
-    from tokbench.contracts.metric import MetricFamily
-    from tokbench.contracts.reporter import ReporterSpec
+    from tokbench.corpus.contract import CorpusSpec
+    from tokbench.measuring.family import MetricFamily
+    from tokbench.report.reporter import ReporterSpec
+    from tokbench.tokenizers.backend import BackendSpec
 
 _ALLOWED: Final = "TOKBENCH_PLUGINS"
 _OWN_ONLY: Final = "TOKBENCH_NO_THIRD_PARTY"
@@ -339,7 +339,7 @@ def plugin_index() -> PluginIndex:
     >>> "compression" in [each.name for each in plugin_index().listed["metrics"]]
     True
     """
-    from tokbench.store import open_store
+    from tokbench.foundation.store import open_store
 
     found = sorted(entry_points(group=hookspecs.GROUP), key=lambda entry_point: entry_point.name)
     store = open_store() if {_origin(each)[0] for each in found} == {_OWN} else None
@@ -400,7 +400,7 @@ class _Requiring(Protocol):
 def missing(spec: _Requiring) -> str | None:
     """Return which distributions a backend or a report format lacks, and how to install them; ``None`` for none.
 
-    >>> from tokbench.contracts.backend import BackendSpec
+    >>> from tokbench.tokenizers.backend import BackendSpec
     >>> missing(BackendSpec(name="x", summary="", requires=("no-such-library",)))
     'needs no-such-library: pip install no-such-library'
     """

@@ -98,7 +98,7 @@ def of_further_tokenizer(setting: Setting) -> Iterator[Measured]:
 
 def bare_seconds(size: int) -> float:
     """Return the CPU seconds in which tiktoken encodes and decodes the text of a run."""
-    from tokbench.batch import decode_batch, encode_batch
+    from tokbench.tokenizers.batch import decode_batch, encode_batch
     from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
     tokenizer = TiktokenTokenizer(encoders.tiktoken_encoding("cl100k_base"))
@@ -232,7 +232,7 @@ def of_memory(setting: Setting) -> Iterator[Measured]:
 
 def of_tests(_setting: Setting) -> Iterator[Measured]:
     """Return what tests show."""
-    yield Measured('pytest tests/runner/test_resume.py -m "slow or not slow"', None)
+    yield Measured('pytest tests/engine/test_resume.py -m "slow or not slow"', None)
     yield Measured('pytest tests/report/test_report_browser.py -m "slow or not slow"', None)
 
 

@@ -12,14 +12,14 @@ import pytest
 pytest.importorskip("numba")
 pytest.importorskip("splintr")
 
-from tokbench.batch import encode_batch
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import Options
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.curve import SPEC
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.metrics.curve import SPEC
+from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.merges import merge_order
+from tokbench.tokenizers.options import Options
 from tokbench.vocabulary.curve import Curve
-from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 

@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("splintr")
 
-from tokbench.batch import decode_batch, encode_batch
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import Options
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.registry import load_registry
+from tokbench.tokenizers.batch import decode_batch, encode_batch
+from tokbench.tokenizers.options import Options
 from tokbench_plugins.tiktoken.tokenizer import TiktokenTokenizer
 
 FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")

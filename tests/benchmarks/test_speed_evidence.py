@@ -21,13 +21,13 @@ from sleeping_backends import Sleeps, SleepsInBatches
 import tokbench
 from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
-from tokbench.contracts.isolated_metric import StepAnswers
-from tokbench.contracts.metric import TimedText
-from tokbench.metrics.families.speed.growth import Growth, GrowthOptions
-from tokbench.metrics.families.speed.latency import Latency, LatencyOptions
-from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
-from tokbench.metrics.families.speed.threads import ThreadOptions, Threads
-from tokbench.progress import silent
+from tokbench.foundation.progress import silent
+from tokbench.measuring.isolated_metric import StepAnswers
+from tokbench.measuring.metric import TimedText
+from tokbench.metrics.speed.growth import Growth, GrowthOptions
+from tokbench.metrics.speed.latency import Latency, LatencyOptions
+from tokbench.metrics.speed.measure import Speed, SpeedOptions
+from tokbench.metrics.speed.threads import ThreadOptions, Threads
 from tokbench.results.model import NamedRun
 
 ENGINES = {"tiktoken": "tiktoken", "kitoken": "kitoken", "fastokens": "fastokens", "gigatoken": "gigatoken"}

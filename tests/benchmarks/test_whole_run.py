@@ -44,13 +44,13 @@ def seconds_by_part(config: Path) -> dict[str, float]:
     """Run a configuration in this process, which should be new, and return the seconds of each part."""
     parts = Parts("start and the rest", began=0.0)
     import tokbench.api
-    from tokbench.contracts.metric import MetricFamily
     from tokbench.corpus import corpus, shards
     from tokbench.corpus.corpus import Corpus
-    from tokbench.metrics import encoded_shard
+    from tokbench.engine import check, encode_shard
+    from tokbench.engine.evaluate import Evaluation
+    from tokbench.measuring import encoded_shard
+    from tokbench.measuring.family import MetricFamily
     from tokbench.registry import load_registry
-    from tokbench.runner import check, encode_shard
-    from tokbench.runner.evaluate import Evaluation
 
     parts.watch(Corpus, "survey", "reading: survey")
     parts.watch(corpus, "shards", "reading: shards")

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tokbench.cli.main import tokbench as command
 from tokbench.cli.several import PlannedRun, run_each
 from tokbench.config.suites import shipped_suites
-from tokbench.errors import BackendError, InputError
+from tokbench.foundation.errors import BackendError, InputError
 
 
 def config(name, tokenizers="  bytes: {backend: utf8_bytes}", metrics="[compression]"):

@@ -17,7 +17,7 @@ from full_disk import NO_BYTECODE
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.failures import HEARTBEAT_BYTES
+from tokbench.foundation.failures import HEARTBEAT_BYTES
 from tokbench_plugins.bpe import patterns
 
 

@@ -14,14 +14,15 @@ from tokbench.cli.main import tokbench as command
 from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage, as_json, html, markdown
-from tokbench.contracts.metric import Role
 from tokbench.corpus.shards import BUCKETS
-from tokbench.errors import InputError
-from tokbench.metrics.jackknife import student_t
+from tokbench.foundation.errors import InputError
+from tokbench.measuring.metric import Role
+from tokbench.notebook.comparison import NotebookComparison
 from tokbench.results.blocks import CorpusInfo, Environment, MetricInfo, RawState, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
+from tokbench.statistics.jackknife import student_t
 
 METRICS = {
     "density": MetricInfo(family="f", direction="higher", formula="bytes / tokens", ratio_of=["bytes", "tokens"]),
@@ -349,17 +350,18 @@ def test_a_comparison_in_a_notebook_is_three_lines_or_a_small_page():
     one = run(cells=cells, tokenizers={})
     two = run(cells=[replace(cell, value=0.2) for cell in cells], tokenizers={}, metrics=METRICS | {long: MetricInfo()})
     comparison = compared(one, two)
-    lines = repr(comparison).splitlines()
+    shown = NotebookComparison.of(comparison)
+    lines = repr(shown).splitlines()
     assert lines[0] == "Comparison: after against before"
     assert lines[1].startswith("Of 60 numbers, 60 different")
     assert lines[2] == "next: .frame"
-    page = comparison._repr_html_()
+    page = shown._repr_html_()
     assert "Whole corpora, and 52 more" in page
     assert page.count("<tr>") == 1 + 8
     assert "<n>" not in page
     assert "&lt;n&gt;" in page
     assert len(page.encode()) < 20_000
-    refused = compared(run(), run(environment=Environment(tokbench="1", cpu="two")))
+    refused = NotebookComparison.of(compared(run(), run(environment=Environment(tokbench="1", cpu="two"))))
     assert repr(refused).endswith("next: .frame, .refused")
     assert "Cannot be compared" in refused._repr_html_()
     assert "<code>.refused</code>" in refused._repr_html_()

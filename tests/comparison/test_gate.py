@@ -19,7 +19,7 @@ from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.states import RawStates
 
-SAMPLE = Path(tokbench.__file__).parent / "corpus" / "sources" / "sample"
+SAMPLE = Path(tokbench.__file__).parent / "sources" / "sample"
 LANGUAGES = ("de", "en", "hi")
 SIZE = 1000
 

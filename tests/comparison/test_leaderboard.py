@@ -13,9 +13,9 @@ import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.comparison.leaderboard import leaderboard
 from tokbench.comparison.leaderboard_page import LeaderboardPage, as_json, html, markdown
-from tokbench.contracts.metric import Role
 from tokbench.corpus.shards import BUCKETS
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
+from tokbench.measuring.metric import Role
 from tokbench.results.blocks import (
     CorpusInfo,
     Environment,

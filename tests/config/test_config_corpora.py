@@ -12,9 +12,9 @@ import tokbench
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_suite
 from tokbench.corpus.languages import language_names
+from tokbench.engine.plan import make_plan
 from tokbench.registry import load_registry
 from tokbench.results.cells import WHOLE
-from tokbench.runner.plan import make_plan
 
 CORPORA = ["code_search_net", "flores_plus", "ntrex", "udhr", "universal_dependencies"]
 

@@ -8,7 +8,7 @@ from conftest import cell, problems
 import tokbench
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_suite
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.results.blocks import ConfigFile, RunConfig
 from tokbench.results.model import Results
 

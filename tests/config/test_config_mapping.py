@@ -7,7 +7,7 @@ import pytest
 
 import tokbench
 from tokbench.config.read import config_of
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 
 CONFIG = {
     "schema": "tokbench/1",

@@ -10,9 +10,9 @@ from pydantic_core._pydantic_core import list_all_errors
 from tokbench.config import model
 from tokbench.config.strict_yaml import Located
 from tokbench.config.validate import validate
-from tokbench.contracts.options import Options
+from tokbench.foundation.validation_messages import _MUST_BE, wrong_value
 from tokbench.registry import load_registry
-from tokbench.validation_messages import _MUST_BE, wrong_value
+from tokbench.tokenizers.options import Options
 from tokbench.vocabulary.size.model import Model, VocabularyStudy
 
 ERRORS = list_all_errors()

@@ -7,7 +7,7 @@ from conftest import cell, problems
 import tokbench
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 
 TOKENIZERS = """  bytes: {backend: utf8_bytes}
   gpt-4.1: {backend: regex_bpe, train: {corpus: sample, vocab_size: [300, 400]}}

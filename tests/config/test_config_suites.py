@@ -8,7 +8,7 @@ import pytest
 import tokbench
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_config, find_configs, shipped_suites
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokbench.config.strict_yaml import MAX_BYTES, read_yaml
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 
 
 def told(text):

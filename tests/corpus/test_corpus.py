@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.corpus import Document, Gold
+from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.corpus import Corpus
 from tokbench.corpus.shards import Shard, shards
-from tokbench.corpus.sources.files import find_files, read_documents
-from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.corpus.sources.text import TextOptions, TextSource
+from tokbench.sources.files import find_files, read_documents
+from tokbench.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.sources.python import StdlibOptions, StdlibSource
+from tokbench.sources.sample import SampleOptions, SampleSource
+from tokbench.sources.text import TextOptions, TextSource
 
 
 class Listed:

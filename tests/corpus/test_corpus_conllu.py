@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.sources.conllu import ConlluOptions, ConlluSource
-from tokbench.corpus.sources.gold import AlignmentError, align
+from tokbench.sources.conllu import ConlluOptions, ConlluSource
+from tokbench.sources.gold import AlignmentError, align
 
 GERMAN = """# newdoc id = d
 # sent_id = s1

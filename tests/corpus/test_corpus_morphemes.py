@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 import tokbench
-from tokbench.corpus.sources.morphemes import MorphemesOptions, MorphemesSource
+from tokbench.sources.morphemes import MorphemesOptions, MorphemesSource
 
 UNIMORPH = (
     "walk\twalked\tV;PST\twalk|ed\nwalk\twalked\tV;PTCP;PST\twalk|ed\nrun\tran\tV;PST\t-\nhurry\thurries\tV\thurry|s\n"

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.corpus.sources.compressed import opened
-from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.sources.text import TextOptions, TextSource
+from tokbench.sources.compressed import opened
+from tokbench.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.sources.text import TextOptions, TextSource
 
 zstandard = pytest.importorskip("zstandard")
 

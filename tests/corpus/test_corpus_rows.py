@@ -8,10 +8,10 @@ import sys
 import pytest
 
 import tokbench
-from tokbench.contracts.corpus import Document
-from tokbench.corpus.sources.datasets import DatasetsOptions, DatasetsSource
-from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.sources.parquet import ParquetOptions, ParquetSource
+from tokbench.corpus.contract import Document
+from tokbench.sources.datasets import DatasetsOptions, DatasetsSource
+from tokbench.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.sources.parquet import ParquetOptions, ParquetSource
 
 ROWS = [
     {"id": "x", "text": "unkind words!", "lang": "en", "pieces": [["un", "kind"], ["word", "s"], ["!"]]},
@@ -64,7 +64,7 @@ def test_a_field_that_is_not_there(tmp_path):
 
 def test_gold_in_some_documents_only_is_refused(write_config, tmp_path):
     from tokbench.corpus.corpus import Corpus
-    from tokbench.corpus.sources.gold import gold_segments
+    from tokbench.sources.gold import gold_segments
 
     class Half:
         licence = ""

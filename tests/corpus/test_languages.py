@@ -6,8 +6,8 @@ from conftest import cell
 
 import tokbench
 from tokbench.corpus.languages import FACETS, find_language, language_names, slices
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.results.cells import Status
+from tokbench.sources.sample import SampleOptions, SampleSource
 
 
 def test_languages_by_any_of_their_codes():

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.report.formats import html, markdown
+from tokbench.formats import html, markdown
 
 
 @pytest.fixture(scope="module")

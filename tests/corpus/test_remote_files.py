@@ -8,8 +8,8 @@ import pytest
 from conftest import problems
 
 import tokbench
-from tokbench.corpus.sources.jsonl import JsonlOptions, JsonlSource
-from tokbench.corpus.sources.text import TextOptions, TextSource
+from tokbench.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.sources.text import TextOptions, TextSource
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tokbench.corpus.words.find import find_words
 from tokbench.corpus.words.graphemes import cluster_breaks, grapheme_spans
 from tokbench.corpus.words.uax29 import uax29_spans, word_breaks
 from tokbench.corpus.words.unicode_tables import PINNED, bit_table, regex_unicode_version, segmentation_versions
-from tokbench.jit import has_numba
+from tokbench.foundation.jit import has_numba
 
 needs_numba = pytest.mark.skipif(not has_numba(), reason="numba is not installed: pip install 'tokbench[fast]'")
 

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.corpus import Document, Gold
+from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.shards import Shard, shards
-from tokbench.corpus.sources.gold import align
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
 from tokbench.corpus.words.find import _spans, find_words
 from tokbench.corpus.words.graphemes import find_clusters
 from tokbench.corpus.words.icu import icu_works
 from tokbench.corpus.words.units import default_unit
 from tokbench.corpus.words.white_space import white_bytes
+from tokbench.sources.gold import align
+from tokbench.sources.sample import SampleOptions, SampleSource
 
 needs_icu = pytest.mark.skipif(not icu_works(), reason="PyICU is not installed: pip install 'tokbench[icu]'")
 FOUND = ["uax29", "whitespace", "character", "grapheme", "syllable", pytest.param("icu", marks=needs_icu)]

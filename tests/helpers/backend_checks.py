@@ -20,7 +20,7 @@ TEXTS = [
 
 def hostile():
     """The difficult texts that ship with tokbench."""
-    lines = resources.files("tokbench.corpus.sources.sample").joinpath("hostile.jsonl").read_text(encoding="utf-8")
+    lines = resources.files("tokbench.sources.sample").joinpath("hostile.jsonl").read_text(encoding="utf-8")
     return [json.loads(line)["text"] for line in lines.splitlines()]
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tokbench.report.formats.csv import table_text
+from tokbench.formats.csv import table_text
 from tokbench.report.pictures import picture_svg, pictures
 from tokbench.report.report import Report
 from tokbench.results.cells import COLUMNS

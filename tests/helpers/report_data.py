@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.results.blocks import (
     ConfigFile,
     CorpusInfo,

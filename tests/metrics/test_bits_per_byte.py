@@ -7,15 +7,15 @@ import pytest
 from helpers.altered_tokenizers import Shuffled, without_a_tenth
 
 import tokbench
-from tokbench.contracts.model_metric import ModelTask, ModelTexts
 from tokbench.corpus.corpus import Corpus
-from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.metrics.families.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
+from tokbench.engine.fit_models import emitted_ids, encoded_part
+from tokbench.engine.model_texts import text_parts
+from tokbench.foundation.progress import silent
+from tokbench.measuring.model_metric import ModelTask, ModelTexts
+from tokbench.metrics.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
 from tokbench.model.scored_bits import bits_verdict
-from tokbench.progress import silent
-from tokbench.runner.fit_models import emitted_ids, encoded_part
-from tokbench.runner.model_texts import text_parts
+from tokbench.sources.python import StdlibOptions, StdlibSource
+from tokbench.sources.sample import SampleOptions, SampleSource
 
 PACKAGES = ("asyncio", "email", "http", "importlib", "json", "logging", "multiprocessing", "unittest", "urllib", "xml")
 SIZE = 1024

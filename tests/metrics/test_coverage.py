@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import tokbench
-from tokbench.batch import encode_batch
 from tokbench.corpus.shards import BUCKETS
-from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
-from tokbench.metrics.jackknife import Lengths, jackknife
+from tokbench.sources.python import StdlibOptions, StdlibSource
+from tokbench.statistics.jackknife import Lengths, jackknife
+from tokbench.tokenizers.batch import encode_batch
 
 SEED = 20
 SIZES = (20, 30, 50, 200, 1000, 5000)

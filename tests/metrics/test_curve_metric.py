@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokbench.batch import encode_batch
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.options import Options
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import BUCKETS, Shard
-from tokbench.metrics import token_counts
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.curve import SPEC
+from tokbench.measuring import token_counts
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.metrics.curve import SPEC
+from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.options import Options
 from tokbench_plugins.bpe import BPETokenizer, train
 
 TOKENIZER = BPETokenizer(train(["the cat sat on the mat, the hat"] * 3, 290, "gpt4", engine="python"), "gpt4")

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import tokbench
-from tokbench.batch import encode_batch
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.metric import CorpusStates
-from tokbench.contracts.options import Options
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.fairness.fairness import FairnessMetric
-from tokbench.report.formats import html, markdown
+from tokbench.formats import html, markdown
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.metric import CorpusStates
+from tokbench.metrics.fairness.fairness import FairnessMetric
 from tokbench.report.terminal import summary
 from tokbench.results.cells import WHOLE, Status
+from tokbench.sources.sample import SampleOptions, SampleSource
+from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.options import Options
 
 CORPUS = "  c: {{source: text, path: '??.txt', document: line, parallel: true{more}}}"
 REFERENCE = CORPUS.format(more=", reference: en")

@@ -8,7 +8,7 @@ import tiktoken
 from conftest import cell
 
 import tokbench
-from tokbench.metrics.inequality import gini_coefficient
+from tokbench.statistics.inequality import gini_coefficient
 
 
 @pytest.mark.slow

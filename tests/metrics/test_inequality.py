@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.metrics.inequality import gini_coefficient, lorenz
+from tokbench.statistics.inequality import gini_coefficient, lorenz
 
 costs = st.lists(st.integers(1, 1000), min_size=1, max_size=30)
 

@@ -12,16 +12,12 @@ from hypothesis import strategies as st
 from raw_states import as_written
 
 import tokbench
-from tokbench.batch import encode_batch
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.metric import LossSummary, Measured, NotApplicable
-from tokbench.contracts.tokenizer import Offsets
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import BUCKETS, Shard, shards
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.vocabulary import zipf_fit
-from tokbench.metrics.jackknife import Interval, Lengths, Spread, jackknife, p_value, spread, student_t
-from tokbench.metrics.sums import Sums
-from tokbench.metrics.token_counts import (
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.metric import LossSummary, Measured, NotApplicable
+from tokbench.measuring.sums import Sums
+from tokbench.measuring.token_counts import (
     CountTable,
     GroupedCountTable,
     TokenCounts,
@@ -30,8 +26,12 @@ from tokbench.metrics.token_counts import (
     join_tables,
     renyi_entropy,
 )
+from tokbench.metrics.vocabulary import zipf_fit
 from tokbench.registry import load_registry
 from tokbench.results.blocks import LossCause, LossExample
+from tokbench.statistics.jackknife import Interval, Lengths, Spread, jackknife, p_value, spread, student_t
+from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.contract import Offsets
 
 FAMILIES = ("compression", "fertility", "continued_words", "roundtrip", "vocabulary")
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.contracts.metric import NotApplicable
-from tokbench.metrics.families.code.code import SPEC
-from tokbench.metrics.families.code.identifiers import STYLES
-from tokbench.metrics.families.code.indentation import lines_of
-from tokbench.metrics.families.code.operators import OPERATORS
+from tokbench.measuring.metric import NotApplicable
+from tokbench.metrics.code.code import SPEC
+from tokbench.metrics.code.identifiers import STYLES
+from tokbench.metrics.code.indentation import lines_of
+from tokbench.metrics.code.operators import OPERATORS
 
 SINGLE_SPACES = r" ?\w+|[^\w\s]|\s"
 INDENTED = "if x:\n    y = 1\n\n        z\n"
@@ -202,7 +202,7 @@ def test_shards_can_be_merged(texts, size):
 def test_the_story_of_indentation():
     """GPT-2's split in a vocabulary without runs of spaces, against GPT-4's; a space goes to the word after it."""
     pytest.importorskip("splintr")
-    from tokbench.corpus.sources.python import StdlibOptions, StdlibSource
+    from tokbench.sources.python import StdlibOptions, StdlibSource
 
     texts = [document.text for document in StdlibSource(StdlibOptions(packages=("argparse", "json"))).documents()]
     widths = [len(line) - len(line.lstrip(" ")) for text in texts for line in text.split("\n") if line.strip()]

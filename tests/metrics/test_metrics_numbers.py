@@ -11,9 +11,9 @@ from cutting import ByPattern
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.contracts.metric import NotApplicable
-from tokbench.metrics.families.numbers import LONGEST, SPEC
-from tokbench.metrics.jackknife import Lengths, jackknife
+from tokbench.measuring.metric import NotApplicable
+from tokbench.metrics.numbers import LONGEST, SPEC
+from tokbench.statistics.jackknife import Lengths, jackknife
 
 PER_LENGTH = 30
 

@@ -12,18 +12,18 @@ from raw_states import as_written
 from test_metrics import Lossy, metric, values
 
 import tokbench
-from tokbench.batch import encode_batch
-from tokbench.contracts.corpus import Document, Gold
-from tokbench.contracts.metric import Measured, NotApplicable
+from tokbench.corpus.contract import Document, Gold
 from tokbench.corpus.shards import Shard, shards
-from tokbench.corpus.sources.gold import gold_segments
 from tokbench.corpus.words.find import find_words
-from tokbench.jit import has_numba
-from tokbench.metrics import encoded_shard, token_counts, word_units
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families import utf8 as families_utf8
-from tokbench.metrics.families.utf8 import Utf8
-from tokbench.metrics.word_units import NO_GOLD
+from tokbench.foundation.jit import has_numba
+from tokbench.measuring import encoded_shard, token_counts, word_units
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.metric import Measured, NotApplicable
+from tokbench.measuring.word_units import NO_GOLD
+from tokbench.metrics import utf8 as families_utf8
+from tokbench.metrics.utf8 import Utf8
+from tokbench.sources.gold import gold_segments
+from tokbench.tokenizers.batch import encode_batch
 
 
 class Cut:

@@ -12,12 +12,13 @@ from raw_states import as_written
 from test_metrics import metric, view
 
 import tokbench
-from tokbench.batch import encode_batch
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.metric import CorpusStates, NotApplicable
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.families.agreement import (
+from tokbench.formats import html, markdown
+from tokbench.formats.csv import agreement_csv, overlap_csv
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.metric import CorpusStates, NotApplicable
+from tokbench.metrics.agreement import (
     AgreementState,
     SampledBoundaries,
     TokenTable,
@@ -25,13 +26,12 @@ from tokbench.metrics.families.agreement import (
     shared_counts,
     sketched_jaccard,
 )
-from tokbench.metrics.families.overlap import GroupTokens, jensen_shannon
+from tokbench.metrics.overlap import GroupTokens, jensen_shannon
 from tokbench.report.charts.pair_map import average_linkage, full_table, leaves, pair_map
-from tokbench.report.formats import html, markdown
-from tokbench.report.formats.csv import agreement_csv, overlap_csv
 from tokbench.report.report import Report
 from tokbench.results.blocks import PairMatrix
 from tokbench.results.model import Results
+from tokbench.tokenizers.batch import encode_batch
 
 WORDS = "low lower lowest slow slower the of flowers and towers are new newer".split()
 

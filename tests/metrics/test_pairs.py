@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.metric import CorpusStates
-from tokbench.contracts.options import Options
-from tokbench.metrics.families.pairs import PairsMetric
-from tokbench.metrics.jackknife import Lengths, holm, jackknife
-from tokbench.metrics.sums import Sums
-from tokbench.report.formats import html, markdown
-from tokbench.report.formats.csv import pairs_csv
+from tokbench.formats import html, markdown
+from tokbench.formats.csv import pairs_csv
+from tokbench.measuring.metric import CorpusStates
+from tokbench.measuring.sums import Sums
+from tokbench.metrics.pairs import PairsMetric
 from tokbench.report.sections.pairs import sentence
 from tokbench.results.cells import Status
+from tokbench.statistics.jackknife import Lengths, holm, jackknife
+from tokbench.tokenizers.options import Options
 
 THREE = (
     "  bytes: {backend: utf8_bytes}\n  utf-16: {backend: utf16_units}\n  again: {backend: utf16_units}\n"

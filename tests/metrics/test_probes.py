@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.metric import Measured, NotApplicable
-from tokbench.metrics.families.probes import PROBES, SPEC
-from tokbench.metrics.families.probes.spelling import longest_words
+from tokbench.formats import html, markdown
+from tokbench.measuring.metric import Measured, NotApplicable
+from tokbench.metrics.probes import PROBES, SPEC
+from tokbench.metrics.probes.spelling import longest_words
 from tokbench.registry import load_registry
-from tokbench.report.formats import html, markdown
 from tokbench.report.sections.probes import probes
 from tokbench.results.cells import OWN_TEXTS, Status
 from tokbench.results.model import Results

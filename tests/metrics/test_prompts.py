@@ -7,7 +7,7 @@ from sentencepiece import SentencePieceProcessor
 from tokenizers import BertWordPieceTokenizer
 
 import tokbench
-from tokbench.metrics.families.prompts import PromptOptions, Prompts, random_cuts, tokens_back
+from tokbench.metrics.prompts import PromptOptions, Prompts, random_cuts, tokens_back
 from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, NotApplicable, Shard, Sums, encode_batch
 from tokbench_plugins.bpe import BPETokenizer
 

@@ -7,9 +7,9 @@ import pytest
 
 import tokbench
 from tokbench.corpus.shards import shards
-from tokbench.corpus.sources.conllu import ConlluOptions, ConlluSource
 from tokbench.corpus.words.icu import icu_works
 from tokbench.results.cells import WHOLE
+from tokbench.sources.conllu import ConlluOptions, ConlluSource
 
 CONFIG = Path(__file__).parents[2] / "configs" / "words.yaml"
 ENCODINGS = ("gpt2", "cl100k", "o200k")

@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 
 import tokbench
-from tokbench.metrics.families.robustness import (
+from tokbench.formats import html
+from tokbench.metrics.robustness import (
     _MISREAD,
     PERTURBATIONS,
     SPEC,
@@ -18,7 +19,6 @@ from tokbench.metrics.families.robustness import (
     perturbed,
 )
 from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, NotApplicable, Shard, encode_batch
-from tokbench.report.formats import html
 from tokbench.report.pictures import pictures
 from tokbench.report.report import Report
 from tokbench_plugins.bpe import BPETokenizer

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.contracts.metric import LossSummary, NotApplicable
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.metrics.families.roundtrip.roundtrip import LOSSES
+from tokbench.measuring.metric import LossSummary, NotApplicable
+from tokbench.metrics.roundtrip.roundtrip import LOSSES
+from tokbench.sources.sample import SampleOptions, SampleSource
 
 LANGUAGES = ("ar", "de", "en", "es", "fi", "ko", "ru", "th", "tr", "zh")
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
-from tokbench.metrics.families.roundtrip import align
-from tokbench.metrics.families.roundtrip.align import edits, hunks
-from tokbench.metrics.families.roundtrip.causes import Cause, LossContext
-from tokbench.metrics.families.roundtrip.compare import cause_of, compare
-from tokbench.metrics.families.roundtrip.roundtrip import LOSSES
+from tokbench.metrics.roundtrip import align
+from tokbench.metrics.roundtrip.align import edits, hunks
+from tokbench.metrics.roundtrip.causes import Cause, LossContext
+from tokbench.metrics.roundtrip.compare import cause_of, compare
+from tokbench.metrics.roundtrip.roundtrip import LOSSES
+from tokbench.sources.sample import SampleOptions, SampleSource
 
 anything = st.text(st.characters(codec="utf-8"), max_size=40)
 surrogates = st.sampled_from(["\ud800", "\udbff", "\udc00", "\udfff"])

@@ -3,8 +3,8 @@
 import pytest
 
 import tokbench
-from tokbench.metrics.families.special_tokens import SPEC
-from tokbench.metrics.families.special_tokens.chat import prompt_ids
+from tokbench.metrics.special_tokens import SPEC
+from tokbench.metrics.special_tokens.chat import prompt_ids
 from tokbench.plugin import CHAT_TEMPLATES, Message, PromptPart
 
 TYPED, CHAT = SPEC.probes(None)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.metric import TimedText
-from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
-from tokbench.metrics.families.speed.slices import MAX_PIECE, slices_of
-from tokbench.metrics.families.speed.timing import calibrate, median_interval, median_spread, seconds
+from tokbench.measuring.metric import TimedText
+from tokbench.metrics.speed.measure import Speed, SpeedOptions
+from tokbench.metrics.speed.slices import MAX_PIECE, slices_of
+from tokbench.metrics.speed.timing import calibrate, median_interval, median_spread, seconds
 
 
 def silent(step, done, total):

@@ -17,21 +17,21 @@ import pytest
 from sleeping_backends import Sleeps
 
 import tokbench
-from tokbench.contracts.isolated_metric import StepAnswers
-from tokbench.contracts.metric import TimedText
-from tokbench.contracts.tokenizer import Encoded
-from tokbench.failures import Failure
-from tokbench.metrics.families.speed.conditions import machine_notes
-from tokbench.metrics.families.speed.copies import combined
-from tokbench.metrics.families.speed.footprint import FootprintOptions, Footprints
-from tokbench.metrics.families.speed.growth import Growth, GrowthOptions, TimedSize, hostile_text
-from tokbench.metrics.families.speed.latency import Latency, LatencyOptions
-from tokbench.metrics.families.speed.measure import Speed, SpeedOptions
-from tokbench.metrics.families.speed.threads import ThreadOptions, Threads
-from tokbench.progress import silent
-from tokbench.report.formats.markdown import render
+from tokbench.formats.markdown import render
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.progress import silent
+from tokbench.measuring.isolated_metric import StepAnswers
+from tokbench.measuring.metric import TimedText
+from tokbench.metrics.speed.conditions import machine_notes
+from tokbench.metrics.speed.copies import combined
+from tokbench.metrics.speed.footprint import FootprintOptions, Footprints
+from tokbench.metrics.speed.growth import Growth, GrowthOptions, TimedSize, hostile_text
+from tokbench.metrics.speed.latency import Latency, LatencyOptions
+from tokbench.metrics.speed.measure import Speed, SpeedOptions
+from tokbench.metrics.speed.threads import ThreadOptions, Threads
 from tokbench.report.report import Report
 from tokbench.results.cells import Cell, Status
+from tokbench.tokenizers.contract import Encoded
 
 
 class Memorizes(Sleeps):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from test_metrics import metric, values, view
 
 import tokbench
-from tokbench.batch import encode_batch
+from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.merges import merge_order
 from tokbench.vocabulary.inspect.usage import built_counts, corpus_use, usage_classes
-from tokbench.vocabulary.merges import merge_order
 from tokbench_plugins.bpe import train
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 

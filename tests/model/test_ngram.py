@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.contracts.tokenizer import Encoded
 from tokbench.model.ngram import bits_by_order, next_entropies
+from tokbench.tokenizers.contract import Encoded
 
 BOS, EOS = "BOS", "EOS"
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.contracts.model_metric import EncodedPart
-from tokbench.contracts.tokenizer import Encoded
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
+from tokbench.measuring.model_metric import EncodedPart
 from tokbench.model.windows import scoring_windows, training_windows
+from tokbench.tokenizers.contract import Encoded
 
 pytest.importorskip("jax")
 
 import jax.numpy as jnp
 
-from tokbench.contracts.body import PRESETS, Body
+from tokbench.measuring.body import PRESETS, Body
 from tokbench.model import learning_rate, transformer
 from tokbench.model.learning_rate import sweep
 from tokbench.model.transformer import initial, train_curve

@@ -8,7 +8,7 @@ import tiktoken
 import tokenizers
 from backend_checks import check_batch
 
-from tokbench.errors import BackendError
+from tokbench.foundation.errors import BackendError
 from tokbench.plugin import silent
 from tokbench_plugins.adapted_bpe import SPEC
 from tokbench_plugins.bpe import BPETokenizer, Splitter, train

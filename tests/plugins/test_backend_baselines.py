@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tokbench
 import tokbench.plugin
-from tokbench.contracts.tokenizer import (
+from tokbench.tokenizers.contract import (
     DecodesBatch,
     EncodesBatch,
     EncodesWithOffsets,

@@ -9,7 +9,7 @@ from formats_data import engine, trained
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import EncodesBatch, HasTokenBytes, Tokenizer
+from tokbench.tokenizers.contract import EncodesBatch, HasTokenBytes, Tokenizer
 from tokbench_plugins import gpt2_files
 from tokbench_plugins.bpe.formats import write_gpt2_files
 from tokbench_plugins.gpt2_files import GPT2FilesLoadOptions

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import EncodesBatch, HasDummyPrefix, HasTokenBytes, HasUnknown, Saves, Tokenizer
+from tokbench.tokenizers.contract import EncodesBatch, HasDummyPrefix, HasTokenBytes, HasUnknown, Saves, Tokenizer
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
 from tokbench_plugins.splintr import backend as splintr_backend
 from tokbench_plugins.tiktoken import backend as tiktoken_backend

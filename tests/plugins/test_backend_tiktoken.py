@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import EncodesBatch, HasTokenBytes, Saves, Tokenizer
+from tokbench.tokenizers.contract import EncodesBatch, HasTokenBytes, Saves, Tokenizer
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe import train as train_bpe
 from tokbench_plugins.tiktoken import backend as tiktoken_backend

@@ -15,7 +15,7 @@ from backend_checks import TEXTS, check_batch, check_bytes, check_offsets, check
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import EncodesBatch, HasIdentity, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
+from tokbench.tokenizers.contract import EncodesBatch, HasIdentity, HasNotes, HasTokenBytes, HasUnknown, Tokenizer
 from tokbench_plugins.huggingface import backend as huggingface_backend
 from tokbench_plugins.transformers import backend as transformers_backend
 from tokbench_plugins.transformers.backend import TransformersLoadOptions

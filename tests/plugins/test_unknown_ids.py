@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tokbench
-from tokbench.contracts.tokenizer import DecodesBatch, HasTokenBytes
+from tokbench.tokenizers.contract import DecodesBatch, HasTokenBytes
 
 LINES = ["low lower lowest", "slow slower, the slowest of 20 low flowers"] * 20
 BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}

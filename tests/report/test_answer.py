@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tokbench.contracts.metric import Role
 from tokbench.corpus.shards import BUCKETS
-from tokbench.report.formats import html, latex, markdown
+from tokbench.formats import html, latex, markdown
+from tokbench.measuring.metric import Role
+from tokbench.notebook.results import NotebookResults
 from tokbench.report.report import Report
 from tokbench.results.blocks import (
     CorpusInfo,
@@ -118,7 +119,7 @@ def test_every_format_and_table_has_the_same_numbers_bold():
     shorter = {f"{float(value):.2f}" for value in bold.values()}
     assert set(re.findall(r"\*\*([\d.]+)\*\*", text)) == {*bold.values(), *shorter}
     assert set(re.findall(r"\\textbf\{([\d.]+)\}", paper)) == {*bold.values(), *shorter}
-    styled = results.table("density", "prose").to_html()
+    styled = NotebookResults.of(results).table("density", "prose").to_html()
     rules = re.findall(r"([^{}]+)\{[^{}]*font-weight: bold", styled)
     assert sum(rule.count("#T_") for rule in rules) == 2 * len(bold)
 

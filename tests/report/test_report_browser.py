@@ -14,7 +14,7 @@ from tokbench.comparison.compare import compare
 from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage
 from tokbench.comparison.render import html as comparison_html
-from tokbench.report.formats import html
+from tokbench.formats import html
 from tokbench.report.report import Report
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell

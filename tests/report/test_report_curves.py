@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.sections.metric_curves import metric_curves
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MetricInfo

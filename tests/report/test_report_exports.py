@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from report_data import build, everything_failed
 
-from tokbench.report.formats import asv, pytest_benchmark
+from tokbench.formats import asv, pytest_benchmark
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import WHOLE, Cell
 

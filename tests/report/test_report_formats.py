@@ -17,9 +17,9 @@ from report_data import ESCAPE, FORMULA, HOSTILE, METRICS, SCRIPT, build, everyt
 from rich.console import Console
 
 from tokbench.corpus.shards import BUCKETS
+from tokbench.formats import csv, html, latex, markdown, parquet
+from tokbench.formats.plugin import register_reporters
 from tokbench.plugin import latex_text
-from tokbench.report.formats import csv, html, latex, markdown, parquet
-from tokbench.report.formats.plugin import register_reporters
 from tokbench.report.report import Report
 from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, MetricInfo, RawState, TokenizerInfo, TrainingInfo
@@ -68,7 +68,7 @@ def test_the_formats_register_themselves():
 
 
 def test_registering_imports_nothing_heavy():
-    code = "import sys, tokbench.report.formats.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'pyarrow', 'rich'} & {*sys.modules})"
+    code = "import sys, tokbench.formats.plugin, tokbench.report.terminal; print({'jinja2', 'pandas', 'pyarrow', 'rich'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

@@ -11,7 +11,7 @@ import jinja2
 import pytest
 from report_data import HOSTILE, LANGUAGES, METRICS, PLUGIN_METRIC, SCRIPT, build, everything_failed
 
-from tokbench.report.formats import html
+from tokbench.formats import html
 from tokbench.report.template_cache import TemplateCache
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.cells import Cell

@@ -12,12 +12,13 @@ from report_data import build
 from rich.console import Console
 
 import tokbench
-from tokbench.contracts.metric import Role
+from tokbench.engine.describe import describe_metrics
+from tokbench.formats import html, markdown
+from tokbench.measuring.metric import Role
 from tokbench.registry import load_registry
 from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
-from tokbench.report.formats import html, markdown
 from tokbench.report.report import Report
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
@@ -26,7 +27,6 @@ from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
 from tokbench.results.probes import ProbeAnswerInfo, ProbeInfo
 from tokbench.results.vocabulary_size import SizeCost, SizeLine, SizeLoss, SizeRecommendation, SizeRow, VocabularySizes
-from tokbench.runner.describe import describe_metrics
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})

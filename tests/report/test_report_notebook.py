@@ -8,21 +8,21 @@ from dataclasses import replace
 import pytest
 from report_data import HOSTILE, build
 
-from tokbench.errors import InputError
-from tokbench.report import plots
+from tokbench.foundation.errors import InputError
+from tokbench.notebook import plots
+from tokbench.notebook.results import NotebookResults
 from tokbench.report.report import Report
 from tokbench.results.blocks import CorpusInfo, MetricInfo
 from tokbench.results.cells import Cell, Status
-from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import SizeLine, SizeRow, VocabularySizes
 
 
 @pytest.fixture(scope="module")
 def hostile():
-    return build()
+    return NotebookResults.of(build())
 
 
-def small(**changes) -> Results:
+def small(**changes) -> NotebookResults:
     """Three tokenizers on two groups: a and b are level in y, lossy loses text in x, failed has no number."""
     numbers = {"a": (3.0, 2.0), "b": (2.0, 2.0), "c": (1.0, 1.0), "lossy": (9.0, 1.5)}
     cells = [
@@ -41,7 +41,7 @@ def small(**changes) -> Results:
         "back": MetricInfo(family="g", direction="higher", role="share of documents that come back", loss_cannot_help="it is the loss"),
     }  # fmt: skip
     return replace(
-        Results(name="small", corpora={"c": CorpusInfo(groups={"x": 9, "y": 9})}, metrics=metrics, cells=cells),
+        NotebookResults(name="small", corpora={"c": CorpusInfo(groups={"x": 9, "y": 9})}, metrics=metrics, cells=cells),
         **changes,
     )
 
@@ -54,7 +54,7 @@ def test_repr_is_three_lines(hostile):
     assert lines[1].startswith("pud: o200k needs the fewest tokens here, 4.257 bytes per token. code: ")
     assert lines[2] == "next: .table('compression_ratio'), .plot.heat('compression_ratio'), .plot.speed(), .frame"
     assert all(line.isprintable() and len(line) <= 200 for line in lines)
-    assert repr(Results(name="empty")).splitlines()[1:] == ["no cell has a number", "next: .frame"]
+    assert repr(NotebookResults(name="empty")).splitlines()[1:] == ["no cell has a number", "next: .frame"]
 
 
 def test_the_page_of_a_notebook_is_small_and_nothing_in_it_acts(hostile):
@@ -66,7 +66,7 @@ def test_the_page_of_a_notebook_is_small_and_nothing_in_it_acts(hostile):
     assert page.count("<tr>") == 1 + 12
     assert re.search(r"Not shown: \d+ more tokenizers, \d+ more columns", page)
     assert ".plot.speed()" in page
-    empty = Results(name="<b>")._repr_html_()
+    empty = NotebookResults(name="<b>")._repr_html_()
     assert "&lt;b&gt;" in empty
     assert "no cell has a number" in empty
 
@@ -80,13 +80,13 @@ def test_the_page_stays_small_whatever_the_names_are():
     long = "n" * 5_000
     numbers = [Cell(f"{k}{long}", f"{j}{long}", "*", "m", 1.0, long) for k in range(60) for j in range(20)]
     metrics = {"m": MetricInfo(headline=True, direction="higher", label=long)}
-    results = Results(name=long, metrics=metrics, cells=numbers, problems=[long] * 50, notes=[long])
+    results = NotebookResults(name=long, metrics=metrics, cells=numbers, problems=[long] * 50, notes=[long])
     results.tokenizers = dict.fromkeys((cell.tokenizer for cell in numbers), next(iter(build().tokenizers.values())))
     assert len(results._repr_html_().encode()) < 20_000
     assert len(repr(results)) <= 602
 
 
-def marked(results: Results, name: str, corpus: str = "") -> dict[str, list[str]]:
+def marked(results: NotebookResults, name: str, corpus: str = "") -> dict[str, list[str]]:
     """The texts of a styled table by row, with asterisks around what is bold."""
     html = results.table(name, corpus).to_html()
     bold = set()
@@ -128,7 +128,7 @@ def test_a_table_with_hostile_names_is_escaped(hostile):
     assert "<script>alert" not in html
 
 
-def several() -> Results:
+def several() -> NotebookResults:
     """The same on two corpora."""
     results = small(corpora={name: CorpusInfo(groups={"x": 9, "y": 9}) for name in "cd"})
     results.cells += [replace(cell, corpus="d") for cell in results.cells]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from report_data import BIDI, SCRIPT, build, few
 
 from tokbench.cli.main import tokbench as command
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.report.pictures import pictures, write_pictures
 from tokbench.report.report import Report
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tokbench.config.suites import shipped_suites
+from tokbench.formats.csv import CURVE_COLUMNS
 from tokbench.model.rank_correlation import rank_correlations, rho_interval
-from tokbench.report.formats.csv import CURVE_COLUMNS
 from tokbench.results.cells import COLUMNS, WHOLE
 from tokbench.results.model import SCHEMA
 

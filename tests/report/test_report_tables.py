@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
+from tokbench.engine.describe import describe_metrics
 from tokbench.registry import load_registry
 from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
@@ -20,7 +21,6 @@ from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import Results
-from tokbench.runner.describe import describe_metrics
 
 RESULTS = build(hostile=False)
 REPORT = Report(RESULTS)

@@ -12,8 +12,9 @@ import pytest
 
 import tokbench
 from tokbench import results as package
-from tokbench.contracts.metric import Role
-from tokbench.errors import ResultsError
+from tokbench.foundation.errors import ResultsError
+from tokbench.measuring.metric import Role
+from tokbench.notebook.results import NotebookResults
 from tokbench.results.blocks import RawState
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import SCHEMA, Results
@@ -178,7 +179,7 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
         jsonschema.validate(body, schema)
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(body | {"schema": "tokbench-results/1"}, schema)
-    assert Results.read(tmp_path / "out" / "results.json") == results
+    assert NotebookResults.read(tmp_path / "out" / "results.json") == results
 
 
 def test_every_failure_has_its_traceback(write_config, corpus, faulty, tmp_path):

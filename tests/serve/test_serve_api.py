@@ -18,14 +18,14 @@ pytest.importorskip("starlette")
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.config.model import Limits
-from tokbench.contracts.options import Options
+from tokbench.engine.workers.worker import Recipe
 from tokbench.results.cells import WHOLE, group_name
-from tokbench.runner.workers.worker import Recipe
 from tokbench.serve.app import Playground
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.guard import Rules
 from tokbench.serve.processes import MOST_WAITING
 from tokbench.serve.runs import find_runs
+from tokbench.tokenizers.options import Options
 
 URL = "http://localhost:8420"
 SECONDS = float(os.environ.get("TOKBENCH_SERVE_SECONDS", "0"))

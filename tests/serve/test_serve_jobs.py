@@ -5,9 +5,9 @@ import json
 import pytest
 
 import tokbench
-from tokbench.metrics.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
-from tokbench.metrics.encoded_shard import LoadedTokenizer
-from tokbench.runner.segment import MergeSteps
+from tokbench.engine.segment import MergeSteps
+from tokbench.measuring.chat_templates import CHAT_TEMPLATES, Message, PromptPart, prompt
+from tokbench.measuring.encoded_shard import LoadedTokenizer
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.dropped_files import backend_of
 from tokbench.serve.jobs import as_json, cut_prompt, find_tokens, parts_after_each

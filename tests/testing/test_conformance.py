@@ -140,7 +140,7 @@ def gpt2_files(tmp_path_factory):
     """A small vocabulary in the format of GPT-2."""
     folder = tmp_path_factory.mktemp("gpt2")
     spec = load_registry().backends.get("regex_bpe")
-    lines = resources.files("tokbench.corpus.sources.sample").joinpath("hostile.jsonl").read_text(encoding="utf-8")
+    lines = resources.files("tokbench.sources.sample").joinpath("hostile.jsonl").read_text(encoding="utf-8")
     texts = [json.loads(line)["text"] for line in lines.splitlines()]
     tokenizer = spec.train(texts, 500, spec.train_options(pattern="gpt2"), lambda done, total: None)
     tokenizer.export("gpt2", folder)

@@ -14,11 +14,11 @@ from shared_check import check_in_shared_process
 import tokbench
 import tokbench.plugin
 from tokbench.cli.main import tokbench as command
-from tokbench.contracts import tokenizer as protocol
 from tokbench.testing import check_backend, conformance
 from tokbench.testing.report import SENTENCES
 from tokbench.testing.rules import RULES
 from tokbench.testing.under_test import CheckRequest
+from tokbench.tokenizers import contract as protocol
 
 ALL = broken.BROKEN + lives.BROKEN
 LIMITS = {broken.Hangs: 3, lives.NeverEnds: 3}

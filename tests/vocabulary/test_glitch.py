@@ -5,10 +5,10 @@ import pytest
 import tiktoken
 
 import tokbench
+from tokbench.tokenizers.merges import MergeOrder
 from tokbench.vocabulary.inspect.examine import examine
 from tokbench.vocabulary.inspect.glitch import Never, relatives
 from tokbench.vocabulary.inspect.usage import corpus_use
-from tokbench.vocabulary.merges import MergeOrder
 from tokbench_plugins.bpe.tokenizer import BPETokenizer
 
 WATKINS = """

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.files import is_utf8
+from tokbench.foundation.files import is_utf8
 from tokbench.vocabulary.inspect.examine import Severity, examine
 from tokbench.vocabulary.inspect.fragments import can_be_text, completions
 from tokbench.vocabulary.inspect.reach import CONTEXTS

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.vocabulary.size.front import SizeCandidate, pareto_front, recommend
 from tokbench.vocabulary.size.trainable import trainable
 

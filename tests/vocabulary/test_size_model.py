@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.vocabulary.size import compute
 from tokbench.vocabulary.size.extend import extend, round_up
 from tokbench.vocabulary.size.model import Model

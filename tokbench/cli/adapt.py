@@ -11,8 +11,8 @@ import click
 from tokbench.cli.options import common_options, log_option, show_traceback
 
 if TYPE_CHECKING:
-    from tokbench.display import Log
-    from tokbench.runner.adapt import AdaptedTokenizer
+    from tokbench.engine.adapt import AdaptedTokenizer
+    from tokbench.foundation.display import Log
 
 _UNUSED: Final = "unused"
 _SHOWN: Final = (1, 2, 5)
@@ -68,9 +68,9 @@ def adapt(
 
     Exit codes: 0 written, 1 the tokenizer cannot be adapted, 2 bad input.
     """
-    from tokbench.display import progress_shown
-    from tokbench.failures import Failure
-    from tokbench.runner.adapt import adapt as execute
+    from tokbench.engine.adapt import adapt as execute
+    from tokbench.foundation.display import progress_shown
+    from tokbench.foundation.failures import Failure
 
     source = {"path": text, "document": document}
     with progress_shown(log) as progress:

@@ -20,7 +20,7 @@ from tokbench.cli.options import (
 from tokbench.cli.several import check_each
 
 if TYPE_CHECKING:
-    from tokbench.runner.check import Checked
+    from tokbench.engine.check import Checked
 
 
 @click.command()
@@ -71,7 +71,7 @@ def check(
 
 def _show(config: Path, checked: Checked) -> None:
     """Print what a run of a configuration would do, and about what the training of models takes."""
-    from tokbench.runner.model_costs import in_all, memory_room, model_costs
+    from tokbench.engine.model_costs import in_all, memory_room, model_costs
 
     for each in checked.prepared:
         if each.failure:

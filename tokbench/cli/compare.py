@@ -47,7 +47,7 @@ def compare(
     from tokbench.comparison.compare import compare as compare_runs
     from tokbench.comparison.gate import Rule, check_rules
     from tokbench.comparison.render import ComparisonPage, as_json, html, markdown
-    from tokbench.files import write_atomically
+    from tokbench.foundation.files import write_atomically
     from tokbench.results.model import NamedRun
 
     paths = [baseline, *runs] if baseline else list(runs)

@@ -54,7 +54,7 @@ def inspect(backend: str, options: Sequence[str], text: str | None, *, as_json: 
 def _texts(path: str) -> list[str]:
     from pathlib import Path
 
-    from tokbench.corpus.sources.text import TextOptions, TextSource
+    from tokbench.sources.text import TextOptions, TextSource
 
     return [document.text for document in TextSource(TextOptions(path=Path(path), document="line")).documents()]
 

@@ -28,7 +28,7 @@ def leaderboard(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[P
     """
     from tokbench.comparison.leaderboard import leaderboard as board_of
     from tokbench.comparison.leaderboard_page import LeaderboardPage, as_json, html, markdown
-    from tokbench.files import write_atomically
+    from tokbench.foundation.files import write_atomically
     from tokbench.results.model import NamedRun
 
     page = LeaderboardPage(board_of([NamedRun.read(path) for path in runs], metrics))

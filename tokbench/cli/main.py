@@ -24,7 +24,7 @@ from tokbench.cli.serve import serve
 from tokbench.cli.show import show
 from tokbench.cli.store import store
 from tokbench.cli.train import train
-from tokbench.errors import InputError, TokbenchError
+from tokbench.foundation.errors import InputError, TokbenchError
 
 _NEW_OBJECTS: Final = 50_000
 """So many new objects let the garbage collector look. With Python's 700 it takes a fifth of the time of starting."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tokbench.cli.options import common_options
-from tokbench.errors import InputError, Problem
+from tokbench.foundation.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from tokbench.contracts.options import GivenOptions
+    from tokbench.tokenizers.options import GivenOptions
 
 _CANDIDATES = "quickstart"
 """The suite whose loaded tokenizers can be named by the name that they have there."""
@@ -78,9 +78,9 @@ def _tokenizers(names: list[str], known: Mapping[str, GivenOptions]) -> dict[str
     Raises:
         InputError: a name is not known.
     """
-    from tokbench.errors import did_you_mean
+    from tokbench.engine.segment import backend_value
+    from tokbench.foundation.errors import did_you_mean
     from tokbench.registry import load_registry
-    from tokbench.runner.segment import backend_value
 
     registry, found = load_registry(), {}
     for name in names:

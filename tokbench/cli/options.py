@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from tokbench.contracts.options import GivenOptions
+    from tokbench.tokenizers.options import GivenOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,11 +33,11 @@ def begin_workers() -> None:
     """
     script, *rest = [*sys.orig_argv[1:], ""]
     if (script == "-m" and rest[0] == "tokbench") or Path(script).name == "tokbench":
-        from tokbench.runner.workers.one_thread import use_one_thread
+        from tokbench.engine.workers.one_thread import use_one_thread
 
         use_one_thread()
         gc.disable()  # what is imported stays, so that the collector need not look at it
-        from tokbench.runner.workers.early_starter import fork_starter
+        from tokbench.engine.workers.early_starter import fork_starter
 
         fork_starter()
         gc.freeze()
@@ -128,7 +128,7 @@ def log_option(command: F) -> F:
 
     def start(_context: click.Context, _option: click.Parameter, value: str) -> str:
         if value == "json":
-            from tokbench.display import only_json
+            from tokbench.foundation.display import only_json
 
             only_json()
         return value

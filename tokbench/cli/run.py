@@ -22,7 +22,7 @@ from tokbench.cli.options import (
 from tokbench.cli.several import PlannedRun, plan_runs, run_each
 
 if TYPE_CHECKING:
-    from tokbench.display import Log
+    from tokbench.foundation.display import Log
 
 
 @click.command()
@@ -61,7 +61,7 @@ def run(configs: tuple[Path, ...], output: Path | None, workers: int, log: Log, 
     suites). Several are all checked before the first is run, one after the other; each is written to a folder of its
     own, and the exit code is the worst.
     """
-    from tokbench.display import announce
+    from tokbench.foundation.display import announce
 
     if not workers and log == "auto":
         log = "none"  # a debugger needs the terminal
@@ -86,7 +86,7 @@ def _execute(run: PlannedRun, workers: int, log: Log, *, pictures: bool, **optio
     from rich.console import Console
 
     from tokbench.api import run as execute
-    from tokbench.display import conclude, progress_shown
+    from tokbench.foundation.display import conclude, progress_shown
     from tokbench.report.report import Report
     from tokbench.report.terminal import summary
 

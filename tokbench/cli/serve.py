@@ -50,7 +50,7 @@ def serve(
     """
     from contextlib import closing
 
-    from tokbench.errors import InputError
+    from tokbench.foundation.errors import InputError
 
     try:
         from tokbench.serve.server import address_of, listen, rules_for
@@ -60,11 +60,11 @@ def serve(
         raise InputError(needed) from error
     from tokbench.config.model import Limits
     from tokbench.config.validate import validate_options
+    from tokbench.foundation.store import open_store
     from tokbench.serve.app import Playground
     from tokbench.serve.catalogue import TokenizerCatalogue
     from tokbench.serve.guard import is_loopback
     from tokbench.serve.runs import find_runs
-    from tokbench.store import open_store
 
     limits = validate_options(Limits, {"step": timeout, "train": timeout, "memory": memory}, "--memory")
     found, rules = find_runs(runs), rules_for(host)

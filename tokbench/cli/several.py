@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tokbench.errors import InputError, Problem, TokbenchError, one_line
+from tokbench.foundation.errors import InputError, Problem, TokbenchError, one_line
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config
     from tokbench.config.overrides import Overrides
-    from tokbench.display import Log
-    from tokbench.runner.check import Checked
+    from tokbench.engine.check import Checked
+    from tokbench.foundation.display import Log
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def check_each(given: Sequence[Path], overrides: Overrides, show: Callable[[Path
         InputError: something is wrong with a configuration, or two have the same name; with all problems of all.
     """
     from tokbench.config.suites import find_configs
-    from tokbench.display import progress_shown
-    from tokbench.runner.check import check, worker_pool
+    from tokbench.engine.check import check, worker_pool
+    from tokbench.foundation.display import progress_shown
 
     log: Log = "bars" if sys.stderr.isatty() else "none"
 
@@ -118,10 +118,10 @@ def _check(config: Config, folder: Path, workers: int) -> None:
     Raises:
         InputError: with all problems.
     """
-    from tokbench.display import progress_shown
-    from tokbench.runner.check import check, worker_pool
-    from tokbench.runner.folder import make_folder
-    from tokbench.runner.workers.executor import Executor
+    from tokbench.engine.check import check, worker_pool
+    from tokbench.engine.folder import make_folder
+    from tokbench.engine.workers.executor import Executor
+    from tokbench.foundation.display import progress_shown
 
     with progress_shown("none") as progress, worker_pool(config, progress, Executor(min(workers, 1))) as pool:
         check(config, pool)

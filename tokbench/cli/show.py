@@ -75,7 +75,7 @@ def _read(path: str) -> tuple[str, str]:
     Raises:
         InputError: it cannot be read, or is not UTF-8.
     """
-    from tokbench.errors import InputError
+    from tokbench.foundation.errors import InputError
 
     try:
         if path == _STDIN:

@@ -9,7 +9,7 @@ import click
 from tokbench.cli.options import common_options
 
 if TYPE_CHECKING:
-    from tokbench.store import Store
+    from tokbench.foundation.store import Store
 
 
 @click.group("store")
@@ -28,7 +28,7 @@ def list_(kind: str | None) -> None:
     """List the entries, the last used one last; with KIND only those of one kind, with their keys."""
     from datetime import datetime
 
-    from tokbench.store import canonical
+    from tokbench.foundation.store import canonical
 
     opened = _opened()
     entries = sorted(opened.entries(), key=lambda entry: entry.used)
@@ -52,7 +52,7 @@ def list_(kind: str | None) -> None:
 @common_options
 def prune(size: str | None) -> None:
     """Delete the entries that were not used for longest."""
-    from tokbench.store import parse_size
+    from tokbench.foundation.store import parse_size
 
     try:
         limit = None if size is None else parse_size(size)
@@ -75,7 +75,7 @@ def verify() -> None:
 
 
 def _opened() -> Store:
-    from tokbench.store import OFF, open_store
+    from tokbench.foundation.store import OFF, open_store
 
     opened = open_store()
     if opened is None:

@@ -18,12 +18,12 @@ from tokbench.cli.options import (
     show_traceback,
     store_option,
 )
-from tokbench.errors import InputError, Problem
+from tokbench.foundation.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from tokbench.config.model import Config
-    from tokbench.display import Log
-    from tokbench.runner.train import TrainedTokenizer
+    from tokbench.engine.train import TrainedTokenizer
+    from tokbench.foundation.display import Log
 
 
 @click.command()
@@ -61,9 +61,9 @@ def train(
 ) -> None:
     """Train the tokenizers of CONFIG, or one from options, and write them; nothing else is measured."""
     from tokbench.config.read import read_config
-    from tokbench.display import conclude, progress_shown
-    from tokbench.runner.train import train as execute
-    from tokbench.store import open_store
+    from tokbench.engine.train import train as execute
+    from tokbench.foundation.display import conclude, progress_shown
+    from tokbench.foundation.store import open_store
 
     if config is None:
         parsed = _from_options(**given)

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
-from tokbench.contracts.metric import Role
-from tokbench.metrics.jackknife import Spread, holm
-from tokbench.metrics.paired import KeptSums, paired_difference, paired_quotient
+from tokbench.measuring.metric import Role
+from tokbench.measuring.paired import KeptSums, paired_difference, paired_quotient
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Cell, Status
 from tokbench.results.model import NamedRun, Results
+from tokbench.statistics.jackknife import Spread, holm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,18 +139,6 @@ class Comparison:
         import pandas as pd
 
         return pd.DataFrame([each.row for each in self.changes], columns=CellChange.columns())
-
-    def __repr__(self) -> str:
-        """Return three lines: the runs, the number of changes of each sort, and what to do next."""
-        from tokbench.comparison.render import three_lines
-
-        return three_lines(self)
-
-    def _repr_html_(self) -> str:
-        """Return the largest changes as small tables, for notebooks."""
-        from tokbench.comparison.render import small_page
-
-        return small_page(self)
 
 
 def compare(baseline: NamedRun, other: NamedRun, *, other_machine: bool = False) -> Comparison:

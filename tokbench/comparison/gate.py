@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tokbench.comparison.compare import LEVEL, CellChange, Comparison
-from tokbench.errors import InputError, Problem, did_you_mean
-from tokbench.metrics.jackknife import holm
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.results.cells import WHOLE
+from tokbench.statistics.jackknife import holm
 
 EVERY: Final = "each"
 """The word in brackets that stands for every group."""
@@ -106,7 +106,7 @@ class Rule:
         It is 0 where nothing varies and where there is no interval. Of a speed only the interval is known: the p-value
         is 0 if the interval as a whole is beyond the limit, and 1 if not.
 
-        >>> from tokbench.metrics.jackknife import Spread
+        >>> from tokbench.statistics.jackknife import Spread
         >>> rule = Rule.parse("fertility > +2% significantly")
         >>> place = {"tokenizer": "t", "corpus": "c", "group": "*", "metric": "fertility"}
         >>> round(rule.p_value(CellChange(**place, ratio=0.05, ratio_spread=Spread(0.01, 31))), 4)

@@ -10,14 +10,13 @@ from typing import Final
 
 from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.comparison.gate import Failed
-from tokbench.report.escaping import cut, markdown_table, markdown_text, visible
+from tokbench.report.escaping import markdown_table, markdown_text
 from tokbench.report.number_format import exact
 from tokbench.results.cells import WHOLE, group_name
 
 _MOST_ROWS: Final = 40
 """Rows of a table; the JSON has all of them."""
 
-_FEW, _LONGEST_LINE, _LONGEST_CELL = 8, 200, 40
 """Rows and sentences in the cell of a notebook, and the characters of a sentence and of a field."""
 
 _SENTENCES: Final = {
@@ -196,40 +195,6 @@ def html(page: ComparisonPage) -> str:
     from tokbench.report.pages import html_environment
 
     return html_environment().get_template("comparison.html.j2").render(page=page, head=HEAD)
-
-
-def three_lines(comparison: Comparison) -> str:
-    """Return the runs, the number of changes of each sort, and what to do next, in a line each.
-
-    >>> print(three_lines(Comparison(baseline="old", other="new")))
-    Comparison: new against old
-    Nothing to compare.
-    next: .frame
-    """
-    page = ComparisonPage(comparison, (), 0)
-    lines = [f"Comparison: {page.title}", page.summary, "next: .frame" + ", .refused" * bool(comparison.refused)]
-    return "\n".join(cut(visible(line), _LONGEST_LINE) for line in lines)
-
-
-def small_page(comparison: Comparison) -> str:
-    """Return the largest changes as HTML of less than 20 kB, for the cell of a notebook."""
-    from tokbench.report.pages import html_environment
-
-    page = ComparisonPage(comparison, (), 0)
-    facts = [
-        (heading, [cut(each, _LONGEST_LINE) for each in some[:_FEW]], len(some) - _FEW) for heading, some in page.facts
-    ]
-    tables = [
-        (
-            heading,
-            [[cut(text, _LONGEST_CELL) for text in asdict(row).values()] for row in rows[:_FEW]],
-            max(more, 0) + max(len(rows) - _FEW, 0),
-        )
-        for heading, rows, more in page.tables
-    ]
-    template = html_environment().get_template("notebook_comparison.html.j2")
-    title = cut(page.title, _LONGEST_LINE)
-    return template.render(title=title, summary=page.summary, head=HEAD, facts=facts, tables=tables)
 
 
 def as_json(page: ComparisonPage) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from tokbench.errors import InputError, Problem
+from tokbench.foundation.errors import InputError, Problem
 
 PURPOSES: Final[Mapping[str, str]] = {
     "choose": "which tokenizer is best for these texts",

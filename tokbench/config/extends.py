@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from tokbench.config.strict_yaml import Located, read_yaml
 from tokbench.config.suites import SUFFIXES, shipped_suites
-from tokbench.errors import InputError, Problem, did_you_mean
-from tokbench.files import not_text
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.files import not_text
 from tokbench.results.blocks import ConfigFile
 
 _KEY: Final = "extends"

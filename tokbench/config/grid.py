@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tokbench.config.model import TokenizerEntry
-from tokbench.contracts.options import GivenOptions
+from tokbench.tokenizers.options import GivenOptions
 
 
 class Variant(NamedTuple):

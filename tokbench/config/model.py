@@ -13,10 +13,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
 from tokbench.config.validity import ValidityStudy
-from tokbench.contracts.options import GivenOptions, LocalPath, Options
 from tokbench.corpus.excerpts import MOST_EXCERPTS
-from tokbench.errors import Problem, shortened
+from tokbench.foundation.errors import Problem, shortened
 from tokbench.results.blocks import ConfigFile
+from tokbench.tokenizers.options import GivenOptions, LocalPath, Options
 from tokbench.vocabulary.size.model import VocabularyStudy
 
 

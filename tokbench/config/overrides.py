@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokbench.config.strict_yaml import FilePlace, Located, paths_in, read_yaml
-from tokbench.errors import InputError, Problem, did_you_mean, shortened
+from tokbench.foundation.errors import InputError, Problem, did_you_mean, shortened
 
 _LONGEST_NAME: Final = 80
 """Characters of a setting that messages show."""
@@ -29,7 +29,7 @@ class Overrides:
 
     >>> Overrides(limit=0)
     Traceback (most recent call last):
-    tokbench.errors.InputError: limit: 0 is too few documents; give 1 or more
+    tokbench.foundation.errors.InputError: limit: 0 is too few documents; give 1 or more
     """
 
     limit: int | None = None

@@ -28,7 +28,7 @@ from tokbench.config.show import read_show
 from tokbench.config.strict_yaml import FilePlace, Located
 from tokbench.config.suites import find_config
 from tokbench.config.validate import validate
-from tokbench.errors import InputError, Problem, did_you_mean, one_line
+from tokbench.foundation.errors import InputError, Problem, did_you_mean, one_line
 from tokbench.results.blocks import ConfigFile
 
 M = TypeVar("M", bound=BaseModel)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tokbench.batch import valid_unicode
 from tokbench.config.model import LONGEST_SHOWN, MOST_SHOWN, Config, Show, ShowEntry, ShownTextEntry
 from tokbench.config.validate import Place, validate
-from tokbench.errors import Problem
-from tokbench.files import not_text
+from tokbench.foundation.errors import Problem
+from tokbench.foundation.files import not_text
+from tokbench.tokenizers.batch import valid_unicode
 
 _SHAPES = "a text is 'text', {name: …, text: …} or {file: path}"
 

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from tokbench.errors import InputError, Problem
+from tokbench.foundation.errors import InputError, Problem
 
 MAX_BYTES: Final = 1 << 20
 _MAX_DEPTH: Final = 100

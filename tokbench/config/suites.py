@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from tokbench.errors import InputError, Problem, close_name
+from tokbench.foundation.errors import InputError, Problem, close_name
 
 SUFFIXES: Final = (".yaml", ".yml")
 """The suffixes of configuration files."""

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tokbench.config.strict_yaml import Located
-from tokbench.contracts.options import GivenOptions
-from tokbench.errors import InputError, Problem, close_name, did_you_mean
-from tokbench.validation_messages import wrong_value
+from tokbench.foundation.errors import InputError, Problem, close_name, did_you_mean
+from tokbench.foundation.validation_messages import wrong_value
+from tokbench.tokenizers.options import GivenOptions
 
 M = TypeVar("M", bound=BaseModel)
 

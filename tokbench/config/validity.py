@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from tokbench.contracts.options import Options
+from tokbench.tokenizers.options import Options
 
 ALL_TOKENIZERS = "all"
 """The class that every study has: all tokenizers that may be compared with one another."""

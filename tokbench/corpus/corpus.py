@@ -13,11 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.corpus import Document, Source
+from tokbench.corpus.contract import Document, Source
 from tokbench.corpus.excerpts import NO_BOUND, Excerpt, Excerpts
 from tokbench.corpus.shards import Shard, shards
-from tokbench.errors import InputError, Problem
-from tokbench.failures import Failure, attempt
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.failures import Failure, attempt
 
 _HASHED_BYTES: Final = 1 << 14
 """Bytes of documents that are joined, and a document counts one more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final, NamedTuple
 
-from tokbench.contracts.corpus import Document
+from tokbench.corpus.contract import Document
 
 MOST_EXCERPTS: Final = 3
 """Documents of a group of which an excerpt is kept."""

@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.corpus import Document
+from tokbench.corpus.contract import Document
 from tokbench.corpus.words.find import Spans, find_words
 from tokbench.corpus.words.gold import GOLD_UNITS, gold_words
 from tokbench.corpus.words.graphemes import Clusters, find_clusters
 from tokbench.corpus.words.units import Unit
 from tokbench.corpus.words.white_space import white_bytes
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 
 T = TypeVar("T")
 

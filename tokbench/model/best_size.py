@@ -20,8 +20,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.jackknife import Lengths, student_t
 from tokbench.model.scored_bits import LEAST_DIFFERENCE, ScoredBits, bits_verdict
+from tokbench.statistics.jackknife import Lengths, student_t
 
 DRAWS: Final = 2_000
 """Draws of documents and seeds."""

@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tokbench.contracts.body import LEARNING_RATES, SHARES, Body, Point
-from tokbench.contracts.model_metric import Checkpoints, EncodedPart
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.progress import Progress, silent
+from tokbench.measuring.body import LEARNING_RATES, SHARES, Body, Point
+from tokbench.measuring.model_metric import Checkpoints, EncodedPart
 from tokbench.model.transformer import release_memory, train_curve
 from tokbench.model.windows import documents
-from tokbench.progress import Progress, silent
 
 _SWEEP_SHARE: Final = 10
 """A sweep trains on one in so many documents, and scores another one in so many."""

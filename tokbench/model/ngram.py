@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.tokenizer import Encoded
+from tokbench.tokenizers.contract import Encoded
 
 ORDERS: Final = 6
 """The highest order, unless another one is asked for."""

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.metrics.jackknife import Lengths, leave_out, spread, student_t
 from tokbench.results.bits_per_byte import BitsComparison, Verdict
+from tokbench.statistics.jackknife import Lengths, leave_out, spread, student_t
 
 GROUPS: Final = 32
 """Jackknife groups of scored documents."""

@@ -41,10 +41,10 @@ import numpy as np
 import optax
 from numpy.typing import NDArray
 
-from tokbench.contracts.body import LOGITS_AT_ONCE, SHARES, Body, Point
-from tokbench.contracts.model_metric import Checkpoints, EncodedPart
+from tokbench.foundation.progress import Progress, silent
+from tokbench.measuring.body import LOGITS_AT_ONCE, SHARES, Body, Point
+from tokbench.measuring.model_metric import Checkpoints, EncodedPart
 from tokbench.model.windows import Windows, batches, documents, filled, scoring_windows, training_windows
-from tokbench.progress import Progress, silent
 
 _WEIGHT_DECAY: Final = 0.1
 _WARM_UP: Final = 0.125
@@ -62,7 +62,7 @@ Floats = NDArray[np.float64]
 def window_of(part: EncodedPart, context_bytes: int) -> int:
     """Return the tokens of a window that has so many bytes of this text on average, 2 or more.
 
-    >>> from tokbench.contracts.tokenizer import Encoded
+    >>> from tokbench.tokenizers.contract import Encoded
     >>> encoded = Encoded(np.zeros(100, dtype=np.uint32), np.array([0, 100]))
     >>> window_of(EncodedPart(encoded, np.array([400])), context_bytes=256)
     64

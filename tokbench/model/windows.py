@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.model_metric import EncodedPart
-from tokbench.contracts.tokenizer import Encoded
+from tokbench.measuring.model_metric import EncodedPart
+from tokbench.tokenizers.contract import Encoded
 
 Ints = NDArray[np.int64]
 

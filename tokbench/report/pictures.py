@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.errors import InputError
-from tokbench.files import write_atomically
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.files import write_atomically
 from tokbench.report.charts.heat import heat_drawing
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import visible

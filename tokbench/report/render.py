@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.contracts.reporter import ReporterSpec
-from tokbench.errors import InputError, Problem
-from tokbench.failures import Failure, attempt
-from tokbench.files import write_atomically
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.files import write_atomically
 from tokbench.registry import Registry, load_registry, missing
 from tokbench.report.pictures import check_pictures, write_pictures
+from tokbench.report.reporter import ReporterSpec
 from tokbench.results.model import NamedRun, Results
 
 _KEPT: Final = ("results.json", "states.bin")

@@ -6,11 +6,18 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeVar
 
-from tokbench.contracts.metric import Role
 from tokbench.corpus.languages import language_names, slices
-from tokbench.errors import ResultsError
-from tokbench.metrics.paired import KeptSums, PairedChange, has_pair, not_told_apart, paired_difference, paired_quotient
-from tokbench.metrics.sums import Sums
+from tokbench.foundation.errors import ResultsError
+from tokbench.measuring.metric import Role
+from tokbench.measuring.paired import (
+    KeptSums,
+    PairedChange,
+    has_pair,
+    not_told_apart,
+    paired_difference,
+    paired_quotient,
+)
+from tokbench.measuring.sums import Sums
 from tokbench.report.cells import UNBOUND, ComesBack, DisplayCell, Series, display_cell
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for

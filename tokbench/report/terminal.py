@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import duration

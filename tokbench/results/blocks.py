@@ -263,7 +263,7 @@ class MetricInfo:
         headline: whether it is one of the few by which tokenizers are told apart at first sight.
         leads: whether it is a headline metric of the study's subject, with which a report begins.
         loss_cannot_help: why losing text cannot improve the value; empty if it can: such a tokenizer is never best.
-        role: what it means to the rest of tokbench, as :class:`tokbench.contracts.metric.Role`; empty if nothing.
+        role: what it means to the rest of tokbench, as :class:`tokbench.measuring.metric.Role`; empty if nothing.
         curve: its place on a curve that reports draw; ``None`` if it lies on no curve.
         timed: whether it was timed, so that its cells rest on rounds and not on documents.
         corpora: the corpora on which alone it was measured; empty for all that were evaluated.

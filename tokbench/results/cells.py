@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tokbench.failures import Failure
+from tokbench.foundation.failures import Failure
 
 WHOLE: Final = "*"
 """The group that is the whole corpus."""

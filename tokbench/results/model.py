@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from tokbench.errors import ResultsError, one_line
+from tokbench.foundation.errors import ResultsError, one_line
+from tokbench.foundation.validation_messages import wrong_value
 from tokbench.results.bits_per_byte import BitsPerByte
 from tokbench.results.blocks import (
     CorpusInfo,
@@ -37,18 +38,14 @@ from tokbench.results.segmentation import SegmentedText, WorstDocument
 from tokbench.results.states import RawStates
 from tokbench.results.validity import Validity
 from tokbench.results.vocabulary_size import VocabularySizes
-from tokbench.validation_messages import wrong_value
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pandas.io.formats.style import Styler
-
-    from tokbench.report.plots import Plots
 
 SCHEMA: Final = "tokbench-results/2"
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, repr=False)
 class Results:
     """The whole of ``results.json``; each block is documented by its class.
 
@@ -74,7 +71,7 @@ class Results:
         from_store: what the run took from the store instead of computing it, in sentences; no number depends on it.
         families: by name, the metric families of the run with their options.
         states: the raw sums behind the cells. In a run's folder they are in ``states_file``, and read when they are
-            asked for; :class:`~tokbench.errors.ResultsError` says then if the file is missing.
+            asked for; :class:`~tokbench.foundation.errors.ResultsError` says then if the file is missing.
         states_file: the file that holds the states; ``None`` if they stand here.
         tracebacks: by the reason of failed cells, where the code failed.
         seconds: how long the run took.
@@ -128,53 +125,6 @@ class Results:
 
         return pd.DataFrame([_row(cell) for cell in self.cells], columns=list(COLUMNS))
 
-    # The four methods that draw import tokbench.report when they are called. It reads results, so that an import at the
-    # top would be a circle, and 0.2 s that workers and commands which draw nothing would wait.
-
-    def table(self, name: str, corpus: str = "") -> Styler:
-        """Return one metric as a styled table for a notebook: a row for each group, a column for each tokenizer.
-
-        The best of a row is bold, ties with it too, and tokenizers that lose text are marked and pale, by the rules of
-        the report. The numbers are in ``.data``, a DataFrame with NaN where there is none.
-
-        Args:
-            name: the id of a metric, or the name of a family; of a family it is the first metric by which a summary
-                tells tokenizers apart.
-            corpus: the corpus to show; empty for all, whose rows are then named by corpus and group.
-
-        Raises:
-            InputError: the run has no such metric, family or corpus, or no number of it.
-
-        >>> cells = [Cell("a", "c", "*", "m", 1.5), Cell("a", "c", "en", "m", 1.5), Cell("b", "c", "en", "m", 2.0)]
-        >>> Results(name="r", cells=cells).table("m").data.loc["en"].to_dict()
-        {'a': 1.5, 'b': 2.0}
-        """
-        from tokbench.report.notebook import styled_table
-
-        return styled_table(self, name, corpus)
-
-    @property
-    def plot(self) -> Plots:
-        """The charts of the run, made with Altair: ``.plot.heat()``, ``.plot.curve()`` and ``.plot.speed()``.
-
-        They need the extra ``plot``: ``pip install 'tokbench[plot]'``.
-        """
-        from tokbench.report.plots import Plots
-
-        return Plots(self)
-
-    def __repr__(self) -> str:
-        """Return three lines: what ran, how it went, and what to do next."""
-        from tokbench.report.notebook import three_lines
-
-        return three_lines(self)
-
-    def _repr_html_(self) -> str:
-        """Return a small table of the run, and what to do next, for notebooks."""
-        from tokbench.report.notebook import small_page
-
-        return small_page(self)
-
     @property
     def failed(self) -> bool:
         """``True`` if a cell failed or ran out of time, or a file or a study could not be made."""
@@ -198,7 +148,7 @@ class Results:
         return (start if mark else "{") + f"\n{lines}\n}}\n"
 
     @classmethod
-    def read(cls, path: str | Path) -> Results:
+    def read(cls, path: str | Path) -> Self:
         """Read a ``results.json`` of this schema or of an older one, by its path or that of its folder.
 
         Raises:
@@ -213,7 +163,7 @@ class Results:
         if schema != SCHEMA:
             body = upgraded(body, schema, SCHEMA, Path(path))
         try:
-            results: Results = _adapter().validate_python(body)
+            results: Self = _adapter(cls).validate_python(body)  # type: ignore[arg-type]
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
@@ -252,8 +202,8 @@ def _wrong(detail: ErrorDetails) -> str:
 
 
 @cache
-def _adapter() -> TypeAdapter[Any]:
-    return TypeAdapter(Results)
+def _adapter(kind: type[Results]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _lines(value: Any) -> str:

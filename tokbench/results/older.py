@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from tokbench.errors import ResultsError, one_line
+from tokbench.foundation.errors import ResultsError, one_line
 
 Body = dict[str, Any]
 

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from tokbench.errors import ResultsError, one_line
+from tokbench.foundation.errors import ResultsError, one_line
 from tokbench.results.blocks import RawState, StatesFile
 
 Json: TypeAlias = Any

@@ -22,18 +22,18 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from tokbench.batch import valid_unicode
 from tokbench.config.model import Limits
 from tokbench.config.validate import validate_options
-from tokbench.contracts.options import Options
-from tokbench.errors import InputError, TokbenchError
-from tokbench.failures import Failure
-from tokbench.metrics.chat_templates import CHAT_TEMPLATES, PromptPart, prompt
+from tokbench.foundation.errors import InputError, TokbenchError
+from tokbench.foundation.failures import Failure
+from tokbench.measuring.chat_templates import CHAT_TEMPLATES, PromptPart, prompt
 from tokbench.serve.catalogue import TokenizerCatalogue
 from tokbench.serve.guard import Guard, Refusal, Rules
 from tokbench.serve.jobs import CutPrompt, DescribeToken, PageJob, SearchBy, SearchVocabulary, as_json
 from tokbench.serve.processes import IsolatedProcess, TokenizerProcesses
 from tokbench.serve.runs import DescribeRun, RunComparison, RunCurves, RunJob, RunReport, written_at
+from tokbench.tokenizers.batch import valid_unicode
+from tokbench.tokenizers.options import Options
 
 T = TypeVar("T", bound=Options)
 

@@ -10,15 +10,15 @@ from typing import Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from tokbench.config.read import read_config
 from tokbench.config.validate import validate_options
-from tokbench.contracts.options import Options
-from tokbench.errors import InputError, Problem, close_name
-from tokbench.progress import silent
+from tokbench.engine.segment import NamedTokenizers, backend_value
+from tokbench.engine.workers.executor import Executor
+from tokbench.engine.workers.worker import Recipe
+from tokbench.foundation.errors import InputError, Problem, close_name
+from tokbench.foundation.progress import silent
+from tokbench.foundation.store import Store
 from tokbench.registry import Registry, load_registry, missing
-from tokbench.runner.segment import NamedTokenizers, backend_value
-from tokbench.runner.workers.executor import Executor
-from tokbench.runner.workers.worker import Recipe
 from tokbench.serve.dropped_files import backend_of
-from tokbench.store import Store
+from tokbench.tokenizers.options import Options
 
 DEFAULTS: Final = ("gpt-4o", "llama-3", "gemma-3", "qwen-3")
 """The tokenizers that the page shows at first if the command names none; those that cannot be had are left out."""

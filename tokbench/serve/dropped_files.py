@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tokbench.errors import InputError, Problem
+from tokbench.foundation.errors import InputError, Problem
 
 _READ: Final = "tokenizer.json, .tiktoken, .model, vocab.txt, .bpe.json and .pieces.json"
 

@@ -20,7 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tokbench.errors import TokbenchError
+from tokbench.foundation.errors import TokbenchError
 from tokbench.report.number_format import byte_size
 
 COOKIE: Final = "tokbench_token"

@@ -14,18 +14,18 @@ from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from tokbench.batch import check_encoded, encode_batch, vocab_size_of
-from tokbench.contracts.corpus import Document
-from tokbench.contracts.tokenizer import EncodesWithSpecial, HasDummyPrefix, HasSpecialTokens, Tokenizer
+from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
-from tokbench.errors import InputError
-from tokbench.failures import Failure, attempt, doing
-from tokbench.metrics.chat_templates import PromptPart, Stretch
-from tokbench.metrics.chat_templates import stretches as stretches_of
-from tokbench.metrics.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.engine.segment import MergeSteps, own_bytes
+from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.chat_templates import PromptPart, Stretch
+from tokbench.measuring.chat_templates import stretches as stretches_of
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
 from tokbench.report.escaping import cut, visible
-from tokbench.runner.segment import MergeSteps, own_bytes
-from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
+from tokbench.tokenizers.contract import EncodesWithSpecial, HasDummyPrefix, HasSpecialTokens, Tokenizer
 from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, kind_of, list_tokens
 
 SearchBy = Literal["text", "bytes", "id"]
@@ -50,11 +50,11 @@ class PageJob(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
+        """See :class:`tokbench.engine.workers.worker.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[bytes | Failure]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
+        """See :class:`tokbench.engine.workers.worker.Job`."""
         with doing(self.verb, tokenizer=self.name, place=""):
             yield attempt(lambda: as_json({"tokenizer": self.name, **self.answer(context)}))
 

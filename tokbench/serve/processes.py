@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from tokbench.config.model import Limits
-from tokbench.errors import BackendError
-from tokbench.failures import Failure, attempt
-from tokbench.progress import silent
-from tokbench.runner.workers.one_thread import ONE_THREAD
-from tokbench.runner.workers.pool import WorkerDied
-from tokbench.runner.workers.processes import ProcessPool
-from tokbench.runner.workers.worker import Job, Recipe
+from tokbench.engine.workers.one_thread import ONE_THREAD
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.worker import Job, Recipe
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.progress import silent
 
 MOST_WAITING: Final = 128
 """Jobs that may wait for one process; a further one is refused."""

@@ -16,12 +16,12 @@ import numpy as np
 from tokbench.comparison.compare import compare
 from tokbench.comparison.render import ComparisonPage
 from tokbench.comparison.render import html as comparison_html
-from tokbench.errors import InputError, Problem
-from tokbench.failures import Failure, attempt, doing
+from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import NamedRun, Results
-from tokbench.runner.workers.worker import Job, WorkerContext
 from tokbench.serve.jobs import as_json
 
 RESULTS: Final = "results.json"
@@ -78,7 +78,7 @@ class RunJob(Job):
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[bytes | Failure]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
+        """See :class:`tokbench.engine.workers.worker.Job`."""
         with doing(self.verb, tokenizer="", place=", ".join(map(str, self.paths))):
             yield attempt(lambda: self.answer(context))
 

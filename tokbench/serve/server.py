@@ -11,7 +11,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.serve.app import Playground
 from tokbench.serve.guard import Rules, is_loopback
 

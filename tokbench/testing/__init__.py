@@ -1,4 +1,4 @@
-"""The conformance suite: it checks a backend against every sentence of :mod:`tokbench.contracts.tokenizer`.
+"""The conformance suite: it checks a backend against every sentence of :mod:`tokbench.tokenizers.contract`.
 
 In a plugin's own tests, with pytest, two lines are a test file::
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from tokbench.comparison.compare import CellChange, Comparison, compare
 from tokbench.comparison.gate import EVERY, Rule, check_rules
 from tokbench.comparison.render import ChangeRow
-from tokbench.contracts.tokenizer import HasTokenBytes, Tokenizer
-from tokbench.errors import InputError, did_you_mean
+from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.report.escaping import visible
 from tokbench.results.model import NamedRun, Results
 from tokbench.testing.shrink import shrink
+from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 
 _AROUND = 4
 """Ids that a message shows before the first difference, and after it."""

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from tokbench.config.model import Limits
-from tokbench.contracts.members import missing_members
-from tokbench.contracts.tokenizer import Tokenizer
-from tokbench.errors import BackendError, BackendUnavailable, TokbenchError
-from tokbench.failures import doing
-from tokbench.progress import silent
-from tokbench.runner.workers.pool import WorkerDied
-from tokbench.runner.workers.processes import ProcessPool
-from tokbench.runner.workers.worker import Job, WorkerContext
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.foundation.errors import BackendError, BackendUnavailable, TokbenchError
+from tokbench.foundation.failures import doing
+from tokbench.foundation.progress import silent
 from tokbench.testing.findings import raised
 from tokbench.testing.texts import generated
 from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.members import missing_members
 
 _KEPT: Final = "the tokenizer under test"
 
@@ -33,11 +33,11 @@ class _Check(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
+        """See :class:`tokbench.engine.workers.worker.Job`."""
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[Any]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
+        """See :class:`tokbench.engine.workers.worker.Job`."""
         subject = context.kept[_KEPT]
         with doing("checking", tokenizer=subject.request.name, place=""):
             yield self.step(subject)
@@ -56,11 +56,11 @@ class _Load(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
+        """See :class:`tokbench.engine.workers.worker.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
-        """See :class:`tokbench.runner.workers.worker.Job`."""
+        """See :class:`tokbench.engine.workers.worker.Job`."""
         with doing("checking", tokenizer=self.name, place="load"):
             problem: TokbenchError | None = None
             try:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from tokbench.contracts import tokenizer as contract
+from tokbench.tokenizers import contract
 
 
 def _read(docstring: str) -> dict[int, str]:

@@ -7,14 +7,14 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Final
 
-from tokbench.contracts.backend import BackendSpec
-from tokbench.errors import BackendUnavailable, InputError, TokbenchError, did_you_mean
-from tokbench.runner.workers.pool import WorkerDied
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.foundation.errors import BackendUnavailable, InputError, TokbenchError, did_you_mean
 from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, raised
 from tokbench.testing.process import CheckProcess, reason_of
 from tokbench.testing.report import ConformanceReport, Outcome, State, Verdict
 from tokbench.testing.rules import RULES
 from tokbench.testing.under_test import BUILDING_ON, EXAMPLES, CheckRequest, TokenizerUnderTest
+from tokbench.tokenizers.backend import BackendSpec
 
 TIME_LIMIT: Final = 120.0
 """Seconds that loading or training may take, and every rule."""

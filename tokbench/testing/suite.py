@@ -8,18 +8,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tokbench.batch import fresh_copies
 from tokbench.config.read import read_config
-from tokbench.contracts.tokenizer import Tokenizer, WarmsUp
 from tokbench.corpus.corpus import Reading
-from tokbench.errors import BackendError, BackendUnavailable
-from tokbench.failures import Failure
-from tokbench.progress import RunProgress
-from tokbench.runner.check import Checked, check, worker_pool
-from tokbench.runner.prepare import PreparedTokenizer, train_one
-from tokbench.runner.workers.executor import Executor
-from tokbench.runner.workers.pool import WorkerDied, WorkerPool
-from tokbench.runner.workers.worker import TokenizerJob
+from tokbench.engine.check import Checked, check, worker_pool
+from tokbench.engine.prepare import train_one
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.workers.executor import Executor
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import TokenizerJob
+from tokbench.foundation.errors import BackendError, BackendUnavailable
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.progress import RunProgress
+from tokbench.tokenizers.batch import fresh_copies
+from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 
 MAX_BYTES: Final = 2_000_000
 """UTF-8 bytes of a corpus that are given at most."""

@@ -6,8 +6,8 @@ import tempfile
 from functools import cache
 from typing import Final
 
-from tokbench.contracts.backend import GroupedText
-from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+from tokbench.sources.sample import SampleOptions, SampleSource
+from tokbench.tokenizers.backend import GroupedText
 
 MARKERS: Final = tuple(
     "<|endoftext|> <s> </s> <unk> <pad> <mask> <bos> <eos> <|im_start|> <|begin_of_text|> <|eot_id|> [CLS] [SEP] "

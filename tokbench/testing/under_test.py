@@ -7,24 +7,22 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
 from tokbench.config.validate import validate_options
-from tokbench.contracts.backend import BackendSpec
-from tokbench.contracts.options import Options
-from tokbench.contracts.tokenizer import ClaimsLossless, HasSpecialTokens, Tokenizer
-from tokbench.errors import BackendUnavailable, InputError, one_line
-from tokbench.failures import set_heartbeat
-from tokbench.progress import silent
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.foundation.errors import BackendUnavailable, InputError, one_line
+from tokbench.foundation.failures import set_heartbeat
+from tokbench.foundation.progress import silent
 from tokbench.registry import Registry, load_registry, missing
 from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised
 from tokbench.testing.shrink import S, shrink
 from tokbench.testing.texts import corpus, training_text
-
-if TYPE_CHECKING:
-    from tokbench.testing.process import CheckProcess
+from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.contract import ClaimsLossless, HasSpecialTokens, Tokenizer
+from tokbench.tokenizers.options import Options
 
 T = TypeVar("T")
 
@@ -121,6 +119,20 @@ def is_id(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+class SecondProcess(Protocol):
+    """A process that holds a tokenizer like the one under test."""
+
+    @property
+    def close(self) -> Callable[[], Any]:
+        """End the process."""
+
+    def load(self, request: CheckRequest, /) -> None:
+        """Put another tokenizer in the place of the one that is there."""
+
+    def ask(self, step: Callable[[TokenizerUnderTest], Any], /) -> Any | WorkerDied:
+        """Return what a function finds about the tokenizer there."""
+
+
 @dataclass
 class TokenizerUnderTest:
     """A tokenizer, and what all rules ask of it.
@@ -139,7 +151,7 @@ class TokenizerUnderTest:
     limit: float
     avoid: frozenset[str] = frozenset()
     generated: tuple[str, ...] = ()
-    second_process: CheckProcess | None = None
+    second_process: SecondProcess | None = None
 
     def call(self, method: str, *arguments: Any, builds_on: bool = False) -> Any:
         """Call a method of the tokenizer; what it raises goes through.

@@ -11,7 +11,7 @@ tokens of a text with ``k`` merges follow from its tokens with all merges:
    (bytes) minus the firings of the first ``k`` merges.
 
 No text is encoded twice. The result is exact if every merge makes an id that no other merge makes, from ids that exist
-by then, and if the pre-tokenization does not depend on the size. :class:`~tokbench.vocabulary.merges.MergeOrder`
+by then, and if the pre-tokenization does not depend on the size. :class:`~tokbench.tokenizers.merges.MergeOrder`
 refuses other merges.
 """
 
@@ -22,8 +22,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.tokenizer import Encoded
-from tokbench.vocabulary.merges import MergeOrder
+from tokbench.tokenizers.contract import Encoded
+from tokbench.tokenizers.merges import MergeOrder
 
 
 class Curve:

@@ -204,7 +204,7 @@ def read_artefact(path: Path, kind: Kind) -> Artefact:
 
     >>> read_artefact(Path("nowhere.bpe.json"), "naive_bpe")
     Traceback (most recent call last):
-    tokbench.errors.BackendError: nowhere.bpe.json: No such file or directory
+    tokbench.foundation.errors.BackendError: nowhere.bpe.json: No such file or directory
     """
     try:
         content = json.loads(read_file(path, text=True))

@@ -215,7 +215,7 @@ def calling(name: str, call: Callable[[], Any]) -> Any:
 
     >>> calling("engine", lambda: [][0])
     Traceback (most recent call last):
-    tokbench.errors.BackendError: engine: IndexError: list index out of range
+    tokbench.foundation.errors.BackendError: engine: IndexError: list index out of range
     """
     try:
         return call()

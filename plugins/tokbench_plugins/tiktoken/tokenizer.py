@@ -149,7 +149,7 @@ def get_encoding(name: str) -> tiktoken.Encoding:
 
     >>> get_encoding("cl100k")
     Traceback (most recent call last):
-    tokbench.errors.BackendError: tiktoken knows no encoding 'cl100k'; did you mean 'cl100k_base'?
+    tokbench.foundation.errors.BackendError: tiktoken knows no encoding 'cl100k'; did you mean 'cl100k_base'?
     """
     known = tiktoken.list_encoding_names()
     if name not in known:

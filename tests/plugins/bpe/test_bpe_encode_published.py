@@ -11,7 +11,7 @@ import pytest
 import tiktoken
 from backend_checks import hostile, pud
 
-from tokbench.jit import has_numba
+from tokbench.foundation.jit import has_numba
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.gigatoken import has_gigatoken
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench import jit
-from tokbench.jit import has_numba
+from tokbench.foundation import jit
+from tokbench.foundation.jit import has_numba
 from tokbench_plugins.bpe import BPETokenizer, engines
 from tokbench_plugins.bpe.engines import train
 from tokbench_plugins.bpe.literal import train_literally

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.jit import has_numba
+from tokbench.foundation.jit import has_numba
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, Encoder, train
 from tokbench_plugins.bpe import gigatoken as gigatoken_encode
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 import tokbench
 import tokbench.plugin
-from tokbench.contracts.tokenizer import DecodesBatch, EncodesBatch, Exports, HasTokenBytes, Saves, Tokenizer, WarmsUp
-from tokbench.jit import has_numba
+from tokbench.foundation.jit import has_numba
+from tokbench.tokenizers.contract import DecodesBatch, EncodesBatch, Exports, HasTokenBytes, Saves, Tokenizer, WarmsUp
 from tokbench_plugins import naive_bpe, regex_bpe
 from tokbench_plugins.bpe import PATTERNS, BPETokenizer, decode, engines, train
 from tokbench_plugins.bpe import tokenizer as bpe_tokenizer
@@ -176,7 +176,7 @@ def test_auto_begins_in_python_and_changes_when_it_is_worth_it(monkeypatch):
 _AUTO = """
 import sys
 from tokbench_plugins.bpe import BPETokenizer
-from tokbench.jit import has_numba
+from tokbench.foundation.jit import has_numba
 tokenizer = BPETokenizer([(97, 98)], "gpt2")
 encoded = tokenizer.encode_batch(["ab code = 1\\n" * 100_000])
 assert (tokenizer._bulk is not None) == has_numba()

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.tokenizer import DecodesBatch, EncodesBatch, HasNotes, HasTokenBytes, Tokenizer
+from tokbench.tokenizers.contract import DecodesBatch, EncodesBatch, HasNotes, HasTokenBytes, Tokenizer
 from tokbench_plugins.engines import (
     bpe_openai_backend,
     fastokens_backend,

@@ -8,8 +8,8 @@ from backend_checks import TEXTS, check_batch, check_bytes, check_pickle, hostil
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import Saves
 from tokbench.registry import missing
+from tokbench.tokenizers.contract import Saves
 from tokbench_plugins.bpe import BPETokenizer, train
 from tokbench_plugins.engines import (
     bpe_openai_backend,

@@ -21,7 +21,7 @@ from backend_checks import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokbench.contracts.tokenizer import (
+from tokbench.tokenizers.contract import (
     DecodesBatch,
     EncodesBatch,
     EncodesWithOffsets,

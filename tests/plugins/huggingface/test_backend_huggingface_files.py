@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import (
+from tokbench.tokenizers.contract import (
     EncodesWithOffsets,
     HasDummyPrefix,
     HasTokenBytes,

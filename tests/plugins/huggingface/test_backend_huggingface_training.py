@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import HasDummyPrefix, HasTokenBytes
+from tokbench.tokenizers.contract import HasDummyPrefix, HasTokenBytes
 from tokbench_plugins.bpe import Splitter
 from tokbench_plugins.huggingface import backend as huggingface_backend
 from tokbench_plugins.huggingface.backend import HuggingFaceLoadOptions, HuggingFaceTrainOptions

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import tokbench
-from tokbench.contracts.tokenizer import EncodesBatch, HasDummyPrefix, HasTokenBytes, Tokenizer
+from tokbench.tokenizers.contract import EncodesBatch, HasDummyPrefix, HasTokenBytes, Tokenizer
 from tokbench_plugins.pretokenized import backend
 from tokbench_plugins.pretokenized.tokenizer import LookUp
 

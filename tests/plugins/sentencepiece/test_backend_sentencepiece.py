@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.contracts.tokenizer import (
+from tokbench.tokenizers.contract import (
     EncodesBatch,
     EncodesWithOffsets,
     HasDummyPrefix,

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from sentencepiece import SentencePieceTrainer
 
 import tokbench
-from tokbench.metrics.families.roundtrip.causes import Cause
+from tokbench.metrics.roundtrip.causes import Cause
 from tokbench_plugins.sentencepiece import backend as sentencepiece_backend
 from tokbench_plugins.sentencepiece.backend import SentencePieceTrainOptions
 

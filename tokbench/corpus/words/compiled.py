@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.jit import compiled, inlined
+from tokbench.foundation.jit import compiled, inlined
 
 _CR, _LF, _BLANK = 0x0D, 0x0A, 0x20
 _ONE, _BYTE = np.uint64(1), np.uint64(0xFF)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.contracts.corpus import Gold
+from tokbench.corpus.contract import Gold
 from tokbench.corpus.words.find import Spans
 from tokbench.corpus.words.positions import byte_positions
 

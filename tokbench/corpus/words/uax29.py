@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tokbench.corpus.words.unicode_tables import bit_table, bits_of, every_second
-from tokbench.jit import worth_compiling
+from tokbench.foundation.jit import worth_compiling
 
 # What the rules ask about a character, a bit each.
 _LETTER, _DIGIT, _HEBREW = (np.uint16(1 << k) for k in range(3))

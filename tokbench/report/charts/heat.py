@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import cut, visible

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.cells import legends
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.svg import COLOURS, Axis, Drawing

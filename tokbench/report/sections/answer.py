@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.cells import ComesBack, percent
 from tokbench.report.sections.answer_subject import MOST_NAMES, names, shown, subject_sentences
 from tokbench.report.sections.losses import LossSection

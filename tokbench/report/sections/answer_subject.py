@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from tokbench.contracts.metric import Role
 from tokbench.corpus.languages import find_language
+from tokbench.measuring.metric import Role
 from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.cells import Cell
 

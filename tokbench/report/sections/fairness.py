@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.cells import Series, legends
 from tokbench.report.charts.lorenz import lorenz_chart, lorenz_key
 from tokbench.report.charts.premiums import by_premium, premium_bars, premium_charts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.number_format import byte_size, duration
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
 from tokbench.report.tables import CellTables

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tokbench.contracts.metric import Role
+from tokbench.measuring.metric import Role
 from tokbench.report.escaping import visible
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import LossCause, LossExample

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tokbench.batch import flat
-from tokbench.contracts.tokenizer import DecodesBatch, Encoded, EncodesBatch
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.rules.encoding import SURROGATES
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
+from tokbench.tokenizers.batch import flat
+from tokbench.tokenizers.contract import DecodesBatch, Encoded, EncodesBatch
 
 
 def encode_batch(subject: TokenizerUnderTest) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from tokbench.contracts.tokenizer import EncodesWithOffsets, HasDummyPrefix, HasMerges, HasSpecialTokens, HasTokenBytes
-from tokbench.failures import set_heartbeat
+from tokbench.foundation.failures import set_heartbeat
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, is_id
+from tokbench.tokenizers.contract import EncodesWithOffsets, HasDummyPrefix, HasMerges, HasSpecialTokens, HasTokenBytes
 
 _FEWEST: Final = 2
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from tokbench.config.validate import validate_options
-from tokbench.contracts.tokenizer import Saves, Tokenizer
-from tokbench.errors import TokbenchError
-from tokbench.runner.workers.pool import WorkerDied
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.foundation.errors import TokbenchError
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.process import CheckProcess, reason_of
-from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
+from tokbench.testing.under_test import CheckRequest, SecondProcess, TokenizerUnderTest
+from tokbench.tokenizers.contract import Saves, Tokenizer
 
 
 def other_process(subject: TokenizerUnderTest) -> str:
@@ -84,7 +84,7 @@ def _compared_elsewhere(subject: TokenizerUnderTest, request: CheckRequest, wher
     return note
 
 
-def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> CheckProcess:
+def _second_process(subject: TokenizerUnderTest, request: CheckRequest) -> SecondProcess:
     """Return the process that the last comparison left, or a new one, with a tokenizer in it."""
     process, subject.second_process = subject.second_process, None
     if process is None:

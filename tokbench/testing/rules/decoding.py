@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from tokbench.contracts.tokenizer import ClaimsLossless
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, shown
 from tokbench.testing.under_test import TokenizerUnderTest, check_small
+from tokbench.tokenizers.contract import ClaimsLossless
 
 _SEQUENCES: Final = 300
 _LONGEST: Final = 12

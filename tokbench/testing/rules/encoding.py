@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokbench.contracts.tokenizer import (
+from tokbench.foundation.errors import BackendError
+from tokbench.foundation.failures import set_heartbeat
+from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised, shown
+from tokbench.testing.texts import long_texts
+from tokbench.testing.under_test import TokenizerUnderTest, is_id
+from tokbench.tokenizers.contract import (
     EncodesBatch,
     EncodesWithSpecial,
     HasDummyPrefix,
@@ -14,11 +19,6 @@ from tokbench.contracts.tokenizer import (
     HasUnknown,
     WarmsUp,
 )
-from tokbench.errors import BackendError
-from tokbench.failures import set_heartbeat
-from tokbench.testing.findings import Broken, Elsewhere, RuleNotApplicable, call_of, raised, shown
-from tokbench.testing.texts import long_texts
-from tokbench.testing.under_test import TokenizerUnderTest, is_id
 
 # No two halves that would make a whole: some languages would read those as one character.
 SURROGATES: Final = ("\ud800", "\udfff", "a\ud800", "\udc00b", "a\udbffb c", "é\udfff\ud800日", "\ud83d 🙂")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tokbench.batch import flat
-from tokbench.contracts.tokenizer import DecodesBatch, HasTokenBytes
-from tokbench.errors import BackendError
+from tokbench.foundation.errors import BackendError
 from tokbench.testing.findings import Broken, Elsewhere, call_of, raised
 from tokbench.testing.under_test import TokenizerUnderTest
+from tokbench.tokenizers.batch import flat
+from tokbench.tokenizers.contract import DecodesBatch, HasTokenBytes
 
 _NO_TEXT: Final[tuple[Any, ...]] = (None, b"x", 5, ["x"])
 _NO_IDS: Final[tuple[Any, ...]] = (None, "x", "1", ["x"], [None])

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from tokbench.contracts.tokenizer import ThreadSafe, Tokenizer
 from tokbench.testing.findings import Broken, RuleNotApplicable, call_of, raised, shown
 from tokbench.testing.under_test import TokenizerUnderTest
+from tokbench.tokenizers.contract import ThreadSafe, Tokenizer
 
 _THREADS: Final = 8
 _ROUNDS: Final = 3

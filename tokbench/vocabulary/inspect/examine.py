@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from tokbench.contracts.tokenizer import Tokenizer
-from tokbench.failures import Failure, attempt
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.tokenizers.contract import Tokenizer
 from tokbench.vocabulary.inspect.fragments import can_be_text
 from tokbench.vocabulary.inspect.reach import unreached
 from tokbench.vocabulary.inspect.tokens import Listing, TokenKind, junk, list_tokens, script_of

@@ -23,9 +23,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.tokenizers.merges import MergeOrder
 from tokbench.vocabulary.inspect.examine import Token
 from tokbench.vocabulary.inspect.tokens import Listing, TokenKind
-from tokbench.vocabulary.merges import MergeOrder
 
 _NO_TEXT: Final = frozenset({TokenKind.SPECIAL, TokenKind.UNKNOWN, TokenKind.GAP})
 

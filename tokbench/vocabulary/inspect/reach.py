@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from tokbench.batch import encode_batch, flat
-from tokbench.contracts.tokenizer import Encoded, Tokenizer
-from tokbench.failures import Failure, attempt
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.tokenizers.batch import encode_batch, flat
+from tokbench.tokenizers.contract import Encoded, Tokenizer
 from tokbench.vocabulary.inspect.fragments import completions
 
 CONTEXTS: Final = (

@@ -9,8 +9,8 @@ from typing import Final
 
 import regex
 
-from tokbench.contracts.tokenizer import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
-from tokbench.files import is_utf8
+from tokbench.foundation.files import is_utf8
+from tokbench.tokenizers.contract import HasSpecialTokens, HasTokenBytes, HasUnknown, Tokenizer
 
 REPEATS: Final = 8
 """A token with a character this many times in a row is junk."""

@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.batch import check_encoded, encode_batch
-from tokbench.contracts.tokenizer import Tokenizer
-from tokbench.errors import ContractError
+from tokbench.foundation.errors import ContractError
+from tokbench.tokenizers.batch import check_encoded, encode_batch
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.merges import MergeOrder, merge_order
 from tokbench.vocabulary.curve import Curve
 from tokbench.vocabulary.inspect.examine import Token, token_of
 from tokbench.vocabulary.inspect.glitch import Never, by_surprise, sort_unseen
 from tokbench.vocabulary.inspect.tokens import Listing, list_tokens
-from tokbench.vocabulary.merges import MergeOrder, merge_order
 
 ACTIVE: Final = 5e-6
 """The share of all tokens from which on an id is active: five in a million."""

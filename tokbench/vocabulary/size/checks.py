@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 
 
 def vocab_sizes(values: ArrayLike) -> NDArray[np.int64]:
@@ -18,7 +18,7 @@ def vocab_sizes(values: ArrayLike) -> NDArray[np.int64]:
     [1024, 50257]
     >>> vocab_sizes(0)
     Traceback (most recent call last):
-    tokbench.errors.InputError: a vocabulary size is a whole number from 1 on, not 0
+    tokbench.foundation.errors.InputError: a vocabulary size is a whole number from 1 on, not 0
     """
     sizes = np.asarray(values)
     if sizes.dtype.kind not in "iu":
@@ -38,7 +38,7 @@ def positive(values: ArrayLike, what: str) -> NDArray[np.float64]:
     [4.2, 3.9]
     >>> positive([4.2, 0.0], "bytes per token")
     Traceback (most recent call last):
-    tokbench.errors.InputError: bytes per token must be finite and above 0, not 0.0
+    tokbench.foundation.errors.InputError: bytes per token must be finite and above 0, not 0.0
     """
     numbers = np.asarray(values, dtype=np.float64)
     wrong = ~(np.isfinite(numbers) & (numbers > 0))

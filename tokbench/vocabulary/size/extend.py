@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.results.vocabulary_size import ExtensionCost
 from tokbench.vocabulary.size.checks import vocab_sizes
 from tokbench.vocabulary.size.compute import forward_flops

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tokbench.errors import InputError
+from tokbench.foundation.errors import InputError
 from tokbench.vocabulary.size.checks import positive
 
 Direction = Literal["lower", "higher"]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
-from tokbench.contracts.body import LEARNING_RATES, PRESETS, Body
-from tokbench.contracts.model_metric import ModelTexts
-from tokbench.contracts.options import Options
-from tokbench.errors import did_you_mean
+from tokbench.foundation.errors import did_you_mean
+from tokbench.measuring.body import LEARNING_RATES, PRESETS, Body
+from tokbench.measuring.model_metric import ModelTexts
+from tokbench.tokenizers.options import Options
 from tokbench.vocabulary.size.checks import vocab_sizes
 
 Precision = Literal["fp32", "bf16", "fp16", "fp8", "int8", "int4"]

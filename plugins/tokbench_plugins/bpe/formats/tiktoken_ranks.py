@@ -35,7 +35,7 @@ def read_ranks(path: Path) -> dict[bytes, int]:
 
     >>> read_ranks(Path("nowhere.tiktoken"))
     Traceback (most recent call last):
-    tokbench.errors.BackendError: nowhere.tiktoken: No such file or directory
+    tokbench.foundation.errors.BackendError: nowhere.tiktoken: No such file or directory
     """
     ranks: dict[bytes, int] = {}
     taken: set[int] = set()

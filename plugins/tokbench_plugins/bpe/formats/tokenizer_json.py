@@ -117,7 +117,7 @@ def read_tokenizer_json(path: Path) -> Parts:
 
     >>> read_tokenizer_json(Path("tokenizer.json"))
     Traceback (most recent call last):
-    tokbench.errors.BackendError: tokenizer.json: No such file or directory
+    tokbench.foundation.errors.BackendError: tokenizer.json: No such file or directory
     """
     content = read_json_object(path)
     try:

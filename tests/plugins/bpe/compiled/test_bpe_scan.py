@@ -134,7 +134,7 @@ def test_borders_of_classes_in_many_places():
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_hostile_sample(name):
-    lines = files("tokbench.corpus.sources.sample").joinpath("hostile.jsonl").read_text("utf-8").splitlines()
+    lines = files("tokbench.sources.sample").joinpath("hostile.jsonl").read_text("utf-8").splitlines()
     check(name, [str(value) for line in lines for value in json.loads(line).values()])
 
 

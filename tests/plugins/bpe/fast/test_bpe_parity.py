@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.errors import BackendError, BackendUnavailable
+from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.plugin import GroupedText
 from tokbench_plugins.bpe.artefact import read_artefact
 from tokbench_plugins.bpe.engines import train
@@ -74,7 +74,7 @@ def test_compiled_merges_equal_those_of_python_on_the_sample(sample_texts, rule,
 
 @pytest.fixture(scope="module")
 def sample_texts():
-    from tokbench.corpus.sources.sample import SampleOptions, SampleSource
+    from tokbench.sources.sample import SampleOptions, SampleSource
 
     texts = {}
     for document in SampleSource(SampleOptions(part="languages")).documents():

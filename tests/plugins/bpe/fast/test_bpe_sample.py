@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokbench
-from tokbench.errors import BackendError, InputError
+from tokbench.foundation.errors import BackendError, InputError
 from tokbench_plugins.bpe import BPETokenizer, token_bytes_of, train
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.fast.sample import Sampler, Sampling, drop_merges, split_tokens

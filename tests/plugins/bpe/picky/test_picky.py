@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench import plugin
-from tokbench.errors import ContractError
-from tokbench.vocabulary.merges import merge_order
+from tokbench.foundation.errors import ContractError
+from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.bpe.fast.train import count_chunks
 from tokbench_plugins.bpe.literal import train_literally
 from tokbench_plugins.bpe.patterns import Splitter
@@ -26,7 +26,12 @@ texts = st.lists(st.text(alphabet="abc d", max_size=40), min_size=1, max_size=5)
 thresholds = st.sampled_from([0.5, 0.6, 0.75, 0.9, 1.0])
 ties = st.sampled_from(["first", "smallest"])
 
-WORDS = resources.files("tokbench").joinpath("errors.py").read_text(encoding="utf-8").splitlines(keepends=True)
+WORDS = (
+    resources.files("tokbench")
+    .joinpath("foundation", "errors.py")
+    .read_text(encoding="utf-8")
+    .splitlines(keepends=True)
+)
 
 
 def chunks_of(documents, pattern="gpt4"):

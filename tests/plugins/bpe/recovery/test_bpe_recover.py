@@ -9,8 +9,8 @@ import tiktoken
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tokbench.jit import has_numba
-from tokbench.store import open_store
+from tokbench.foundation.jit import has_numba
+from tokbench.foundation.store import open_store
 from tokbench_plugins.bpe import FIRST_MERGE, PATTERNS, Encoder, token_bytes_of, train
 from tokbench_plugins.bpe.fast.encode import merge_ids
 from tokbench_plugins.bpe.formats import ranks_of

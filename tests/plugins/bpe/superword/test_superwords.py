@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 import tokbench
 from tokbench import plugin
-from tokbench.vocabulary.merges import merge_order
+from tokbench.tokenizers.merges import merge_order
 from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.adaptation import extend
 from tokbench_plugins.bpe.fast.train import count_chunks

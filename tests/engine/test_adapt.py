@@ -1,0 +1,79 @@
+"""A published vocabulary fitted to texts: what is written is what was measured."""
+
+import csv
+
+import pytest
+import tokenizers
+from click.testing import CliRunner
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.engine.adapt import adapt
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.progress import silent
+from tokbench_plugins.bpe import BPETokenizer, train
+
+TEXT = "low lower lowest, slow slower slowest\nthe newest news of the new newspaper\n" * 3
+
+
+@pytest.fixture
+def base(tmp_path):
+    path = tmp_path / "base.tokenizer.json"
+    BPETokenizer(train(["low lowest zebras and quaggas"], 300, "gpt2"), "gpt2", {"<end>": 300}).export(
+        "huggingface", path
+    )
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def adapted(base, folder, **given):
+    text = {"path": str(base.parent / "texts" / "*.txt")}
+    options = {"add": 8, "remove": None, "workers": 0, **given}
+    return adapt(f"tokbench_bpe:{base}", text, folder, silent, **options)
+
+
+def test_every_step_is_that_of_the_tokenizer_that_is_written(base, tmp_path):
+    found = adapted(base, tmp_path / "out")
+    before = tokbench.load("tokbench_bpe", path=str(base))
+    json, table = found.files
+    library = tokenizers.Tokenizer.from_file(str(json))
+    after = tokbench.load("tokbench_bpe", path=str(json))
+    assert after.encode(TEXT) == library.encode(TEXT, add_special_tokens=False).ids
+    assert found.n_bytes == len(TEXT.encode())
+    assert found.tokens_removing[0] == found.tokens_removing[-1] == len(before.encode(TEXT))
+    assert found.tokens_adding[-1] == len(after.encode(TEXT))
+    assert found.added == 8
+    assert found.removed
+    assert not any(after.token_bytes(each) for each in found.removed)
+    with table.open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["step"] for row in rows] == ["before", *["remove"] * len(found.removed), *["add"] * 8]
+    assert int(rows[-1]["rows"]) == 8 - len(found.removed)
+    assert float(rows[-1]["bytes_per_token"]) == pytest.approx(len(TEXT) / len(after.encode(TEXT)), abs=1e-6)
+
+
+def test_a_format_that_there_is_not_is_refused_before_anything_is_learned(base, tmp_path):
+    found = adapted(base, tmp_path / "out", formats=["hugingface"])
+    assert isinstance(found, Failure)
+    assert "cannot be written as 'hugingface'; did you mean 'huggingface'?" in found.reason
+
+
+def test_what_cannot_be_adapted(base, tmp_path):
+    found = adapt("utf8_bytes", {"path": str(base)}, tmp_path / "out", silent, add=1, remove=0, workers=0)
+    assert "cannot be adapted: its backend does not train on from a vocabulary" in found.reason
+    with pytest.raises(InputError, match="no file matches"):
+        adapt("utf8_bytes", {"path": str(tmp_path / "x*")}, tmp_path / "out", silent, add=1, remove=0, workers=0)
+
+
+@pytest.mark.slow
+def test_the_command(base, tmp_path):
+    arguments = ["adapt", f"tokbench_bpe:{base}", "--text", str(tmp_path / "texts" / "*.txt"), "--log", "none"]
+    outcome = CliRunner().invoke(command, [*arguments, "--add", "999", "-o", str(tmp_path / "out")])
+    assert outcome.exit_code == 0, outcome.output
+    assert "999 tokens were added: no pair is left to merge" in outcome.output
+    assert outcome.output.count("written: ") == 2
+    refused = CliRunner().invoke(command, [*arguments, "--remove", "all"])
+    assert refused.exit_code == 2
+    assert "'all' is not a number of tokens; give one, or unused" in refused.output

@@ -1,0 +1,261 @@
+"""The key ``corpora`` of tokenizers and metrics: what is not bound to a corpus is not computed and has no cell."""
+
+from collections import defaultdict
+
+import pytest
+from click.testing import CliRunner
+from conftest import problems
+
+import tokbench
+from tokbench.cli.main import tokbench as command
+from tokbench.formats.markdown import SPEC as MARKDOWN
+from tokbench.report.report import Report
+from tokbench.results.cells import OWN_TEXTS
+
+CORPORA = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true, reference: en}
+  code: {source: sample, part: code, groups: [go]}
+  library: {source: sample, part: languages, groups: [fr], evaluate: false}"""
+TOKENIZERS = """  bytes: {backend: utf8_bytes}
+  utf-16: {backend: utf16_units, corpora: [prose]}
+  again: {backend: utf8_bytes, corpora: code}"""
+METRICS = "[compression, {fertility: {corpora: [prose]}}, {utf8: {corpora: [code]}}, {fairness: {corpora: prose}}]"
+
+
+def families(results):
+    """By tokenizer and corpus, the families that have cells."""
+    found = defaultdict(set)
+    for cell in results.cells:
+        found[cell.tokenizer, cell.corpus].add(results.metrics[cell.metric].family)
+    return dict(found)
+
+
+def run(path, workers=0):
+    return tokbench.run(path, workers=workers)
+
+
+@pytest.fixture(scope="module")
+def bound(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bound") / "run.yaml"
+    parts = f"schema: tokbench/1\nname: test\ncorpora:\n{CORPORA}\ntokenizers:\n{TOKENIZERS}\nmetrics: {METRICS}\n"
+    path.write_text(parts, encoding="utf-8")
+    return run(path)
+
+
+def test_only_what_is_bound_has_cells(bound):
+    prose, code = {"compression", "fertility", "fairness"}, {"compression", "utf8"}
+    assert families(bound) == {
+        ("bytes", "prose"): prose,
+        ("bytes", "code"): code,
+        ("utf-16", "prose"): prose,
+        ("again", "code"): code,
+    }
+    assert {state.family for state in bound.states if state.corpus == "code"} == code
+    assert bound.tokenizers["again"].corpora == ["code"]
+    assert bound.metrics["fertility"].corpora == ["prose"]
+    assert bound.metrics["compression_ratio"].corpora == []
+
+
+def test_bound_cells_are_those_of_an_unbound_run(bound, write_config):
+    """Every cell that is there is equal to the same cell of the run without any binding."""
+    unbound = run(
+        write_config(
+            corpora=CORPORA,
+            tokenizers=TOKENIZERS.replace(", corpora: [prose]", "").replace(", corpora: code", ""),
+            metrics="[compression, fertility, utf8, fairness]",
+        )
+    )
+    assert set(bound.cells) < set(unbound.cells)
+    assert any(cell.status == "not_applicable" for cell in unbound.cells)
+    assert not any(cell.status == "not_applicable" and cell.group == "*" for cell in bound.cells)
+
+
+def test_bindings_hold_in_workers(bound, write_config):
+    parallel = run(write_config(corpora=CORPORA, tokenizers=TOKENIZERS, metrics=METRICS), workers=2)
+    assert parallel.cells == bound.cells
+
+
+def test_reports_show_a_dash_and_no_row(bound):
+    report = Report(bound)
+    shown = {column.corpus: column.cells for column in report.overview.columns if column.metric == "compression_ratio"}
+    assert shown["prose"]["again"].text == "–"
+    assert shown["prose"]["again"].title == "measured on code only"
+    assert "– not measured there: the configuration names other corpora" in report.overview.legends
+    rows = {views[0].title: {row.name for row in views[0].rows} for views in report.overviews}
+    assert rows == {"prose": {"bytes", "utf-16"}, "code": {"bytes", "again"}}
+    assert all(not found.absent for maps in report.heat_maps.values() for found in maps)
+    assert "| not run |" not in MARKDOWN.render(bound)
+
+
+def test_speed_times_each_corpus_with_its_own_tokenizers(write_config):
+    results = run(
+        write_config(
+            corpora=CORPORA,
+            tokenizers=TOKENIZERS.replace("[prose]", "[prose, library]"),
+            metrics="[compression, {speed: {corpora: [code, library], rounds: 3, min_time: 0.00001}}]",
+        )
+    )
+    timed = {(c.tokenizer, c.corpus): c.status for c in results.cells if c.metric == "encode_mb_per_s"}
+    assert timed == dict.fromkeys(
+        [("bytes", "code"), ("again", "code"), ("bytes", "library"), ("utf-16", "library")], "ok"
+    )
+
+
+def test_probes_ask_every_tokenizer(write_config):
+    results = run(write_config(corpora=CORPORA, tokenizers=TOKENIZERS, metrics="[compression, probes]"))
+    assert {cell.tokenizer for cell in results.cells if cell.corpus == OWN_TEXTS} == {"bytes", "utf-16", "again"}
+
+
+def test_same_ids_are_compared_where_both_are_measured(write_config):
+    tokenizers = """  one: {backend: utf8_bytes}
+  same: {backend: utf8_bytes, same_as: one, corpora: [prose]}
+  third: {backend: utf8_bytes, same_as: part}
+  part: {backend: utf8_bytes, corpora: [code]}"""
+    results = run(write_config(corpora=CORPORA, tokenizers=tokenizers))
+    same = {(c.tokenizer, c.corpus): c.value for c in results.cells if c.metric == "same_ids" and c.group == "*"}
+    assert same == {
+        ("one", "prose"): None,
+        ("one", "code"): None,
+        ("same", "prose"): 1.0,
+        ("third", "code"): 1.0,
+        ("part", "code"): None,
+    }
+
+
+def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
+    tokenizers = """  trained: {backend: naive_bpe, train: {corpus: library, vocab_size: 300}}
+  prose-only: {backend: utf8_bytes, corpora: [prose]}
+  code-only: {backend: utf8_bytes, corpora: [code]}"""
+    results = run(
+        write_config(
+            corpora=CORPORA,
+            tokenizers=tokenizers,
+            metrics="[{compression: {corpora: [code]}}, fertility]",
+            extra="study: {vocabulary: {sizes: [256, 280], model: {width: 64, layers: 2, context: 128}}}",
+        )
+    )
+    found = results.vocabulary_size
+    assert found.failures == []
+    assert {line.line for line in found.lines} == {"trained", "code-only"}
+    assert {row.corpus for row in found.rows} == {"code"}
+    assert {loss.corpus for loss in found.losses} <= {"code"}
+    assert list(found.recommendation.weights) == ["code"]
+    assert Report(results).vocabulary_size is not None
+
+
+@pytest.mark.parametrize(
+    ("tokenizers", "metrics", "expected"),
+    [
+        (
+            "  a: {backend: utf8_bytes, corpora: [prse]}",
+            "[compression, {fertility: {corpora: [cod]}}]",
+            [
+                "run.yaml:8:38: unknown corpus 'prse'; did you mean 'prose'?",
+                "run.yaml:9:47: unknown corpus 'cod'; did you mean 'code'?",
+            ],
+        ),
+        (
+            "  a: {backend: utf8_bytes, corpora: []}",
+            "[{compression: {corpora: 3}}]",
+            [
+                "run.yaml:8:37: corpora: the list is empty; name at least one",
+                'run.yaml:9:35: corpora: must be text, but is 3; write it in quotes: "3"',
+            ],
+        ),
+        (
+            "  a: {backend: utf8_bytes, corpora: [library]}",
+            "[{compression: {corpora: [library]}}]",
+            [
+                (
+                    "run.yaml:8:38: nothing is measured on corpus 'library', which has 'evaluate: false'; remove that, "
+                    "or name another corpus"
+                ),
+                (
+                    "run.yaml:9:36: nothing is measured on corpus 'library', which has 'evaluate: false'; remove that, "
+                    "or name another corpus"
+                ),
+            ],
+        ),
+        (
+            "  a: {backend: utf8_bytes, corpora: [prose]}",
+            "[{compression: {corpora: [code]}}]",
+            [
+                (
+                    "run.yaml:8:37: no metric is measured on 'prose', so the run would not measure 'a'; known with "
+                    "metrics: 'code'"
+                ),
+                "run.yaml:9:36: no tokenizer is measured on corpus 'code'; remove it here, or add it to a tokenizer",
+            ],
+        ),
+        (
+            "  a: {backend: utf8_bytes, corpora: [prose], same_as: b}\n  b: {backend: utf8_bytes, corpora: [code]}",
+            "[compression]",
+            [
+                "run.yaml:8:55: 'a' is measured on 'prose', 'b' on 'code'; give them a corpus in common, to compare ids",
+            ],
+        ),
+        (
+            "  a: {backend: utf8_bytes, corpora: [prose]}\n  b: {backend: utf8_bytes}",
+            "[compression, {nsl: {reference: a}}]",
+            [
+                (
+                    "run.yaml:10:42: tokenizer 'a' is not measured on 'code'; add it to its 'corpora', or bind 'nsl' to "
+                    "the others"
+                )
+            ],
+        ),
+        (
+            "  a: {backend: utf8_bytes}",
+            "[compression, {probes: {corpora: [prose]}}]",
+            ["run.yaml:9:43: 'probes' has texts of its own and needs no corpus; remove 'corpora'"],
+        ),
+        (
+            "  a: {backend: utf8_bytes, corpra: [prose]}",
+            "[{compression: {copora: [prose]}}]",
+            [
+                "run.yaml:8:28: unknown key 'corpra'; did you mean 'corpora'?",
+                "run.yaml:9:26: unknown key 'copora'; did you mean 'corpora'?",
+            ],
+        ),
+    ],
+)
+def test_bindings_that_cannot_be_kept(write_config, tokenizers, metrics, expected):
+    assert problems(write_config(corpora=CORPORA, tokenizers=tokenizers, metrics=metrics)) == expected
+
+
+def test_a_study_without_a_corpus_is_refused(write_config):
+    path = write_config(
+        corpora=CORPORA,
+        metrics="[{compression: {corpora: [code]}}, {fertility: {corpora: [prose]}}]",
+        extra="study: {vocabulary: {}}",
+    )
+    assert problems(path) == [
+        (
+            "run.yaml:11:21: the study rests on 'compression', 'fertility', and there is no corpus on which all are "
+            "measured; give them a corpus in common"
+        )
+    ]
+
+
+def test_losses_that_are_not_measured_are_told(write_config):
+    path = write_config(corpora=CORPORA, metrics="[compression, {roundtrip: {corpora: [prose]}}]")
+    note = "roundtrip is not measured on corpus code: losses are unknown there, and no tokenizer is best"
+    assert run(path).notes == [note]
+    outcome = CliRunner().invoke(command, ["check", str(path)])
+    assert f"note: {note}\n" in outcome.output
+
+
+def test_check_says_what_is_bound(write_config):
+    path = write_config(corpora=CORPORA, tokenizers=TOKENIZERS, metrics=METRICS)
+    outcome = CliRunner().invoke(command, ["check", str(path)])
+    assert "tokenizer bytes (utf8_bytes): loaded\n" in outcome.output
+    assert "tokenizer again (utf8_bytes): loaded (on code only)\n" in outcome.output
+    assert (
+        "metrics: compression, fertility (on prose only), utf8 (on code only), fairness (on prose only)\n"
+        in outcome.output
+    )
+
+
+def test_a_plugin_with_an_option_of_that_name_is_told_too(write_config, install):
+    install("incomplete_plugins")
+    results = run(write_config(corpora=CORPORA, metrics="[{chosen: {corpora: [prose]}}]"))
+    assert {(cell.corpus, cell.value) for cell in results.cells} == {("prose", 1.0)}

@@ -1,0 +1,389 @@
+"""Bits per byte in a run: the parts of the text, the exclusions, the store, workers, and the report."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from conftest import cell, problems
+
+import tokbench
+from tokbench.corpus.contract import Document
+from tokbench.corpus.corpus import Corpus, fingerprint
+from tokbench.engine.model_texts import text_parts
+from tokbench.formats import html, markdown
+from tokbench.foundation.errors import InputError
+from tokbench.measuring.model_metric import ModelTexts
+from tokbench.metrics.bits_per_byte import BitsPerByteOptions, NgramBits
+from tokbench.model.ngram import bits_by_order
+from tokbench.report.report import Report
+from tokbench.results.cells import Status
+from tokbench.results.model import Results
+from tokbench.tokenizers.batch import encode_batch
+
+TEXTS = ModelTexts("", 0.3, 10_000_000, 1_000_000, 8192)
+IDS = [f"bits_per_byte_{order}" for order in range(1, 7)]
+
+
+def prose(seed, size):
+    """Sentences with words of a Zipf distribution, so that models have something to learn."""
+    rng = random.Random(f"prose {seed}")
+    words = [f"{chr(97 + k % 26)}{'aeiou'[k % 5]}{chr(97 + k * 7 % 26)}" for k in range(200)]
+    return "".join(words[min(199, int(rng.paretovariate(0.7)))] + rng.choice([" ", " ", "  "]) for _ in range(size))
+
+
+class Texts:
+    licence = ""
+
+    def __init__(self, texts):
+        self._texts = texts
+
+    def documents(self):
+        for k, text in enumerate(self._texts):
+            yield Document(text, "g", str(k), f"texts:{k}")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A hundred documents, and a run over them with tokenizers of every kind."""
+    path = tmp_path_factory.mktemp("bits")
+    for k in range(100):
+        (path / f"{k:03}.txt").write_text(prose(k, 120), encoding="utf-8")
+    (path / "copy.txt").write_text(prose(3, 120) + " and an end", encoding="utf-8")
+    (path / "run.yaml").write_text(
+        """
+schema: tokbench/1
+name: bits
+corpora:
+  c: {source: text, path: "*.txt", holdout: 0.4}
+  whole: {source: text, path: "0*.txt", evaluate: false}
+tokenizers:
+  bytes: {backend: utf8_bytes}
+  one: &one {backend: regex_bpe, train: {corpus: c, vocab_size: 300}}
+  two: {backend: regex_bpe, train: {corpus: c, vocab_size: 300}}
+  large: {backend: regex_bpe, train: {corpus: c, vocab_size: 400}}
+  seen: {backend: regex_bpe, train: {corpus: whole, vocab_size: 300}}
+  published: {backend: splintr, vocabulary: whisper_v1}
+  lossy: {backend: sentencepiece, train: {corpus: c, vocab_size: 60}}
+metrics: [bits_per_byte]
+report: {formats: [csv]}
+""".replace("&one ", ""),
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def results(folder):
+    return tokbench.run(folder / "run.yaml", workers=0, store=False)
+
+
+def pair(results, one, other):
+    [study] = results.bits_per_byte
+    found = [each for each in study.comparisons if {each.tokenizer, each.other} == {one, other}]
+    return found[0] if found else None
+
+
+def test_every_order_has_a_number_with_its_interval(results):
+    for name in ("bytes", "one", "published"):
+        found = [cell(results, name, each) for each in IDS]
+        assert all(each.status == Status.OK and each.ci_low < each.value < each.ci_high for each in found)
+    first = [cell(results, "bytes", each).value for each in IDS]
+    assert first[0] > first[1] > first[2]
+    assert results.metrics[IDS[0]].direction == "none"
+
+
+def test_the_texts_are_counted(results):
+    [study] = results.bits_per_byte
+    assert study.training_documents + study.scored_documents == 100
+    assert study.training_duplicates + study.scored_duplicates == 1
+    assert cell(results, "bytes", IDS[0]).n == study.scored_documents
+    [note] = [each for each in results.notes if each.startswith("bits_per_byte on c")]
+    assert f"{study.training_documents} documents (" in note
+    assert f"{study.scored_documents} others" in note
+
+
+def test_one_tokenizer_under_two_names_is_level(results):
+    found = pair(results, "one", "two")
+    assert found.verdict == "level"
+    assert found.differences == [0.0] * 6
+
+
+def test_only_tokenizers_that_learned_from_the_same_text_are_compared(results):
+    [study] = results.bits_per_byte
+    assert study.blocks == {
+        "bytes": "no training text",
+        "one": "trained on c",
+        "two": "trained on c",
+        "large": "trained on c",
+        "seen": "trained on whole, scored text included",
+        "published": "published, training text unknown",
+    }
+    compared = {frozenset((each.tokenizer, each.other)) for each in study.comparisons}
+    mine = ("bytes", "one", "two", "large")
+    assert compared == {frozenset((a, b)) for a in mine for b in mine if a < b}
+
+
+def test_text_that_was_trained_on_is_marked(results):
+    assert cell(results, "one", IDS[0]).in_sample == 0
+    assert cell(results, "seen", IDS[0]).in_sample > 0.5
+    assert cell(results, "published", IDS[0]).in_sample is None
+
+
+def test_who_loses_a_scored_document_has_no_number(results):
+    found = cell(results, "lossy", IDS[2])
+    assert (found.status, found.value) == (Status.NOT_APPLICABLE, None)
+    [study] = results.bits_per_byte
+    assert found.reason.startswith(f"{study.scored_documents} of {study.scored_documents} scored documents do not come")
+    assert ".txt:1" in found.reason
+
+
+def test_bytes_by_the_model_itself(results, folder):
+    """The cell is that of the documents on both sides of the holdout, without the copy, in the order of hashes."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))}
+    marks = {path: fingerprint(text) for path, text in texts.items()}
+    ordered = sorted(texts, key=marks.get)
+    both = [prose(3, 120), prose(3, 120) + " and an end"]
+    parts = [[texts[path] for path in ordered if (marks[path] < 0.4 * 2**64) == held] for held in (False, True)]
+    second = [text for part in parts for text in part if text in both][1]
+    training, scored = ([text for text in part if text != second] for part in parts)
+
+    def encoded(part):
+        return encode_batch(tokbench.load("utf8_bytes"), part)
+
+    bits = bits_by_order(encoded(training), encoded(scored), 256).sum(axis=1)
+    expected = bits / sum(map(len, scored))
+    assert [cell(results, "bytes", each).value for each in IDS] == pytest.approx(expected.tolist(), rel=1e-12)
+
+
+@pytest.mark.slow
+def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeypatch):
+    """A second run takes the models from the store that a smaller one has left: `two` is the same tokenizer as `one`."""
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    first = tokbench.run(folder / "run.yaml", workers=0, only=["bytes", "one"])
+    second = tokbench.run(folder / "run.yaml", workers=0)
+    assert "training models: 3 tokenizers x corpora from the store" in second.from_store
+    assert not any(each.startswith("training models") for each in first.from_store)
+    assert second.frame.to_csv() == results.frame.to_csv()
+    assert second.bits_per_byte == results.bits_per_byte
+
+
+@pytest.mark.slow
+def test_two_workers_give_the_same(folder, results):
+    found = tokbench.run(folder / "run.yaml", workers=2, store=False)
+    assert found.frame.to_csv() == results.frame.to_csv()
+    assert found.bits_per_byte == results.bits_per_byte
+
+
+def test_the_report_has_chart_table_verdicts_and_limits(results):
+    page = html.render(results)
+    assert 'id="bits-per-byte"' in page
+    assert "no order is neutral about the size of a vocabulary" in page
+    text = markdown.render(results)
+    assert "## Bits per byte: c" in text
+    assert "| bytes | no training text |" in text
+    assert 'id="bits-per-byte"' not in html.render(Results(name="none"))
+
+
+def test_results_are_read_again(results, tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text(results.to_json(), encoding="utf-8")
+    assert Results.read(path).bits_per_byte == results.bits_per_byte
+
+
+def corpus(texts, **options):
+    return Corpus("c", Texts(texts), **options)
+
+
+def test_parts_do_not_depend_on_the_order_of_documents():
+    texts = [prose(k, 50) for k in range(60)]
+    one = text_parts(both := corpus(texts), both, TEXTS)
+    other = text_parts(both := corpus(texts[::-1]), both, TEXTS)
+    assert (one.training, one.scored) == (other.training, other.scored)
+    assert set(one.training).isdisjoint(one.scored)
+    assert len(one.training) + len(one.scored) == 60
+
+
+def test_a_part_has_the_documents_with_the_smallest_hashes():
+    texts = [prose(k, 50) for k in range(60)]
+    few = text_parts(both := corpus(texts), both, TEXTS._replace(most_training=2000))
+    every = text_parts(both, both, TEXTS)
+    assert few.scored == every.scored
+    sizes = np.cumsum([len(text) for text in every.training])
+    assert list(few.training) == list(every.training[: int((sizes <= 2000).sum())])
+
+
+def test_a_corpus_that_is_both_parts_is_read_once():
+    read = []
+
+    class Counted(Texts):
+        def documents(self):
+            read.append(1)
+            yield from super().documents()
+
+    both = Corpus("c", Counted(texts := [prose(k, 50) for k in range(60)]))
+    once = text_parts(both, both, TEXTS)
+    assert len(read) == 1
+    limited = Corpus("c", Counted(texts), limit=60)
+    twice = text_parts(limited, limited, TEXTS)
+    assert len(read) == 3, "with a limit fewer documents are evaluated than may train"
+    assert (once.training, once.scored) == (twice.training, twice.scored)
+
+
+def test_a_copy_in_the_other_part_is_not_scored():
+    texts = [prose(k, 50) for k in range(40)]
+    copies = [f"{text} and more" for text in texts]
+    with pytest.raises(InputError, match="corpus 'c' leaves no document to score"):
+        text_parts(corpus(texts), corpus(copies), TEXTS)
+    found = text_parts(corpus(texts), corpus([*copies, prose("new", 50)]), TEXTS)
+    assert found.scored == [prose("new", 50)]
+    assert found.sizes.scored.duplicates == 40
+
+
+def test_a_long_document_is_cut():
+    texts = [prose(k, 50) for k in range(10)]
+    found = text_parts(corpus(texts), corpus([prose("long", 5000)]), TEXTS._replace(most_document=1000))
+    assert 500 <= found.sizes.scored.n_bytes <= 1000
+
+
+def test_training_documents_become_pieces_and_lose_nothing():
+    texts = [prose(k, 200) for k in range(10)]
+    whole = text_parts(both := corpus(texts), both, TEXTS)
+    found = text_parts(both, both, TEXTS._replace(training_piece=100))
+    assert max(len(text.encode()) for text in found.training) <= 100
+    assert "".join(found.training) == "".join(whole.training)
+    assert len(found.training) > len(whole.training)
+    assert found.sizes.training == whole.sizes.training  # what is counted are documents
+    assert found.scored == whole.scored
+
+
+def test_a_text_without_a_part_is_an_error():
+    with pytest.raises(InputError, match="leaves no document to score; give it more documents"):
+        text_parts(one := corpus([prose(1, 50)]), one, TEXTS._replace(holdout=1e-9))
+
+
+def test_an_unknown_corpus_is_refused(write_config):
+    path = write_config(metrics="[{bits_per_byte: {train: smaple}}]")
+    assert problems(path) == ["run.yaml:7:35: unknown corpus 'smaple'; did you mean 'sample'?"]
+
+
+def test_models_of_parts_are_of_disjoint_documents():
+    metric = NgramBits(BitsPerByteOptions())
+    assert metric.texts == ModelTexts("", 0.1, 10_000_000, 1_000_000, 8192)
+
+
+@pytest.mark.slow
+def test_a_tokenizer_that_crashes_or_fails_costs_its_own_cells(folder, results, faulty, tmp_path):
+    text = (folder / "run.yaml").read_text(encoding="utf-8")
+    before, _, after = text.partition("  one: ")
+    faults = "  crashes: {backend: CrashesInEncode}\n  out: {backend: OutOfRange}\n"
+    path = folder / "faults.yaml"
+    path.write_text(f"{before}{faults}{after[after.index('metrics:') :]}", encoding="utf-8")
+    found = tokbench.run(path, workers=1, store=False)
+    assert [cell(found, "bytes", each).value for each in IDS] == [cell(results, "bytes", each).value for each in IDS]
+    crashed, out = cell(found, "crashes", IDS[0]), cell(found, "out", IDS[0])
+    assert (crashed.status, out.status) == (Status.FAILED, Status.FAILED)
+    assert crashed.reason == "the process died with SIGSEGV while encoding corpus c for bits_per_byte"
+    assert out.reason.startswith("bits_per_byte on corpus c: encode returned id 300 in document 0")
+    [study] = found.bits_per_byte
+    assert list(study.blocks) == ["bytes"]
+
+
+@pytest.fixture(scope="module")
+def small_transformers(tmp_path_factory):
+    """Two names of one tokenizer, on sixty documents, and transformers of width 8."""
+    pytest.importorskip("jax")
+    path = tmp_path_factory.mktemp("transformers")
+    for k in range(60):
+        (path / f"{k:03}.txt").write_text(prose(k, 40), encoding="utf-8")
+    (path / "run.yaml").write_text(
+        """
+schema: tokbench/1
+name: transformers
+corpora: {c: {source: text, path: "*.txt", holdout: 0.5}}
+tokenizers: {one: {backend: utf8_bytes}, same: {backend: utf8_bytes}}
+metrics:
+  - bits_per_byte
+  - transformer: {width: 8, layers: 1, heads: 1, context_bytes: 32, step_bytes: 256, seeds: 2, rates: [0.01]}
+report: {formats: []}
+""",
+        encoding="utf-8",
+    )
+    return path / "run.yaml"
+
+
+@pytest.mark.slow
+def test_a_lossy_tokenizer_has_no_transformer_and_a_published_one_stands_apart(small_transformers):
+    """Published is what is loaded from a file: the run does not know its training text."""
+    tokbench.train("regex_bpe", [prose("other", 400)], 300).save(small_transformers.with_name("other.bpe.json"))
+    text = small_transformers.read_text(encoding="utf-8")
+    several = """
+tokenizers:
+  bytes: {backend: utf8_bytes}
+  one: {backend: regex_bpe, train: {corpus: c, vocab_size: 300}}
+  published: {backend: regex_bpe, path: other.bpe.json}
+  lossy: {backend: sentencepiece, train: {corpus: c, vocab_size: 60}}
+"""
+    path = small_transformers.with_name("several.yaml")
+    path.write_text(re.sub("\ntokenizers: .*\n", several, text).replace("  - bits_per_byte\n", ""), encoding="utf-8")
+    found = tokbench.run(path, workers=0, store=False)
+    [study] = found.bits_per_byte
+    for metric in study.metrics:
+        lossy, published = cell(found, "lossy", metric), cell(found, "published", metric)
+        assert (lossy.status, lossy.value) == (Status.NOT_APPLICABLE, None)
+        assert lossy.reason.startswith(f"{study.scored_documents} of {study.scored_documents} scored documents do not")
+        assert published.status == Status.OK
+    assert study.blocks == {
+        "bytes": "no training text",
+        "one": "trained on c",
+        "published": "published, training text unknown",
+    }
+    assert [{each.tokenizer, each.other} for each in study.comparisons] == [{"bytes", "one"}]
+    [view] = Report(found).bits_per_byte
+    assert [names for block, names in view.rows if "published" in block] == [["published"]]
+
+
+def test_a_transformer_that_needs_more_memory_than_the_limit_is_refused_with_advice(small_transformers):
+    """A step has 31,250 windows of 32 tokens; the n-gram models of the same text have their numbers."""
+    settings = ["limits.memory=256MB", "metrics.transformer.step_bytes=1000000"]
+    found = tokbench.run(small_transformers, workers=0, store=False, settings=settings)
+    refused = cell(found, "one", "transformer_bits_per_byte")
+    assert (refused.status, refused.value) == (Status.FAILED, None)
+    assert refused.reason == (
+        "transformer on corpus c: a training with 256 ids takes about 1,074 MB of memory, more than the 256 MB that "
+        "there are: take a smaller preset, width or step_bytes"
+    )
+    assert cell(found, "one", IDS[2]).status == Status.OK
+
+
+@pytest.mark.slow
+def test_transformers_are_the_same_for_any_number_of_workers_and_from_the_store(
+    small_transformers, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("TOKBENCH_NO_STORE")
+    monkeypatch.setenv("TOKBENCH_STORE", str(tmp_path / "store"))
+    here = tokbench.run(small_transformers, workers=0, store=False)
+    two = tokbench.run(small_transformers, workers=2)
+    again = tokbench.run(small_transformers, workers=0)
+    assert two.frame.to_csv() == here.frame.to_csv() == again.frame.to_csv()
+    assert any(each.startswith("training models: 4 tokenizers") for each in again.from_store)
+    ngrams, study = here.bits_per_byte
+    assert [each.verdict for each in study.comparisons] == ["level"]
+    assert study.trainings["one"].seeds == study.trainings["same"].seeds
+    assert "## Bits per byte: c, a small transformer" in markdown.render(here)
+    page = html.render(here)
+    assert "Trainings on c" in page
+    lines = [
+        "A line for each tokenizer; less",
+        "A line for each tokenizer, over the text that its models have learned from; less",
+    ]
+    assert [page.count(line) for line in lines] == [1, 1]
+    first, second = Report(here).bits_per_byte
+    assert second.training_columns[-1] == "n-grams of the same text, best order"
+    bits = {model: cell(here, "one", metric).value for metric, model in zip(ngrams.metrics, ngrams.models, strict=True)}
+    best = min(bits, key=bits.get)
+    assert [row.cells[-1] for row in second.trainings] == 2 * [f"{bits[best]:.3f}, {best}"]
+    assert not first.trainings

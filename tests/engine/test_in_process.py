@@ -1,0 +1,179 @@
+"""``--workers 0`` and ``--debug``: everything runs in this process, and errors show where the code failed."""
+
+import os
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import cell
+
+import tokbench
+from tokbench.cli.main import tokbench as tokbench_command
+from tokbench.corpus import shards
+from tokbench.engine import evaluate
+from tokbench.results.states import PackedStates
+from tokbench_plugins.bpe import BPETokenizer
+
+HELPER = Path(__file__).parents[1] / "helpers" / "own_metrics.py"
+
+
+def line_of(text):
+    """Return the number of the line of the helper that begins with a text."""
+    lines = HELPER.read_text(encoding="utf-8").splitlines()
+    [number] = [number for number, line in enumerate(lines, 1) if line.strip().startswith(text)]
+    return number
+
+
+def command(*args, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "tokbench", *map(str, args)],
+        capture_output=True, text=True, timeout=120, check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def own(install):
+    install("own_metrics")
+
+
+@pytest.mark.slow
+def test_the_number_of_workers_changes_no_file(write_config, corpus, tmp_path):
+    tokenizers = (
+        "  n: {backend: regex_bpe, engine: python, train: {corpus: c, vocab_size: [257, 258]}}\n"
+        "  b: {backend: utf8_bytes}\n  u: {backend: utf16_units}"
+    )
+    metrics = "[compression, fertility, continued_words, roundtrip, vocabulary, fairness, pairs, probes]"
+    config = write_config(corpus, tokenizers, metrics)
+    files = {}
+    for workers in (0, 1, 2):
+        folder = tmp_path / f"workers-{workers}"
+        results = tokbench.run(config, folder, workers)
+        assert not results.problems
+        files[workers] = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    assert sorted(files[0]) == ["pairs.csv", "results.csv"]
+    assert files[0] == files[1] == files[2]
+
+
+@pytest.mark.slow
+def test_a_study_of_sizes_is_the_same_in_this_process(write_config, tmp_path):
+    tokenizers = (
+        "  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}\n"
+        "  w: {backend: whitespace_words, train: {corpus: sample, vocab_size: 300}}"
+    )
+    config = write_config(
+        "  sample: {source: sample, part: code}", tokenizers, extra="study: {vocabulary: {sizes: [260, 280]}}"
+    )
+    for workers in (0, 2):
+        tokbench.run(config, tmp_path / str(workers), workers)
+    for name in ("results.csv", "curve.csv"):
+        assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_an_option_called_reference_that_is_plain_text(write_config, corpus, own):
+    results = tokbench.run(write_config(corpus, metrics="[{characters: {reference: en}}]"), workers=0)
+    assert cell(results, "bytes", "characters").value == 11
+
+
+def test_a_metric_that_raises_shows_its_line(write_config, corpus, own, tmp_path):
+    config = write_config(corpus, metrics="[raises]")
+    done = command("run", config, "-o", tmp_path / "out", "--workers", 0, "--debug")
+    assert done.returncode == 1
+    assert f'own_metrics.py", line {line_of("raise ValueError")}, in map' in done.stderr
+    assert "ValueError: no idea how to count (raises of corpus c, group x)" in done.stderr
+    quiet = command("run", config, "-o", tmp_path / "out")
+    assert "Traceback" not in quiet.stderr
+    loud = command("run", config, "-o", tmp_path / "out", "--debug")
+    assert f'own_metrics.py", line {line_of("raise ValueError")}, in map' in loud.stderr, "from a worker as well"
+
+
+@pytest.mark.slow
+def test_bad_input_has_a_traceback_only_with_debug(write_config, corpus, faulty):
+    config = write_config(corpus, "  bad: {backend: NoDecode}")
+    assert command("check", config).stderr.startswith("error: ")
+    done = command("check", config, "--debug")
+    assert done.returncode == 2
+    assert "InputError" in done.stderr
+    assert "ContractError: NoDecode is not a tokenizer yet: add 'def decode" in done.stderr
+    assert "in checked" in done.stderr, "where it was refused"
+
+
+def test_a_debugger_in_a_metric(write_config, corpus, own, tmp_path):
+    config = write_config(corpus, metrics="[stops]")
+    done = command("run", config, "-o", tmp_path / "out", "-w", 0, input="p 40 + 2\nc\nc\nc\nc\n")
+    assert done.returncode == 0, done.stderr
+    assert "own_metrics.py" in done.stdout
+    assert "\n(Pdb) 42\n" in done.stdout
+
+
+@pytest.mark.slow
+def test_quitting_the_debugger_interrupts_the_run(write_config, corpus, own, tmp_path):
+    done = command("run", write_config(corpus, metrics="[stops]"), "-o", tmp_path / "out", "-w", 0, input="q\n")
+    assert done.returncode == 130, done.stderr
+    results = tokbench.Results.read(tmp_path / "out" / "results.json")
+    assert results.interrupted
+
+
+def test_ctrl_c_in_this_process_keeps_what_was_measured(write_config, corpus, faulty):
+    tokenizers = "  good: {backend: utf8_bytes}\n  stop: {backend: RaisesKeyboardInterrupt}"
+    results = tokbench.run(write_config(corpus, tokenizers), workers=0)
+    assert results.interrupted
+    assert cell(results, "good", "tokens", "x").value == 6
+    assert cell(results, "stop", "tokens", "y").reason == "the run was stopped before this was measured"
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_ctrl_c_while_states_are_packed_loses_none(write_config, corpus, monkeypatch, added):
+    config = write_config(corpus, "  good: {backend: utf8_bytes}\n  other: {backend: utf16_units}")
+    whole, calls, add = tokbench.run(config, workers=0), count(), PackedStates.add
+
+    def interrupted(packed, state):
+        stops = next(calls) == 3
+        if not stops or added:
+            add(packed, state)
+        if stops:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(PackedStates, "add", interrupted)
+    results = tokbench.run(config, workers=0)
+    assert (results.states, results.cells) == (whole.states, whole.cells)
+    assert results.partial.phase == "cells"
+
+
+def test_no_third_party_is_told_to_workers_by_the_environment(monkeypatch):
+    monkeypatch.setenv("TOKBENCH_NO_THIRD_PARTY", "")
+    assert CliRunner().invoke(tokbench_command, ["list", "metrics"]).exit_code == 0
+    assert not os.environ["TOKBENCH_NO_THIRD_PARTY"]
+    assert CliRunner().invoke(tokbench_command, ["list", "metrics", "--no-third-party"]).exit_code == 0
+    assert os.environ["TOKBENCH_NO_THIRD_PARTY"] == "1"
+
+
+def test_a_long_document_is_measured_as_others_are(write_config, monkeypatch):
+    """Each family finds again what the document does not keep, and finds the same."""
+    config = write_config(
+        tokenizers="  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}",
+        metrics="[fertility, continued_words, strr, utf8, numbers, roundtrip]",
+    )
+    whole, searches, find = tokbench.run(config, workers=0, store=False), [], shards.find_words
+    monkeypatch.setattr(shards, "_LONG", 0)
+    monkeypatch.setattr(shards, "find_words", lambda texts, *args: searches.append(texts) or find(texts, *args))
+    results = tokbench.run(config, workers=0, store=False)
+    assert (results.cells, results.states) == (whole.cells, whole.states)
+    assert len(searches) > len({tuple(texts) for texts in searches})
+
+
+@pytest.mark.parametrize("much", [True, False])
+def test_tokenizers_warm_up_for_much_text_alone(write_config, monkeypatch, much):
+    """A corpus of megabytes is encoded in bulk from its first document on; a small one is not worth the preparation."""
+    warmed = []
+    monkeypatch.setattr(BPETokenizer, "warm_up", lambda tokenizer: warmed.append(tokenizer.vocab_size))
+    monkeypatch.setattr(evaluate, "_MUCH_TEXT", 1 if much else 10**9)
+    results = tokbench.run(
+        write_config(tokenizers="  n: {backend: regex_bpe, train: {corpus: sample, vocab_size: 300}}"),
+        workers=0,
+        store=False,
+    )
+    assert not results.failed
+    assert warmed == ([300] if much else [])

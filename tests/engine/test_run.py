@@ -1,0 +1,194 @@
+"""A run from its file to its cells, with tokenizers that break on the way: the rest is measured, nothing is lost."""
+
+import json
+
+import pytest
+from conftest import cell, problems
+
+import tokbench
+from tokbench.corpus.shards import SHARD_CHARS
+from tokbench.metrics.compression import Compression
+from tokbench.notebook.results import NotebookResults
+from tokbench.results.cells import WHOLE, Status
+
+
+def test_cells_are_complete_and_true(write_config, corpus):
+    results = tokbench.run(
+        write_config(corpus, "  b: {backend: utf8_bytes}\n  u: {backend: utf16_units}", "[compression, roundtrip]"),
+        workers=0,
+    )
+    assert len(results.cells) == 2 * 3 * 19
+    assert cell(results, "b", "tokens").value == 11
+    assert cell(results, "b", "tokens", "x").value == 6
+    assert cell(results, "b", "roundtrip_exact").value == 1
+    assert cell(results, "b", "roundtrip_exact").in_sample is None
+    assert list(results.corpora["c"].groups.items()) == [("x", 2), ("y", 2)]
+    assert list(results.frame.columns)[:6] == ["tokenizer", "corpus", "group", "metric", "value", "unit"]
+
+
+@pytest.mark.parametrize(("path", "finished"), [("x.txt", 1), ("?.txt", 3)])
+def test_the_whole_of_one_group_is_computed_once(write_config, corpus, monkeypatch, path, finished):
+    """Of two groups the values are those of each and of both."""
+    calls, finish = [], Compression.finish
+    monkeypatch.setattr(Compression, "finish", lambda self, state: calls.append(state) or finish(self, state))
+    results = tokbench.run(write_config(corpus.replace("?.txt", path)), workers=0)
+    assert len(calls) == finished
+    assert cell(results, "bytes", "tokens").value == {1: 6, 3: 11}[finished]
+
+
+def test_decode_that_raises_costs_the_round_trip_only(write_config, corpus, faulty):
+    tokenizers = "  bad: {backend: DecodeRaises}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers, "[compression, roundtrip, fertility]"), workers=0)
+    broken = cell(results, "bad", "roundtrip_exact", "x")
+    assert broken.status == Status.FAILED
+    assert broken.reason == "ValueError: cannot go back (roundtrip of corpus c, group x)"
+    assert cell(results, "bad", "tokens").value == 11
+    assert cell(results, "bad", "fertility").value == 11 / 4
+    assert cell(results, "good", "roundtrip_exact").value == 1
+    assert results.failed
+
+
+def test_ids_out_of_range_cost_their_group(write_config, corpus, faulty):
+    results = tokbench.run(
+        write_config(corpus, "  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}"), workers=0
+    )
+    assert cell(results, "bad", "tokens", "x").value == 6
+    reason = "encode: encode returned id 300 in document 0, but vocab_size is 256 (corpus c, group y, document y.txt:2)"
+    assert cell(results, "bad", "tokens", "y").reason == reason
+    assert cell(results, "bad", "tokens").reason == reason, "a part must not pass for the whole"
+    assert cell(results, "good", "tokens").value == 11
+
+
+def test_a_shard_that_fails_costs_its_whole_group(write_config, corpus, faulty, tmp_path):
+    """The first line of each group fills a shard; one of the two shards cannot be encoded."""
+    for group, lines in {"x": ["a" * SHARD_CHARS, "abc"], "y": ["b" * SHARD_CHARS, "aa"]}.items():
+        (tmp_path / f"{group}.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    results = tokbench.run(
+        write_config(corpus, "  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}"), workers=0
+    )
+    for group, tokens in {"x": SHARD_CHARS + 3, "y": SHARD_CHARS + 2, WHOLE: 2 * SHARD_CHARS + 5}.items():
+        found = cell(results, "bad", "tokens", group)
+        assert (found.status, found.value) == (Status.FAILED, None)
+        assert "encode returned id 300" in found.reason
+        assert cell(results, "good", "tokens", group).value == tokens
+
+
+@pytest.mark.parametrize(
+    ("backend", "reason"),
+    [
+        ("Negative", "encode returned id -1, which is not an id"),
+        ("Floats", "encode must return integers, but returned 0.5"),
+        ("Panics", "Panic: index out of bounds (corpus c, group y, document y.txt:2)"),
+        ("BadBatch", "encode_batch returned offsets that do not cut 3 ids into"),
+    ],
+)
+def test_each_breach_is_told(write_config, corpus, faulty, backend, reason):
+    results = tokbench.run(
+        write_config(corpus, f"  bad: {{backend: {backend}}}\n  good: {{backend: utf8_bytes}}"), workers=0
+    )
+    assert reason in cell(results, "bad", "tokens").reason
+    assert cell(results, "good", "tokens").value == 11
+
+
+def test_speed_of_a_broken_tokenizer(write_config, corpus, faulty, tmp_path):
+    (tmp_path / "z.txt").write_text("\n".join("ab cd ef gh"[k % 5 :] for k in range(40)), encoding="utf-8")
+    tokenizers = "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers, "[{speed: {rounds: 3, min_time: 0.0001}}]"), workers=0)
+    assert cell(results, "bad", "encode_mb_per_s").reason == "Panic: index out of bounds"
+    assert cell(results, "good", "encode_mb_per_s").value > 0
+    assert cell(results, "good", "decode_mb_per_s").n == 3
+
+
+def test_what_is_no_tokenizer_is_refused(write_config, corpus, faulty):
+    [line] = problems(write_config(corpus, "  bad: {backend: NoDecode}"))
+    assert line == (
+        "run.yaml:6:3: tokenizer 'bad' (backend NoDecode): "
+        "NoDecode is not a tokenizer yet: add 'def decode(self, ids: Sequence[int], /) -> str' to the class"
+    )
+
+
+def test_training_that_fails_is_a_failed_tokenizer(write_config, corpus, faulty):
+    tokenizers = "  bad: {backend: fails_to_train, train: {corpus: c, vocab_size: 300}}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers))
+    assert results.tokenizers["bad"].state == "failed"
+    assert cell(results, "bad", "tokens").reason == "the text is too thin"
+    assert cell(results, "good", "tokens").value == 11
+
+
+def test_a_missing_library_is_refused_unless_optional(write_config, corpus, faulty):
+    [line] = problems(write_config(corpus, "  x: {backend: NeedsMore}"))
+    assert "backend 'NeedsMore' needs no-such-thing: pip install no-such-thing; or mark it 'optional: true'" in line
+    results = tokbench.run(
+        write_config(corpus, "  x: {backend: NeedsMore, optional: true}\n  good: {backend: utf8_bytes}"),
+        workers=0,
+    )
+    assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
+    assert cell(results, "x", "tokens").reason == "needs no-such-thing: pip install no-such-thing"
+    assert not results.failed
+
+
+def test_no_network_is_unavailable(write_config, corpus, monkeypatch, tmp_path):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "empty"))
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    import tiktoken.registry
+
+    tiktoken.registry.ENCODINGS.pop("p50k_base", None)
+    tokenizers = "  x: {backend: tiktoken, encoding: p50k_base, optional: true}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpus, tokenizers), workers=0)
+    assert cell(results, "x", "tokens").status == Status.UNAVAILABLE
+    assert "TIKTOKEN_CACHE_DIR" in cell(results, "x", "tokens").reason
+
+
+def test_in_sample_is_a_share(write_config, tmp_path):
+    (tmp_path / "x.txt").write_text("".join(f"line {k} of some\n" for k in range(50)), encoding="utf-8")
+    (tmp_path / "z.txt").write_text("line 1 of some\nsomething else\n", encoding="utf-8")
+    corpora = (
+        "  all: {source: text, path: x.txt, document: line}\n"
+        "  part: {source: text, path: x.txt, document: line, holdout: 0.4}\n"
+        "  other: {source: text, path: z.txt, document: line}"
+    )
+    tokenizers = (
+        "  on-all: {backend: naive_bpe, train: {corpus: all, vocab_size: 260}}\n"
+        "  on-part: {backend: naive_bpe, train: {corpus: part, vocab_size: 260}}"
+    )
+    results = tokbench.run(write_config(corpora, tokenizers), workers=0)
+    marks = {(c.tokenizer, c.corpus): c.in_sample for c in results.cells if c.metric == "tokens" and c.group == WHOLE}
+    assert marks["on-all", "all"] == 1
+    assert marks["on-all", "part"] == 1
+    assert marks["on-all", "other"] == 0.5
+    assert marks["on-part", "part"] == 0
+    assert 0 < marks["on-part", "all"] < 1
+    held = results.corpora["part"].groups["x"]
+    assert marks["on-part", "all"] == 1 - held / 50
+
+
+def test_everything_is_written_and_read_back(write_config, corpus, tmp_path):
+    tokenizers = "  n: {backend: naive_bpe, train: {corpus: c, vocab_size: 258}}"
+    path = write_config(corpus, tokenizers, "[compression, vocabulary]", "[csv, md, html]")
+    results = tokbench.run(path, tmp_path / "out", workers=0)
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        *("artefacts", "report.html", "report.md", "results.csv", "results.json", "states.bin")
+    ]
+    read = NotebookResults.read(tmp_path / "out" / "results.json")
+    assert read == results
+    again = tokbench.load("naive_bpe", path=tmp_path / "out" / results.tokenizers["n"].artefact)
+    assert again.encode("aaca") == [257, 97][:0] + again.encode("aaca")
+    assert results.tokenizers["n"].vocab_size == 258
+
+
+def test_a_report_that_cannot_be_made_or_written_is_told(write_config, corpus, tmp_path, monkeypatch):
+    (tmp_path / "out" / "report.md").mkdir(parents=True)
+    results = tokbench.run(write_config(corpus, formats="[csv, md, html]"), tmp_path / "out", workers=0)
+    [trouble] = results.problems
+    assert trouble.startswith("report.md: IsADirectoryError")
+    assert results.failed
+    assert sorted(path.name for path in results.written) == ["report.html", "results.csv", "results.json", "states.bin"]
+    assert {"results.csv", "report.html"} <= {path.name for path in (tmp_path / "out").iterdir()}
+
+
+def test_the_same_run_twice_gives_the_same_cells(write_config, corpus):
+    tokenizers = "  n: {backend: regex_bpe, train: {corpus: c, vocab_size: [257, 258]}}"
+    path = write_config(corpus, tokenizers, "[compression, fertility, continued_words, roundtrip, vocabulary]")
+    one, two = tokbench.run(path, workers=0), tokbench.run(path, workers=0)
+    assert json.dumps([str(c) for c in one.cells]) == json.dumps([str(c) for c in two.cells])

@@ -1,0 +1,172 @@
+"""Tokenizers that are declared the same: compared on every document, and not ranked on speed if they differ."""
+
+import io
+import re
+
+import pytest
+from conftest import cell, problems
+from rich.console import Console
+
+import tokbench
+from tokbench.formats import html, markdown
+from tokbench.notebook.results import NotebookResults
+from tokbench.report.terminal import summary
+from tokbench.results.blocks import Difference, IdDifference
+from tokbench.results.cells import Status
+
+SPEED = "[compression, {speed: {rounds: 3, min_time: 0.0001}}]"
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """Two groups of 30 lines; a ``b`` stands in every sixth line of the second alone."""
+    (tmp_path / "p.txt").write_text("".join(f"ac {k}\n" for k in range(30)), encoding="utf-8")
+    (tmp_path / "q.txt").write_text(
+        "".join(f"x{k}{' b' if k % 6 == 5 else ''} ca\n" for k in range(30)), encoding="utf-8"
+    )
+    return "  c: {source: text, path: '?.txt', document: line}"
+
+
+def of(results, tokenizer, metric, group="*"):
+    return cell(results, tokenizer, metric, group)
+
+
+OTHER = "  first: {backend: utf8_bytes}\n  second: {backend: OtherIds, same_as: first}\n  third: {backend: utf16_units}"
+
+
+def test_equal_ids_are_verified_and_timed(write_config, lines, faulty):
+    tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: Bytes, same_as: first}"
+    results = tokbench.run(write_config(lines, tokenizers, SPEED), workers=0)
+    assert of(results, "second", "same_ids").value == 1
+    assert of(results, "second", "same_ids", "q").n == 30
+    assert of(results, "first", "same_ids").status == Status.NOT_APPLICABLE
+    assert of(results, "second", "encode_mb_per_s").value > 0
+    assert results.differences == []
+    assert results.metrics["same_ids"].unit == "share of documents"
+    assert "- second: the ids of first in all 60 documents that were compared\n" in markdown.render(results)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_other_ids_are_counted_shown_and_not_ranked(write_config, lines, faulty, workers):
+    results = tokbench.run(write_config(lines, OTHER, SPEED), workers=workers)
+    assert of(results, "second", "same_ids", "p").value == 1
+    assert of(results, "second", "same_ids", "q").value == 25 / 30
+    assert of(results, "second", "same_ids").value == 55 / 60
+    [found] = results.differences
+    first = IdDifference(
+        position=5,
+        text="x5 b ca",
+        expected=[(98, "b"), (32, " "), (99, "c"), (97, "a")],
+        got=[(98, "b"), (32, " "), (97, "a"), (99, "c")],
+    )
+    assert found == Difference(
+        tokenizer="second",
+        same_as="first",
+        corpus="c",
+        group="q",
+        compared=30,
+        documents=5,
+        origin="q.txt:6",
+        first=first,
+    )
+    for metric in ("encode_mb_per_s", "decode_mb_per_s"):
+        speed = of(results, "second", metric)
+        assert speed.status == Status.NOT_APPLICABLE
+        assert speed.reason == "not ranked: its ids are not those of first in 5 of 60 documents"
+        assert of(results, "first", metric).value > 0
+    assert of(results, "second", "tokens").value == of(results, "first", "tokens").value
+
+
+def test_it_is_compared_without_any_text_metric(write_config, lines, faulty):
+    results = tokbench.run(write_config(lines, OTHER, "[{speed: {rounds: 3, min_time: 0.0001}}]"), workers=0)
+    assert of(results, "second", "same_ids").value == 55 / 60
+    assert of(results, "second", "encode_mb_per_s").status == Status.NOT_APPLICABLE
+
+
+def test_every_report_shows_the_difference(write_config, lines, faulty, tmp_path):
+    results = tokbench.run(write_config(lines, OTHER, formats="[html, md]"), tmp_path / "out", workers=0)
+    assert NotebookResults.read(tmp_path / "out" / "results.json") == results
+    text = markdown.render(results)
+    assert "- second: other ids than first in 5 of 60 documents; not ranked on speed\n" in text
+    row = r"| second | first | c | q | 5 | 30 | q.txt:6 | 5 | x5␣b␣ca | b·98 ␣·32 c·99 a·97 | b·98 ␣·32 a·97 c·99 |"
+    assert row in text
+    page = html.render(results)
+    assert '<section id="same-ids">' in page
+    assert "<bdi>b·98 ␣·32 a·97 c·99</bdi>" in page
+    console = Console(width=120, file=io.StringIO())
+    summary(results, console)
+    said = console.file.getvalue()
+    assert "first in q.txt:6 of c, q: x5␣b␣ca" in said
+    assert re.search(r"first: b·98 ␣·32 c·99 a·97\s+second: b·98 ␣·32 a·97 c·99", said)
+
+
+def test_nothing_is_said_where_nothing_is_declared(write_config):
+    results = tokbench.run(write_config(), workers=0)
+    assert {found.metric for found in results.cells}.isdisjoint({"same_ids"})
+    assert "same-ids" not in html.render(results)
+    assert "Same ids" not in markdown.render(results)
+
+
+def test_one_that_fails_is_not_verified(write_config, lines, faulty):
+    tokenizers = "  first: {backend: utf8_bytes}\n  second: {backend: Panics, same_as: first}"
+    results = tokbench.run(write_config(lines, tokenizers), workers=0)
+    assert of(results, "second", "same_ids", "p").value == 1
+    found = of(results, "second", "same_ids")
+    assert found.status == Status.NOT_APPLICABLE
+    assert found.reason == "not every document has ids both of first and of the tokenizer itself"
+    assert f"- second: not verified on c: {found.reason}\n" in markdown.render(results)
+
+
+@pytest.mark.slow
+def test_one_that_crashes_is_not_verified(write_config, lines, faulty):
+    tokenizers = "  first: {backend: CrashesInEncode}\n  second: {backend: utf8_bytes, same_as: first}"
+    results = tokbench.run(write_config(lines, tokenizers))
+    assert of(results, "second", "same_ids", "p").value == 1
+    assert of(results, "second", "same_ids", "q").status == Status.NOT_APPLICABLE
+    assert of(results, "second", "tokens").value == of(results, "second", "bytes").value
+
+
+def test_a_reference_that_is_not_there(write_config, lines, faulty):
+    tokenizers = "  first: {backend: NeedsMore, optional: true}\n  second: {backend: utf8_bytes, same_as: first}"
+    results = tokbench.run(write_config(lines, tokenizers, SPEED), workers=0)
+    found = of(results, "second", "same_ids")
+    assert (found.status, found.reason) == (Status.NOT_APPLICABLE, "first is not there to be compared with")
+    assert of(results, "second", "encode_mb_per_s").value > 0
+
+
+def test_what_cannot_be_compared_is_refused_in_place(write_config):
+    tokenizers = """\
+  cl100k: {backend: utf8_bytes}
+  a: {backend: utf8_bytes, same_as: cl10k}
+  b: {backend: utf8_bytes, same_as: b}
+  c: {backend: utf8_bytes, same_as: d}
+  d: {backend: utf8_bytes, same_as: c}
+  e: {backend: regex_bpe, train: {corpus: sample, vocab_size: [300, 400]}}
+  f: {backend: utf8_bytes, same_as: e}
+  g: {backend: utf8_bytes, same_as: [cl100k]}
+  h: {backend: naive_bpe, train: {corpus: sample, vocab_size: [300, 400]}, same_as: h-300}
+  i: {backend: utf8_bytes, same_as: e-300}"""
+    assert problems(write_config(tokenizers=tokenizers)) == [
+        "run.yaml:7:37: unknown tokenizer 'cl10k'; did you mean 'cl100k'?",
+        "run.yaml:8:37: 'b' cannot be compared with itself; name another tokenizer",
+        "run.yaml:9:37: 'd' is itself the same as 'c'; name that one, the reference of all",
+        "run.yaml:10:37: 'c' is itself the same as 'd'; name that one, the reference of all",
+        "run.yaml:12:37: 'e' is several tokenizers; name one of e-300, e-400",
+        'run.yaml:13:37: same_as: must be text, but is ["cl100k"]',
+        "run.yaml:14:85: 'h-300' cannot be compared with itself; name another tokenizer",
+    ]
+
+
+@pytest.mark.slow
+def test_real_engines_of_one_vocabulary(write_config, data, monkeypatch):
+    pytest.importorskip("splintr")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(data / "tiktoken_cache"))
+    tokenizers = (
+        "  tiktoken: {backend: tiktoken, encoding: cl100k_base}\n"
+        "  splintr: {backend: splintr, vocabulary: cl100k_base, same_as: tiktoken}\n"
+        "  o200k: {backend: splintr, vocabulary: o200k_base, same_as: tiktoken}"
+    )
+    results = tokbench.run(write_config("  sample: {source: sample}", tokenizers), workers=0)
+    assert of(results, "splintr", "same_ids").value == 1
+    assert of(results, "o200k", "same_ids").value < 0.1

@@ -1,0 +1,288 @@
+"""Texts that a run shows as tokens: chosen fairly, cut in workers, the same in the report and the terminal."""
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+import tokbench
+from tokbench.config.model import Config
+from tokbench.config.read import read_config
+from tokbench.config.strict_yaml import Located
+from tokbench.config.suites import find_suite
+from tokbench.corpus.contract import Document
+from tokbench.corpus.corpus import Survey
+from tokbench.corpus.excerpts import LONGEST_EXCERPT, MOST_EXCERPTS, Excerpt, Excerpts, cut_excerpt
+from tokbench.engine.plan import Plan
+from tokbench.engine.shown import chosen_documents
+from tokbench.formats import html, markdown
+from tokbench.metrics.worst_documents import WorstDocuments
+from tokbench.metrics.worst_documents import WorstState as State
+from tokbench.plugin import EncodedShard, LoadedTokenizer, Options, Shard, encode_batch
+from tokbench.report import segmentation
+from tokbench.report.sections.tokens import TokensSection
+from tokbench.results.blocks import CorpusInfo, TokenizerInfo
+from tokbench.results.segmentation import Segmentation, SegmentedText
+
+
+@pytest.fixture(scope="module")
+def classic(data, tmp_path_factory):
+    """A run that shows the text of the suite ``quickstart`` under two vocabularies of OpenAI."""
+    [(label, text)] = read_config(find_suite("quickstart").path).show.texts
+    config = {
+        "schema": "tokbench/1",
+        "name": "classic",
+        "corpora": {"hostile": {"source": "sample", "part": "hostile"}},
+        "tokenizers": {name: {"backend": "tiktoken", "encoding": name} for name in ("gpt2", "cl100k_base")},
+        "metrics": ["compression", "roundtrip", "worst_documents"],
+        "show": {"documents": 1, "texts": [{"name": label, "text": text}]},
+    }
+    return tokbench.run(config, tmp_path_factory.mktemp("classic"), workers=0, store=False)
+
+
+def test_report_terminal_and_tiktoken_have_the_same_tokens(classic):
+    import tiktoken
+
+    shown = classic.shown[0]
+    page, listing = html.render(classic), markdown.render(classic)
+    static = page.partition('id="tokens-shown"')[2].partition("</section>")[0]
+    lines = [line.plain for line in segmentation.terminal([shown], colours=False)]
+    for found in shown.segmentations:
+        encoding = tiktoken.get_encoding(found.tokenizer)
+        expected = encoding.encode_ordinary(shown.text)
+        assert found.ids == expected
+        assert [token.data for token in found.tokens(shown.text)] == encoding.decode_tokens_bytes(expected)
+        line = static.partition(f'aria-label="Tokens of {found.tokenizer}">')[2].partition("</p>")[0]
+        titles = re.findall(r'title="id (\d+); bytes ([0-9a-f ]+)"', line)
+        assert [int(token) for token, _ in titles] == expected
+        assert [bytes.fromhex(data) for _, data in titles] == encoding.decode_tokens_bytes(expected)
+        assert " ".join(map(str, expected)) in lines
+        texts = [token.text for token in segmentation.SegmentationView(shown, found).tokens]
+        assert re.findall("<bdi>(.*?)</bdi>", line) == [each.replace('"', "&#34;") for each in texts]
+        head = next(k for k, each in enumerate(lines) if each.startswith(found.tokenizer))
+        assert [each for each in re.split("[│┃]\n*", lines[head + 1]) if each] == texts
+        assert f"{len(expected)}: {texts[0]} ¦" in listing.replace("\\", "")
+
+
+def test_indentation_is_single_spaces_in_one_vocabulary_and_groups_in_the_other(classic):
+    shown = classic.shown[0]
+    gpt2, cl100k = (["[" + token.data.decode("utf-8", "replace") + "]" for token in each.tokens(shown.text)]
+                    for each in shown.segmentations)  # fmt: skip
+    assert "[\n][ ][ ][ ][ if]" in "".join(gpt2)
+    assert "[\n]" + 7 * "[ ]" + "[ print]" in "".join(gpt2)
+    assert "[   ][ if]" in "".join(cl100k), "four spaces of indentation: a group of three, and that of the word"
+    assert "[       ][ print]" in "".join(cl100k)
+
+
+def test_every_group_has_an_excerpt_and_the_page_has_all_of_them(classic):
+    groups = list(classic.corpora["hostile"].groups)
+    assert [each.group for each in classic.shown[1:]] == groups
+    section = TokensSection(classic)
+    assert section.left_out == ""
+    body = json.loads(section.data)
+    assert [text for _, text, _, _ in body["texts"]] == [each.shown.text for each in section.page]
+    by_size = [(each.tokenizer, each.shown.group) for each in classic.worst_documents if each.by_size]
+    assert len(section.worst) == len(classic.worst_documents) > len(by_size) == len(set(by_size)) == 2 * 3
+    assert all(len(each.shown.text) <= LONGEST_EXCERPT for each in classic.worst_documents)
+
+
+def test_a_page_has_room_for_a_million_tokens_and_says_what_it_leaves_out():
+    results = tokbench.Results(name="large", tokenizers={"t": TokenizerInfo(backend="b")})
+    results.corpora["c"] = CorpusInfo(groups={f"g{k}": 1 for k in range(200)})
+    for k in range(11):
+        long = Segmentation(tokenizer="t", ids=[7] * 100_001)
+        results.shown.append(SegmentedText(label=f"c:{k}", text="x", segmentations=[long], corpus="c", group=f"g{k}"))
+    section = TokensSection(results)
+    assert len(section.page) == 9
+    said = "Excerpts are of 11 of 200 groups. 2 texts are left out of this page; results.json has them."
+    assert section.left_out == said
+
+
+def test_more_than_128_groups_share_the_excerpts_between_corpora():
+    plan = Plan(Config("", Located(""), Path(), Path()), measured=["large", "small"])
+    for corpus, groups in (("large", 200), ("small", 3)):
+        names = [f"{corpus}-{k}" for k in range(groups)]
+        excerpts = {name: [Excerpt("00", f"{name}:1", "text", whole=True)] for name in names}
+        plan.surveys[corpus] = Survey(groups=dict.fromkeys(names, 1), excerpts=excerpts)
+    chosen = [each.corpus for each in chosen_documents(plan)]
+    assert (chosen.count("large"), chosen.count("small")) == (125, 3)
+
+
+def test_the_same_results_give_the_same_bytes(classic):
+    assert html.render(classic) == html.render(classic)
+    assert tokbench.Results.read(classic.written[0].parent).shown == classic.shown
+
+
+def test_documents_are_chosen_by_hash_and_not_by_place():
+    documents = [Document(f"text {k}", "en", str(k), f"c:{k}") for k in range(50)]
+    chosen, reversed_ = Excerpts(), Excerpts()
+    for k, each in enumerate(documents):
+        chosen.add(each, bytes([k * 37 % 251]))
+    for k, each in reversed(list(enumerate(documents))):
+        reversed_.add(each, bytes([k * 37 % 251]))
+    smallest = sorted(range(50), key=lambda k: k * 37 % 251)[:MOST_EXCERPTS]
+    assert [each.origin for each in chosen.of("en")] == [f"c:{k}" for k in smallest]
+    assert chosen.of("en") == reversed_.of("en")
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 999, "word " * 300, "รถไฟ" * 200, "👩\u200d👩\u200d👧" * 99, "e" + "\u0301" * 999, "a\n" * 400]
+)
+def test_an_excerpt_is_short_and_parts_no_letter_from_its_marks(text):
+    for start in (0, 1, 7, 161, len(text) - 3):
+        found = cut_excerpt(text, start)
+        assert 0 < len(found) <= LONGEST_EXCERPT
+        assert found in text
+        if "\u0301" not in text:
+            assert not found.startswith("\u200d")
+            assert not found.endswith("\u200d")
+
+
+def test_translations_show_the_same_sentences():
+    config = {
+        "schema": "tokbench/1",
+        "name": "t",
+        "corpora": {"s": {"source": "sample", "part": "languages", "groups": ["en", "de", "ja"], "parallel": True}},
+        "tokenizers": {"bytes": {"backend": "utf8_bytes"}},
+        "metrics": ["compression"],
+        "show": {"documents": 2},
+    }
+    shown = tokbench.run(config, workers=0, store=False).shown
+    lines = [each.label.partition(":")[2] for each in shown]
+    assert len(set(lines)) == 2
+    assert lines == lines[:2] * 3
+
+
+@pytest.mark.slow
+def test_a_text_that_ends_the_process_costs_itself_alone(faulty, write_config):
+    texts = ["aa", "b", "ac", "caa"]
+    path = write_config(
+        corpora="  c: {source: text, path: x.txt}",
+        tokenizers="  bad: {backend: CrashesInEncode}\n  good: {backend: utf8_bytes}",
+        extra=f"show: {texts}\n",
+    )
+    path.with_name("x.txt").write_text("aaa", encoding="utf-8")
+    results = tokbench.run(path, workers=1)
+    for each in results.shown:
+        bad, good = each.segmentations
+        assert good.ids == list(each.text.encode())
+        if each.text == "b":
+            assert "the process died with SIGSEGV while encoding the texts to show" in bad.reason
+        else:
+            assert bad.ids == good.ids
+    assert not results.failed, "texts to look at are no numbers"
+
+
+def test_a_tokenizer_that_raises_has_the_reason(faulty, write_config):
+    path = write_config(
+        corpora="  c: {source: text, path: x.txt}",
+        tokenizers="  bad: {backend: Panics}\n  good: {backend: utf8_bytes}",
+        extra="show: [b, a]\n",
+    )
+    path.with_name("x.txt").write_text("aaa", encoding="utf-8")
+    [b, a, document] = tokbench.run(path, workers=0).shown
+    assert "Panic" in b.segmentations[0].reason
+    assert a.segmentations[0].ids == document.segmentations[0].ids[:1] == [97]
+
+
+def test_segmentations_come_from_the_store(stored, write_config, monkeypatch):
+    path = write_config(extra="show: [one, two]\n")
+    first = tokbench.run(path, workers=0)
+    monkeypatch.setattr("tokbench.engine.segment.SegmentTexts.run", None)
+    again = tokbench.run(path, workers=0)
+    assert again.shown == first.shown
+    assert first.shown[0].segmentations[0].ids == [111, 110, 101]
+
+
+def state(texts, first=0, backend="utf8_bytes"):
+    documents = [Document(text, "en", str(k), f"c:{k}") for k, text in enumerate(texts, first)]
+    tokenizer = tokbench.load(backend)
+    loaded = LoadedTokenizer("t", tokenizer)
+    encoded = EncodedShard(loaded, Shard("c", "en", first, documents, by_key=False), encode_batch(tokenizer, texts))
+    return WorstDocuments(Options()).map(encoded)
+
+
+def test_the_worst_documents_are_those_with_the_most_tokens_per_byte():
+    texts = ["a" * 40, "é" * 40, "東" * 40, "short", "b" * 64, "é" * 20 + "a" * 20, "x" * 32]
+    found = state(texts, backend="utf32_units")
+    # a token for each code point: 1 token per byte where they are ASCII, the first of equals counts
+    assert [(each.number, each.tokens, each.bytes) for each in found.worst] == [(0, 40, 40), (4, 64, 64), (6, 32, 32)]
+    assert found.documents == 6, "a document of 5 bytes does not count"
+    [measured] = WorstDocuments(Options()).finish(found).values()
+    assert (measured.value, measured.n) == (1.0, 6)
+
+
+def test_no_number_depends_on_where_a_shard_ends():
+    texts = [f"{'é' * (k * 7 % 23)}{'a' * 32}{'東' * (k * 5 % 11)}" for k in range(60)]
+    whole = state(texts, backend="utf32_units")
+    for cut in (1, 17, 30, 59):
+        one, other = state(texts[:cut], 0, "utf32_units"), state(texts[cut:], cut, "utf32_units")
+        assert one + other == other + one == whole
+    assert State.restore(json.loads(json.dumps(whole.raw())), 5).worst[0].number == whole.worst[0].number + 5
+
+
+def test_of_a_long_document_the_stretch_with_the_most_tokens_is_shown():
+    text = "one two three four " * 60 + "!?;:,.-+" * 40 + " five six seven eight" * 60
+    [example] = state([text], backend="utf8_bytes").worst
+    assert example.excerpt == cut_excerpt(text), "all stretches of bytes are equal: the first"
+    found = state_of_words(text)
+    assert set("!?;:") <= set(found.worst[0].excerpt)
+
+
+def state_of_words(text):
+    """Return the state of a text under a vocabulary with long words."""
+    tokenizer = tokbench.train("regex_bpe", ["one two three four five six seven eight " * 50], 290)
+    shard = Shard("c", "en", 0, [Document(text, "en", "0", "c:0")], by_key=False)
+    encoded = EncodedShard(LoadedTokenizer("t", tokenizer), shard, encode_batch(tokenizer, [text]))
+    return WorstDocuments(Options()).map(encoded)
+
+
+def test_the_worst_documents_beside_the_best_tokenizer(tmp_path):
+    """Documents of 64 bytes, and merges that halve and quarter them."""
+    texts = {"ab": "ab" * 32, "cd": "cd" * 32, "ef": "ef" * 32, "gh": "gh" * 32}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "merge-ab").write_text("ab" * 50, encoding="utf-8")
+    (tmp_path / "merge-cd").write_text("cd" * 50, encoding="utf-8")
+    train = {
+        name: {"source": "text", "path": str(tmp_path / name), "evaluate": False} for name in ("merge-ab", "merge-cd")
+    }
+    sizes = {"ab": ("merge-ab", 257), "cd": ("merge-cd", 257), "abab": ("merge-ab", 258)}
+    config = {
+        "schema": "tokbench/1",
+        "name": "worst",
+        "corpora": {"c": {"source": "text", "path": str(tmp_path / "*.txt"), "group": "{stem}"}, **train},
+        "tokenizers": {
+            name: {"backend": "naive_bpe", "train": {"corpus": corpus, "vocab_size": size}}
+            for name, (corpus, size) in sizes.items()
+        },
+        "metrics": ["worst_documents"],
+    }
+    results = tokbench.run(config, workers=0, store=False)
+    found: dict[str, list[tuple[object, ...]]] = {}
+    for each in results.worst_documents:
+        fact = (each.shown.group, each.by_size, each.beside_best, each.times_the_fewest)
+        found.setdefault(each.tokenizer, []).append(fact)
+    assert found == {
+        "ab": [("cd", True, True, 2.0), ("ef", True, False, 1.0), ("gh", True, False, 1.0), ("ab", False, True, 2.0)],
+        "cd": [("ab", True, True, 4.0), ("ef", True, False, 1.0), ("gh", True, False, 1.0)],
+        "abab": [("cd", True, True, 2.0), ("ef", True, False, 1.0), ("gh", True, False, 1.0)],
+    }
+    rows = [(row.group, row.worst_by, row.other) for row in TokensSection(results).worst if row.tokenizer == "ab"]
+    assert rows[0] == ("cd", "size and beside the best", "2.0 × cd")
+    assert rows[-1] == ("ab", "beside the best", "2.0 × abab")
+
+
+@pytest.mark.slow
+def test_any_number_of_workers_shows_the_same(write_config):
+    path = write_config(
+        tokenizers="  b: {backend: utf8_bytes}\n  n: {backend: naive_bpe, train: {corpus: sample, vocab_size: 280}}",
+        metrics="[compression, worst_documents]",
+        extra="show: {documents: 2, texts: [Egg, EGG]}\n",
+    )
+    runs = [tokbench.run(path, workers=workers) for workers in (0, 1, 2)]
+    shown = [json.dumps([asdict(each) for each in (*run.shown, *run.worst_documents)]) for run in runs]
+    assert len(set(shown)) == 1
+    assert runs[0].worst_documents

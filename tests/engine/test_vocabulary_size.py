@@ -1,0 +1,473 @@
+"""A study of vocabulary sizes from its YAML to its report: exact at every size, refused where it makes no sense."""
+
+import csv
+import dataclasses
+import io
+import itertools
+import re
+
+import pytest
+from conftest import problems
+
+import tokbench
+from tokbench.formats import html, markdown
+from tokbench.formats.csv import CURVE_COLUMNS, curve_csv
+from tokbench.report.report import Report
+from tokbench.report.sections.size_lines import SizeLines
+from tokbench.results.cells import WHOLE, Status, TokenizerState
+from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import SizeInSample, SizeLoss
+from tokbench_plugins.bpe import BPETokenizer
+
+CORPORA = (
+    "  talk: {source: sample, part: languages, groups: [en, th], parallel: true, holdout: 0.3}\n"
+    "  code: {source: sample, part: code, groups: [python], evaluate: false}"
+)
+TOKENIZERS = (
+    "  english: {backend: regex_bpe, pattern: gpt4, train: {corpus: code, vocab_size: 700}}\n"
+    "  both: {backend: regex_bpe, pattern: gpt4, train: {corpus: [talk, code], vocab_size: 900}}\n"
+    "  pieces: {backend: sentencepiece, model_type: unigram, character_coverage: 1.0, "
+    "train: {corpus: talk, vocab_size: 420}}\n"
+    "  words: {backend: whitespace_words, train: {corpus: talk, vocab_size: 900}}\n"
+    "  bytes: {backend: utf8_bytes}"
+)
+ELSEWHERE = "  away: {source: sample, part: code, groups: [python], evaluate: false}"
+STUDY = (
+    "study:\n  vocabulary:\n    sizes: [100, 300, 400, 600]\n    points: all\n"
+    "    model: {width: 64, layers: 2, context: 128, tied: true, training_bytes: 1e7}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    path = folder / "run.yaml"
+    path.write_text(
+        f"schema: tokbench/1\nname: test\ncorpora:\n{CORPORA}\ntokenizers:\n{TOKENIZERS}\nmetrics: [compression]\n{STUDY}",
+        encoding="utf-8",
+    )
+    return tokbench.run(path, folder / "out", workers=0), folder / "out"
+
+
+def held_out(results, group):
+    """The texts of a group that were evaluated."""
+    from tokbench.corpus.corpus import Corpus
+    from tokbench.sources.sample import SampleOptions, SampleSource
+
+    source = SampleSource(SampleOptions(part="languages", groups=("en", "th")))
+    corpus = Corpus("talk", source, holdout=0.3, parallel=True)
+    return [document.text for document in corpus.evaluation() if group in {WHOLE, document.group}]
+
+
+@pytest.mark.parametrize("group", ["en", "th", WHOLE])
+@pytest.mark.parametrize("name", ["english", "both"])
+def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
+    results, folder = ran
+    texts = held_out(results, group)
+    largest = tokbench.load("regex_bpe", path=folder / "artefacts" / f"{name}.bpe.json")
+    sizes = SizeLines(results)
+    [line] = [line for line in sizes.lines if line.line == name]
+    trace = sizes.trace(line, "talk", group)
+    assert (trace.sizes[0], trace.sizes[-1]) == (256, largest.vocab_size)
+    for size in [256, 257, 300, 311, 400, 523, 600, largest.vocab_size]:
+        smaller = BPETokenizer(largest.merges[: size - 256], "gpt4")
+        tokens = sum(len(smaller.encode(text)) for text in texts)
+        assert trace.tokens[trace.sizes == size].item() == tokens
+        assert trace.ratio[trace.sizes == size].item() == sum(len(t.encode()) for t in texts) / tokens
+    assert (trace.tokens[:-1] >= trace.tokens[1:]).all()
+
+
+@pytest.mark.slow
+def test_two_workers_train_and_measure_the_same(ran):
+    results, folder = ran
+    again = tokbench.run(folder.parent / "run.yaml", workers=2)
+    assert again.vocabulary_size == results.vocabulary_size
+    assert list(again.tokenizers) == list(results.tokenizers)
+    assert {t.state for t in again.tokenizers.values()} == {t.state for t in results.tokenizers.values()}
+
+
+def test_rows_agree_with_the_cells_at_the_own_size(ran):
+    results, _ = ran
+    cells = {(c.tokenizer, c.group, c.metric): c for c in results.cells}
+    for row in results.vocabulary_size.rows:
+        names = {"english": 700, "both": 900, "bytes": 256}
+        if row.vocab_size == names.get(row.line):
+            ratio = cells[row.line, row.group, "compression_ratio"]
+            assert (row.compression_ratio, row.ci_low, row.ci_high) == (
+                ratio.value,
+                ratio.ci_low,
+                ratio.ci_high,
+            )
+            fertility = cells[row.line, row.group, "fertility"]
+            assert row.fertility == fertility.value
+            assert row.unit == (fertility.unit.removeprefix("tokens/") if fertility.value else "")
+
+
+@pytest.mark.slow
+def test_options_tell_whether_a_vocabulary_is_cut(tmp_path):
+    """Stage two that begins at a share, and removals, make a smaller vocabulary another one than the first merges."""
+    options = {
+        "picky": "picky: 0.9",
+        "share": "superwords: superbpe, stage_one: 0.8",
+        "number": "superwords: superbpe, stage_one: 320",
+        "boundless": "superwords: boundless",
+    }
+    tokenizers = "".join(
+        f"  {name}: {{backend: regex_bpe, {given}, train: {{corpus: code, vocab_size: 400}}}}\n"
+        for name, given in options.items()
+    )
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        "schema: tokbench/1\nname: test\ncorpora:\n  code: {source: sample, part: code, groups: [python]}\n"
+        f"tokenizers:\n{tokenizers}metrics: [compression]\nstudy: {{vocabulary: {{sizes: [300, 350]}}}}\n",
+        encoding="utf-8",
+    )
+    lines = {line.line: line for line in tokbench.run(path, workers=0, output=None).vocabulary_size.lines}
+    assert {name: line.kind for name, line in lines.items()} == {
+        "picky": "ladder",
+        "share": "ladder",
+        "number": "curve",
+        "boundless": "curve",
+    }
+    assert lines["picky"].tokenizers == ["picky-300", "picky-350", "picky-400"]
+    assert "tokens were removed while it was trained" in lines["picky"].reason
+    assert lines["share"].reason == "training it to a smaller size gives other merges"
+
+
+def test_english_merges_leave_thai_in_bytes(ran):
+    """The mixture of the training text decides: English and code alone give Thai nothing, whatever the size."""
+    results, _ = ran
+    last = {(r.line, r.group): r.compression_ratio for r in results.vocabulary_size.rows}
+    assert last["english", "th"] < 1.02
+    assert last["both", "th"] > 2.5
+
+
+def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
+    results, _ = ran
+    lines = {line.line: line for line in results.vocabulary_size.lines}
+    assert lines["bytes"].kind == "point"
+    assert lines["both"].kind == "curve"
+    assert lines["pieces"].kind == "ladder"
+    assert lines["pieces"].tokenizers == ["pieces-300", "pieces-400", "pieces-420"]
+    assert "not built by merges in order of rank" in lines["pieces"].reason
+    assert results.tokenizers["pieces-100"].state == TokenizerState.UNAVAILABLE, "too small for the alphabet"
+    assert not results.failed
+    rows = [r for r in results.vocabulary_size.rows if r.line == "pieces" and r.group == "en"]
+    cells = {c.tokenizer: c.value for c in results.cells if (c.group, c.metric) == ("en", "tokens")}
+    assert [row.tokens for row in rows] == [cells[f"pieces-{size}"] for size in (300, 400, 420)]
+
+
+def test_costs_and_advice(ran):
+    study = ran[0].vocabulary_size
+    row = next(r for r in study.costs if (r.line, r.vocab_size) == ("both", 600))
+    assert row.parameters == 600 * 64
+    assert sum(getattr(row, name) for name in ("unseen", "never", "few", "some", "enough")) == 600
+    assert row.training_tokens == pytest.approx(1e7 / row.compression_ratio)
+    found = study.recommendation
+    assert found.take in found.front
+    assert found.weights == {"talk": 1.0}
+    own = {(each.line, each.vocab_size): each for each in found.choices}
+    assert own["both", 600].compression_ratio == pytest.approx(row.compression_ratio)
+    assert own["both", 600].flops_per_byte == pytest.approx(row.flops_per_byte)
+    assert (own["both", 600].unseen, own["both", 600].too_rare) == (row.unseen, pytest.approx(row.too_rare))
+    assert own[found.take].more == 0
+    assert [each.basis for each in found.bases] == ["compression alone", "cost alone", "law", "compression and cost"]
+    assert own["both", 600].more == pytest.approx(own[found.take].compression_ratio / row.compression_ratio - 1)
+    worst = {r.group: r.tokens for r in study.rows if (r.line, r.vocab_size) == ("english", 700)}
+    assert worst["th"] > worst["en"]
+    assert [each.approach for each in study.law.optima] == ["isoflops", "derivative", "loss"]
+    # The tokenizer "bytes" costs what bytes cost without any tokenizer.
+    [row] = [row for row in study.costs if row.line == "bytes" and row.corpus == "talk"]
+    assert [each.patch for each in study.without_tokenizer[:3]] == [1, 4, 8]
+    entropy = study.without_tokenizer[3]
+    assert entropy.patch == pytest.approx(4.5, rel=0.01)
+    assert entropy.threshold > 0
+    assert entropy.by_corpus == {"talk": entropy.patch}
+    four, eight = (each.flops_per_byte for each in study.without_tokenizer[1:3])
+    assert eight < entropy.flops_per_byte < four
+    assert study.without_tokenizer[0].flops_per_byte == row.flops_per_byte
+    page = (ran[1] / "report.html").read_text(encoding="utf-8")
+    assert "patches of 8 bytes" in page
+    for text in (page, markdown.render(ran[0])):
+        assert f"more than {entropy.threshold:.3f} bits" in text
+    assert re.search(rf"patches by entropy \| 4\.50 \|.* {entropy.flops_per_byte:,.0f} \|", markdown.render(ran[0]))
+
+
+def test_what_loses_text_is_neither_recommended_nor_drawn(ran):
+    """Words that were met in training are long tokens; those that were not are one unknown token each."""
+    results, _ = ran
+    study = results.vocabulary_size
+    last = {r.line: r.compression_ratio for r in study.rows if r.group == WHOLE}
+    assert last["words"] > last["both"]
+    assert "words" not in {each.line for each in study.recommendation.choices}
+    assert study.recommendation.left_out["words"] == "text of talk is lost"
+    [lost] = [each for each in study.losses if each.line == "words"]
+    assert lost.exact < 0.1
+    [line] = [line for line in study.lines if line.line == "words"]
+    assert line.tokenizers == ["words-100", "words-300", "words-400", "words-600"], "the text gives no 900 words"
+    assert lost.unknown > 0.05
+    assert "words" not in {trace.line for trace in SizeLines(results).traces("talk", WHOLE)}
+    assert "‡ loses text here" in html.render(results)
+    assert re.search(r"never recommended: .*words", markdown.render(results))
+
+
+def test_gains(ran):
+    study = ran[0].vocabulary_size
+    rows = [r for r in study.rows if (r.line, r.group) == ("both", WHOLE)]
+    assert rows[0].gain is None
+    for before, row in itertools.pairwise(rows):
+        gained = row.compression_ratio - before.compression_ratio
+        assert row.gain == pytest.approx(1000 * gained / (row.vocab_size - before.vocab_size))
+
+
+def test_curve_csv_has_every_size(ran):
+    _, folder = ran
+    rows = list(csv.DictReader(io.StringIO((folder / "curve.csv").read_text(encoding="utf-8"))))
+    assert list(rows[0]) == list(CURVE_COLUMNS)
+    both = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", "th")]
+    assert [int(r["vocab_size"]) for r in both] == list(range(256, 901))
+    assert float(both[0]["compression_ratio"]) == 1.0
+    assert not any(r["ci_low"] for r in both)  # too few sentences are held out; both languages together are enough
+    whole = [r for r in rows if (r["tokenizer"], r["group"]) == ("both", WHOLE)]
+    # At 300, one group of documents has most of the variance.
+    assert {r["vocab_size"] for r in whole if r["ci_low"]} == {"400", "600", "900"}
+    assert {r["in_sample"] for r in both} == {"0.0"}
+    chosen = Results.read(folder / "results.json")
+    chosen.vocabulary_size = dataclasses.replace(chosen.vocabulary_size, points="sizes")
+    few = list(csv.DictReader(io.StringIO(curve_csv(chosen))))
+    assert [r["vocab_size"] for r in few if (r["tokenizer"], r["group"]) == ("both", "th")] == [
+        "300",
+        "400",
+        "600",
+        "900",
+    ]
+
+
+def test_reports_are_a_function_of_the_file(ran):
+    results, folder = ran
+    again = Results.read(folder / "results.json")
+    assert html.render(again) == (folder / "report.html").read_text(encoding="utf-8")
+    assert again.vocabulary_size == results.vocabulary_size
+    page = html.render(again)
+    assert page.count('class="line') > 10
+    assert "3 sizes, each trained by itself" in page
+    text = markdown.render(again)
+    assert "## Vocabulary size" in text
+    assert "<h3>Vocabulary size</h3>" in page
+    assert "Take " in text
+
+
+def test_without_a_study_there_is_none(write_config, tmp_path):
+    results = tokbench.run(write_config(), tmp_path / "out")
+    assert results.vocabulary_size is None
+    assert 'id="vocabulary-size"' not in html.render(results)
+    assert "Vocabulary size" not in markdown.render(results)
+    assert not (tmp_path / "out" / "curve.csv").exists()
+    assert {cell.status for cell in results.cells} == {Status.OK}
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        ({"metrics": "[curve]"}, "run.yaml:7:11: 'curve' comes with a study: write 'study: {vocabulary: {}}' instead"),
+        (
+            {"formats": "[csv, curve]"},
+            "run.yaml:8:25: format 'curve' comes with a study: write 'study: {vocabulary: {}}' as well",
+        ),
+        ({"extra": "study: {vocabulry: {}}\n"}, "run.yaml:9:9: unknown key 'vocabulry'; did you mean 'vocabulary'?"),
+        (
+            {"extra": "study: {vocabulary: {model: {width: 768, layers: 12}}}\n"},
+            "run.yaml:9:29: the key 'context' is missing",
+        ),
+        (
+            {"extra": "study: {vocabulary: {weights: {smple: 1}}}\n"},
+            "run.yaml:9:39: unknown corpus 'smple'; did you mean 'sample'?",
+        ),
+        (
+            {"extra": "study: {vocabulary: {weights: {sample: -1}}}\n"},
+            "run.yaml:9:40: vocabulary.weights.sample: must be 0 or more, but is -1",
+        ),
+        (
+            {"extra": "study: {vocabulary: {weights: {sample: 0}}}\n"},
+            "run.yaml:9:21: vocabulary: every weight is 0; give at least one corpus a weight above 0",
+        ),
+        (
+            {"extra": "study: {vocabulary: {sizes: []}}\n"},
+            "run.yaml:9:29: vocabulary.sizes: must not be empty",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(write_config, parts, line):
+    assert problems(write_config(**parts)) == [line]
+
+
+def test_sizes_that_no_vocabulary_has(write_config):
+    """Then there is the own size alone."""
+    results = tokbench.run(
+        write_config(
+            "  talk: {source: sample, part: languages, groups: [en], parallel: true}",
+            "  b: {backend: naive_bpe, train: {corpus: talk, vocab_size: 300}}",
+            extra="study: {vocabulary: {sizes: [5, 100000], model: {width: 8, layers: 1, context: 8}}}\n",
+        ),
+        workers=0,
+    )
+    assert not results.failed
+    assert {(row.vocab_size, row.group) for row in results.vocabulary_size.rows} == {
+        (300, "en"),
+        (300, WHOLE),
+    }
+
+
+@pytest.mark.slow
+def test_a_study_that_fails_loses_nothing_that_was_measured(write_config, monkeypatch):
+    from tokbench.engine.vocabulary_size import measure
+
+    def broken(*_):
+        raise ValueError("no curve today")
+
+    tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 300}}\n  u: {backend: utf8_bytes}"
+    for place, notes in (
+        ("cut", ["the study of vocabulary sizes: b: ValueError: no curve today"]),
+        ("read_merges", ["the study of vocabulary sizes: ValueError: no curve today"]),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(measure, place, broken)
+            results = tokbench.run(write_config(tokenizers=tokenizers, extra="study: {vocabulary: {}}\n"))
+        assert results.failed
+        assert results.notes == notes
+        assert {cell.status for cell in results.cells if cell.metric != "unk_rate"} == {Status.OK}
+        assert html.render(results)
+
+
+def test_a_group_that_fails_is_told(write_config, corpus, faulty):
+    results = tokbench.run(
+        write_config(
+            corpus, "  bad: {backend: Panics}\n  good: {backend: utf8_bytes}", extra="study: {vocabulary: {}}\n"
+        ),
+        workers=0,
+    )
+    rows = results.vocabulary_size.rows
+    assert {(row.line, row.group) for row in rows} == {
+        ("bad", "x"),
+        ("good", "x"),
+        ("good", "y"),
+        ("good", WHOLE),
+    }
+    [note] = results.notes
+    assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
+    found = results.vocabulary_size.recommendation
+    assert (found.choices, found.take) == ([], None)
+    assert found.left_out == {"bad": "not measured on every corpus", "good": "baselines give proportion and never win"}
+
+
+def test_weights_of_the_configuration_turn_the_recommendation(write_config):
+    """A vocabulary of Thai and one of code, with text of both."""
+    corpora = (
+        "  thai: {source: sample, part: languages, groups: [th], holdout: 0.3}\n"
+        "  code: {source: sample, part: code, groups: [python], holdout: 0.5}"
+    )
+    tokenizers = "".join(
+        f"  of-{name}: {{backend: regex_bpe, pattern: gpt4, train: {{corpus: {name}, vocab_size: 500}}}}\n"
+        for name in ("thai", "code")
+    )
+    taken = {}
+    for weights in ("{thai: 9, code: 1}", "{thai: 1, code: 9}"):
+        model = "model: {width: 64, layers: 2, context: 128}"
+        extra = f"study: {{vocabulary: {{sizes: [300, 400], weights: {weights}, {model}}}}}\n"
+        found = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).vocabulary_size.recommendation
+        taken[tuple(found.weights.items())] = found.take[0]
+        assert found.weighted
+    assert taken == {(("thai", 0.9), ("code", 0.1)): "of-thai", (("thai", 0.1), ("code", 0.9)): "of-code"}
+
+
+@pytest.mark.slow
+def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothing_else(write_config):
+    tokenizers = "  b: {backend: naive_bpe, train: {corpus: sample, vocab_size: 400}}"
+    extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
+    corpora = "  sample: {source: sample, part: hostile}\n" + ELSEWHERE
+    alone = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0)
+    found = alone.vocabulary_size.recommendation
+    assert found.take[0] == "b"
+    assert found.trained_on
+    told = Report(alone).answer.size.sentences
+    assert "Every candidate was trained on some of this text: expect less on other text." in told
+    assert "<sup>†</sup>" in html.render(alone).partition('id="vocabulary-size"')[2]
+    assert "† 100 % of the evaluated documents were in the training text" in markdown.render(alone)
+    other = "  u: {backend: naive_bpe, train: {corpus: away, vocab_size: 300}}\n  bytes: {backend: utf8_bytes}"
+    both = tokbench.run(write_config(corpora, f"{tokenizers}\n{other}", extra=extra), workers=0)
+    assert both.vocabulary_size.in_sample == [SizeInSample(line="b", corpus="sample", share=1.0)]
+    found = both.vocabulary_size.recommendation
+    assert (found.take[0], found.trained_on) == ("u", False)
+    assert found.left_out == {"b": "trained on sample", "bytes": "baselines give proportion and never win"}
+
+
+def test_a_failure_in_many_groups_is_one_note_with_a_count(write_config, tmp_path, faulty):
+    for name, text in (("good", "aa"), *((f"bad{k}", "abc") for k in range(5))):
+        (tmp_path / f"{name}.txt").write_text(f"{text}\n", encoding="utf-8")
+    corpora = "  c: {source: text, path: '*.txt', document: line}"
+    tokenizers = "  bad: {backend: OutOfRange}\n  good: {backend: utf8_bytes}"
+    results = tokbench.run(write_config(corpora, tokenizers, extra="study: {vocabulary: {sizes: [100]}}\n"), workers=0)
+    [note] = results.notes
+    assert note.startswith("the study of vocabulary sizes: bad on c, group bad0: ")
+    assert note.endswith(" (and in 4 more groups)")
+
+
+@pytest.mark.parametrize(("share", "mark"), [(0.0004, ""), (0.0099, ""), (0.01, "†")])
+def test_a_line_counts_as_trained_on_the_text_from_one_document_in_a_hundred(ran, share, mark):
+    results, _ = ran
+    seen = [SizeInSample(line="english", corpus="talk", share=share)]
+    sizes = dataclasses.replace(results.vocabulary_size, in_sample=seen)
+    [corpus] = Report(dataclasses.replace(results, vocabulary_size=sizes)).vocabulary_size.corpora
+    assert corpus.marks["english"] == mark
+    assert bool(corpus.in_sample) == bool(mark)
+
+
+@pytest.mark.parametrize(("seen", "trained"), [(1, False), (4, True)])
+def test_one_document_of_200_in_the_training_text_costs_no_recommendation(write_config, tmp_path, seen, trained):
+    lines = [f"line {k} of some text\n" for k in range(200)]
+    (tmp_path / "measured.txt").write_text("".join(lines), encoding="utf-8")
+    other = [f"line {k} of other text\n" for k in range(200)]
+    (tmp_path / "training.txt").write_text("".join([*lines[:seen], *other]), encoding="utf-8")
+    corpora = (
+        "  c: {source: text, path: measured.txt, document: line}\n"
+        "  t: {source: text, path: training.txt, document: line, evaluate: false}"
+    )
+    tokenizers = "  b: {backend: naive_bpe, train: {corpus: t, vocab_size: 270}}\n  u: {backend: utf8_bytes}"
+    extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
+    study = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).vocabulary_size
+    assert study.in_sample == [SizeInSample(line="b", corpus="c", share=seen / 200)]
+    assert (study.recommendation.take[0], study.recommendation.trained_on) == ("b", trained)
+
+
+def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
+    extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
+    results = tokbench.run(
+        write_config(
+            f"{corpus}\n{ELSEWHERE}",
+            "  bad: {backend: DecodeRaises}\n  good: {backend: naive_bpe, train: {corpus: away, vocab_size: 300}}",
+            extra=extra,
+        ),
+        workers=0,
+    )
+    study = results.vocabulary_size
+    assert study.losses == [SizeLoss(line="bad", corpus="c", exact=None, unknown=0.0)]
+    assert study.recommendation.take[0] == "good"
+    assert study.recommendation.left_out == {"bad": "text of c may be lost"}
+    assert "bad (it is not known how many of the texts come back)" in html.render(results)
+
+
+def test_a_corpus_of_one_document_has_no_patches_by_entropy_and_says_why():
+    config = {
+        "schema": "tokbench/1",
+        "name": "one",
+        "corpora": {"c": {"source": "sample", "part": "languages", "groups": ["en"]}},
+        "tokenizers": {"bytes": {"backend": "utf8_bytes"}},
+        "metrics": ["compression"],
+        "study": {"vocabulary": {"sizes": [256], "model": {"width": 64, "layers": 2, "context": 128}}},
+    }
+    results = tokbench.run(config, workers=0, store=False, output=None, limit=1)
+    study = results.vocabulary_size
+    assert [each.patch for each in study.without_tokenizer] == [1, 4, 8]
+    assert study.no_entropy_patches.startswith("patches by entropy: corpus 'c' leaves no document to ")
+    assert not results.failed
+    assert "patches by entropy: corpus &#39;c&#39; leaves no document to " in html.render(results)

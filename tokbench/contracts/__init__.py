@@ -1,1 +1,0 @@
-"""The contracts of plugins: tokenizers, backends, corpora, metrics, report formats and their options."""

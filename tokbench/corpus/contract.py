@@ -1,0 +1,96 @@
+"""The contract of a corpus source: the documents that it reads, and what a plugin registers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from tokbench.tokenizers.options import Options
+
+
+class Gold(NamedTuple):
+    """The words that people marked in one text; positions are in code points.
+
+    Attributes:
+        words: ``(start, end)`` of each word, in order and without overlap.
+        punctuation: for each word, ``True`` if it is punctuation.
+        morphemes: the positions inside words where one morpheme ends and the next begins, rising; ``None`` if nobody
+            marked morphemes.
+
+    >>> Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))  # "cats!"
+    Gold(words=((0, 4), (4, 5)), punctuation=(False, True), morphemes=(3,))
+    """
+
+    words: tuple[tuple[int, int], ...]
+    punctuation: tuple[bool, ...]
+    morphemes: tuple[int, ...] | None = None
+
+
+class Document(NamedTuple):
+    """One text.
+
+    Attributes:
+        text: the text, which is valid Unicode: it has no lone surrogates.
+        group: the language, programming language or other part of the corpus to which it belongs.
+        key: its name inside its group; translations of one another have the same key.
+        origin: the place where a person finds it, such as ``en.txt:12``.
+        gold: the words that people marked in it; either all documents of a corpus have them, or none.
+        parallel_key: the name that it shares with its translations; empty if that is its key.
+    """
+
+    text: str
+    group: str
+    key: str
+    origin: str
+    gold: Gold | None = None
+    parallel_key: str = ""
+
+
+class Source(Protocol):
+    """An opened corpus. It can be read any number of times, and gives the same documents each time.
+
+    It may also have ``notes``, strings that a reader of the results must know, and :class:`HasFiles`.
+    """
+
+    @property
+    def licence(self) -> str:
+        """The licence of the texts; empty if it is not known."""
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents in a fixed order.
+
+        Raises:
+            InputError: a file is missing or is not UTF-8; the message gives the place.
+        """
+
+
+@runtime_checkable
+class HasFiles(Protocol):
+    """A source whose documents rest on its options and on some files, and on nothing else.
+
+    A later run does not read these files again as long as path, size, time and inode of each are the same.
+    """
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """All files, in the order in which they are read; none if they are copies that every run makes anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusSpec:
+    """The description of a corpus source, which a plugin registers.
+
+    Attributes:
+        name: the word after ``source:`` in a configuration.
+        summary: one line for ``tokbench list``.
+        open: ``open(options) -> Source``; raises
+            :class:`~tokbench.foundation.errors.InputError` if there is no such corpus.
+        options: the options class.
+    """
+
+    name: str
+    summary: str
+    open: Callable[[Any], Source]
+    options: type[Options] = Options

@@ -1,0 +1,180 @@
+"""``tokbench adapt``: one tokenizer fitted to texts, written for other libraries, and the worth of each row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from tokbench.config.model import Limits
+from tokbench.config.validate import validate_options
+from tokbench.corpus.corpus import Corpus, Reading
+from tokbench.engine.folder import make_folder
+from tokbench.engine.segment import NamedTokenizers
+from tokbench.engine.workers.executor import Executor
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.files import write_atomically
+from tokbench.foundation.progress import Progress
+from tokbench.registry import load_registry
+from tokbench.tokenizers.contract import Adapts, Exports
+
+CURVE: Final = ("step", "rows", "tokens", "bytes_per_token")
+"""The columns of the file that has every step."""
+
+
+@dataclass(frozen=True)
+class AdaptedTokenizer:
+    """A tokenizer that was fitted to texts.
+
+    Attributes:
+        name: the tokenizer as it was named.
+        vocab_size: its number of ids before.
+        n_bytes: the size of the texts, UTF-8.
+        removed: the ids that are gone, in the order in which they went.
+        tokens_removing: the number of tokens of the texts: before, and after each removal.
+        tokens_adding: the number of tokens of the texts: before the first token is added, and after each.
+        files: what was written.
+    """
+
+    name: str
+    vocab_size: int
+    n_bytes: int
+    removed: tuple[int, ...]
+    tokens_removing: tuple[int, ...]
+    tokens_adding: tuple[int, ...]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def added(self) -> int:
+        """The number of tokens that were added; fewer than were asked for if no pair was left to merge."""
+        return len(self.tokens_adding) - 1
+
+    def steps(self) -> Iterator[tuple[str, int, int, float]]:
+        """Yield every step: what was done, the change in rows so far, tokens and bytes per token of the texts.
+
+        >>> adapted = AdaptedTokenizer("hi", 300, 12, (299,), (12, 12), (12, 6, 4))
+        >>> list(adapted.steps())
+        [('before', 0, 12, 1.0), ('remove', -1, 12, 1.0), ('add', 0, 6, 2.0), ('add', 1, 4, 3.0)]
+        """
+        sizes = [*self.tokens_removing, *self.tokens_adding[1:]]
+        gone = len(self.removed)
+        for number, tokens in enumerate(sizes):
+            step = "before" if number == 0 else "remove" if number <= gone else "add"
+            rows = -number if number <= gone else number - 2 * gone
+            yield step, rows, tokens, self.n_bytes / tokens if tokens else 0.0
+
+
+@dataclass(frozen=True)
+class AdaptTokenizer(Job):
+    """Fit a tokenizer to the feed ``text``, and write it; the answer is :class:`AdaptedTokenizer`, or the failure."""
+
+    name: str
+    add: int
+    remove: int | None
+    formats: tuple[str, ...]
+    stem: Path
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[AdaptedTokenizer | Failure]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        with doing("adapting", tokenizer=self.name, place="to the text"):
+            yield attempt(lambda: self._adapt(context))
+
+    def _adapt(self, context: WorkerContext) -> AdaptedTokenizer:
+        tokenizer = context.tokenizer(self.name)
+        if not isinstance(tokenizer, Adapts):
+            raise InputError([Problem(self.name, "cannot be adapted: its backend does not train on from a vocabulary")])
+        exports: Mapping[str, str] = tokenizer.exports if isinstance(tokenizer, Exports) else {}
+        if unknown := [form for form in self.formats if form not in exports]:
+            raise InputError(
+                [Problem(self.name, f"cannot be written as {unknown[0]!r}; {did_you_mean(unknown[0], exports)}")]
+            )
+        found = tokenizer.adapt(
+            context.texts("text"),
+            add=self.add,
+            remove=self.remove,
+            progress=lambda done, total: context.progress("adding tokens", done, total),
+        )
+        files = []
+        for form in self.formats:
+            files.append(Path(f"{self.stem}{exports[form]}"))
+            assert isinstance(found.tokenizer, Exports)
+            found.tokenizer.export(form, files[-1])
+        return AdaptedTokenizer(
+            name=self.name,
+            vocab_size=tokenizer.vocab_size,
+            n_bytes=found.n_bytes,
+            removed=tuple(found.removed),
+            tokens_removing=tuple(found.tokens_removing),
+            tokens_adding=tuple(found.tokens_adding),
+            files=tuple(files),
+        )
+
+
+def adapt(
+    name: str,
+    text: Mapping[str, str],
+    folder: Path,
+    progress: Progress,
+    *,
+    add: int,
+    remove: int | None,
+    formats: Sequence[str] = ("huggingface",),
+    workers: int = 1,
+) -> AdaptedTokenizer | Failure:
+    """Fit a tokenizer to texts, and write it with a table of every step.
+
+    Args:
+        name: the tokenizer, as ``backend:value``.
+        text: the options of the source ``text``.
+        folder: where to write.
+        progress: called with every step.
+        add: the number of tokens to add.
+        remove: the number of tokens to remove first; ``None`` for all that the texts do not need.
+        formats: formats that the tokenizer exports.
+        workers: 1 to isolate the tokenizer in a process; 0 to run it in this one.
+
+    Returns:
+        The tokenizer, or why there is none.
+
+    Raises:
+        InputError: the tokenizer or the texts cannot be had, or the folder cannot be written.
+    """
+    named = NamedTokenizers([name], None)
+    source = load_registry().corpora.get("text")
+    corpus = Corpus("text", source.open(validate_options(source.options, dict(text), "--text")))
+    reading = Reading({"text": corpus.evaluation()})
+    make_folder(folder)
+    stem = folder / f"{name.replace(':', '-').replace('/', '-')}-adapted"
+    with Executor(workers).pool(Limits(), progress) as pool:
+        named.open(pool, None)
+        answer = pool.ask(AdaptTokenizer(name, add, remove, tuple(formats), stem), lambda: {"text": reading})
+    if isinstance(answer, WorkerDied):
+        return answer.failure
+    if reading.failures:
+        return next(iter(reading.failures.values()))
+    if isinstance(answer, Failure):
+        return answer
+    adapted: AdaptedTokenizer = answer
+    table = Path(f"{stem}.csv")
+    write_atomically(table, _table(adapted).encode())
+    return replace(adapted, files=(*adapted.files, table))
+
+
+def _table(adapted: AdaptedTokenizer) -> str:
+    """Return every step as CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CURVE)
+    writer.writerows((step, rows, tokens, f"{value:.6f}") for step, rows, tokens, value in adapted.steps())
+    return text.getvalue()

@@ -1,0 +1,163 @@
+"""A configuration -> a plan in which nothing is wrong: corpora are read and tokenizers loaded, side by side."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from tokbench.config.model import Config
+from tokbench.engine.load import Loaded, LoadTokenizers, VocabularyDigest
+from tokbench.engine.plan import READING, Plan, PlannedTokenizer, complete_plan, plan_tokenizers, reading_order
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.surveys import StoredSurveys
+from tokbench.engine.workers.descendants import KNOWN
+from tokbench.engine.workers.executor import Executor
+from tokbench.engine.workers.one_thread import use_one_thread
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import Recipe
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.progress import Progress
+from tokbench.registry import Registry, load_registry
+from tokbench.results.cells import TokenizerState
+
+_CORES_TO_SHARE: Final = 2
+"""Corpora are read while tokenizers are loaded if there are so many cores; with fewer it would only disturb times."""
+
+
+def load_all(plan: Plan, pool: WorkerPool, meanwhile: Callable[[], object]) -> list[PreparedTokenizer]:
+    """Load every tokenizer that is not to be trained; several workers share them.
+
+    One that cannot be loaded is unavailable if it is optional, and a problem of the plan if it is not.
+
+    Args:
+        plan: it has the tokenizers.
+        pool: it loads them.
+        meanwhile: is called while they are loaded, if there is another process and a core for it, or else before.
+    """
+    waiting = iter([meanwhile])
+    if not pool.size or _cores() < _CORES_TO_SHARE:
+        next(waiting)()
+    due = {
+        planned.name: Recipe(planned.spec.name, planned.options)
+        for planned in plan.tokenizers
+        if not planned.absent and not planned.train_on
+    }
+    parts = max(1, min(pool.size, _cores()))
+    jobs = deque(LoadTokenizers(dict(list(due.items())[k::parts])) for k in range(parts) if k < len(due))
+    loaded: dict[str, Loaded] = {}
+    digests: dict[str, str] = {}
+    answers = pool.work(lambda: jobs.popleft() if jobs else None, lambda: [each() for each in waiting])
+    for job, answer in answers:
+        assert isinstance(job, LoadTokenizers)
+        if isinstance(answer, VocabularyDigest):
+            digests[answer.name] = answer.sha256
+            continue
+        if isinstance(answer, WorkerDied):
+            left = {name: recipe for name, recipe in job.recipes.items() if name not in loaded}
+            name = answer.heartbeat.tokenizer
+            if left and name not in loaded:
+                name = name if name in left else next(iter(left))
+                del left[name]
+                loaded[name] = Loaded(name, answer.failure, None)
+            if left:
+                jobs.append(LoadTokenizers(left))
+        else:
+            loaded[answer.name] = answer
+        pool.progress("loading tokenizers", len(loaded), len(due))
+    for each in waiting:
+        each()
+    return [_loaded(planned, loaded, digests, pool, plan.problems) for planned in plan.tokenizers]
+
+
+def _loaded(
+    planned: PlannedTokenizer,
+    loaded: Mapping[str, Loaded],
+    digests: Mapping[str, str],
+    pool: WorkerPool,
+    problems: list[Problem],
+) -> PreparedTokenizer:
+    """Return a planned tokenizer with the outcome of its loading, if it was to be loaded."""
+    each = PreparedTokenizer(planned)
+    if planned.absent:
+        return each.with_outcome(Failure(planned.absent), TokenizerState.UNAVAILABLE)
+    if planned.train_on:
+        return each
+    _, outcome, seconds = loaded[each.name]
+    if not isinstance(outcome, Failure):
+        pool.keep(each.name, Recipe(planned.spec.name, planned.options))
+    elif not planned.optional:
+        message = f"tokenizer {planned.name!r} (backend {planned.spec.name}): {outcome.reason}"
+        problems.append(Problem(planned.where, message))
+    each = replace(each, load_s=seconds, vocabulary=digests.get(each.name, ""))
+    return each.with_outcome(outcome, TokenizerState.UNAVAILABLE)
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Checked(NamedTuple):
+    """A configuration in which nothing is wrong; its tokenizers are loaded, but those to be trained not yet trained."""
+
+    registry: Registry
+    plan: Plan
+    prepared: list[PreparedTokenizer]
+
+
+@contextmanager
+def worker_pool(config: Config, progress: Progress, executor: Executor | None = None) -> Iterator[WorkerPool]:
+    """Yield the pool in which the tokenizers of a configuration run; it ends with the block.
+
+    Args:
+        config: it sets the limits.
+        progress: called with every step.
+        executor: the way in which jobs are done; by default one worker process.
+
+    Raises:
+        InputError: the executor cannot be had, or there is a limit of memory where the system does not tell how much
+            is used.
+    """
+    if config.limits.memory and not KNOWN:
+        where = config.located.where(("limits", "memory"))
+        raise InputError([Problem(where, "this system does not tell how much memory a process uses; remove 'memory'")])
+    use_one_thread()
+    with (executor or Executor()).pool(config.limits, progress) as pool:
+        if not config.problems:
+            pool.start()
+        yield pool
+
+
+def check(config: Config, pool: WorkerPool, surveys: StoredSurveys | None = None) -> Checked:
+    """Find everything that is wrong, before anything is measured.
+
+    Args:
+        config: the configuration.
+        pool: it loads the tokenizers.
+        surveys: those that the store has, so that unchanged files are not read; ``None`` to read all.
+
+    Raises:
+        InputError: with all problems, each with its place.
+    """
+    pool.progress(READING, 0, None)  # at once, because reading may take long
+    registry = pool.registry = load_registry()
+    plan = plan_tokenizers(config, registry)
+
+    def read() -> None:
+        with pool.progress.phase("reading"):
+            complete_plan(plan, registry, pool.progress, surveys)
+
+    with pool.progress.phase("loading"):
+        prepared = load_all(plan, pool, read)
+    if plan.problems:
+        error = InputError(reading_order(plan.problems))
+        for each in prepared:
+            if each.failure and each.failure.traceback:
+                error.add_note(f"\nOf tokenizer {each.name!r}:\n{each.failure.traceback}")
+        raise error
+    return Checked(registry, plan, prepared)

@@ -1,0 +1,250 @@
+"""The description of a run in its results: machine, plugins, corpora, tokenizers and metrics."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from tokbench.config.model import Config
+from tokbench.corpus.words.icu import icu_version
+from tokbench.corpus.words.unicode_tables import segmentation_versions
+from tokbench.engine.load import READING_VOCABULARY, vocabulary_sha256
+from tokbench.engine.plan import Plan, PlannedTokenizer
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.workers.one_thread import ONE_THREAD
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import TokenizerJob
+from tokbench.foundation.failures import Failure
+from tokbench.measuring.family import MetricFamily
+from tokbench.registry import PluginStatus, Registry
+from tokbench.results.blocks import (
+    CorpusInfo,
+    Environment,
+    FamilyInfo,
+    MetricInfo,
+    PluginInfo,
+    RunConfig,
+    TokenizerInfo,
+    TrainingInfo,
+)
+from tokbench.version import __version__
+
+_PACKAGES = (
+    *("numpy", "regex", "tiktoken", "sentencepiece", "splintr-rs", "rapidfuzz", "pandas", "pydantic", "pluggy"),
+    *("SudachiPy", "SudachiDict-core", "tokenizers", "numba", "gigatoken"),
+)
+
+
+def describe_config(config: Config) -> RunConfig:
+    """Return the texts of a configuration and of its bases with their digests, and what the command changed."""
+    return RunConfig(
+        file=config.path.name,
+        sha256=hashlib.sha256(config.text.encode()).hexdigest(),
+        text=config.text,
+        bases=config.bases,
+        limit=config.overrides.limit,
+        only=list(config.overrides.only),
+        settings=list(config.overrides.settings),
+        quick=config.overrides.quick,
+        formats=list(config.formats),
+    )
+
+
+def describe_machine() -> Environment:
+    """Return machine and versions; no host or user name, so that reports can be published."""
+    return Environment(
+        tokbench=__version__,
+        python=f"{platform.python_implementation()} {sys.version.split()[0]}",
+        system=f"{platform.system()} {platform.release()} {platform.machine()}",
+        cpu=_cpu_model(),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        memory_gib=_memory_gib(),
+        load_average=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        timer_resolution_ns=round(time.get_clock_info("perf_counter").resolution * 1e9),
+        threads={name: os.environ.get(name, "") for name in ONE_THREAD},
+        packages={**{name: _version(name) for name in _PACKAGES}, "ICU": icu_version() or "not installed"},
+        segmentation=segmentation_versions(),
+    )
+
+
+def describe_plugin(plugin: PluginStatus) -> PluginInfo:
+    """Return what became of an entry point."""
+    return PluginInfo(
+        name=plugin.name,
+        distribution=plugin.distribution,
+        version=plugin.version,
+        state="broken" if plugin.reason else "usable",
+        reason=plugin.reason,
+    )
+
+
+@cache
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
+    return names[0] if names else "unknown"
+
+
+def _memory_gib() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def describe_corpus(plan: Plan, name: str) -> CorpusInfo:
+    """Return where a corpus comes from, its size, and its digest."""
+    entry, corpus, survey = plan.config.corpora[name], plan.corpora[name], plan.surveys[name]
+    return CorpusInfo(
+        source=entry.source,
+        options=entry.options,
+        licence=corpus.source.licence,
+        sha256=survey.limited_sha256,
+        limit=corpus.limit,
+        documents=survey.documents,
+        bytes=survey.bytes,
+        evaluated_bytes=survey.evaluated_bytes,
+        holdout=corpus.holdout,
+        parallel=corpus.parallel,
+        reference=entry.reference,
+        groups=dict(survey.groups) if entry.evaluate else {},
+    )
+
+
+def describe_tokenizer(each: PreparedTokenizer, registry: Registry) -> TokenizerInfo:
+    """Return where a tokenizer comes from, its state, and its digests."""
+    planned = each.planned
+    plugin = registry.backends.entries[planned.spec.name].plugin
+    train = TrainingInfo(
+        corpora=list(planned.train_on),
+        documents=each.train_documents,
+        bytes=each.train_bytes,
+        vocab_size=planned.vocab_size,
+        seconds=each.train_s,
+        from_store=each.train_from_store,
+    )
+    distribution = f"{plugin.distribution} {plugin.version}".strip()
+    libraries = {name: _version(name) for name in planned.spec.requires}
+    needed = ", ".join(f"{name} {version}" for name, version in libraries.items())
+    return TokenizerInfo(
+        backend=planned.spec.name,
+        distribution=distribution,
+        libraries=libraries,
+        engine=(each.facts.engine or needed or distribution) if each.facts else "",
+        options=planned.given,
+        optional=planned.optional,
+        baseline=planned.spec.baseline,
+        same_as=planned.same_as,
+        corpora=list(planned.corpora),
+        state=each.state,
+        reason=each.reason,
+        vocab_size=each.facts.vocab_size if each.facts else None,
+        load_s=each.load_s,
+        train=train if planned.train_on else None,
+        sha256={**_digests(each.planned), "vocabulary": each.vocabulary} if each.facts else {},
+        lacks=sorted(each.facts.lacks) if each.facts else [],
+        notes=list(each.notes),
+        repairs=_repairs(planned),
+        **each.saved,
+    )
+
+
+def _repairs(planned: PlannedTokenizer) -> dict[str, str]:
+    """Return the options that prevent losses, by cause, without those that the tokenizer has."""
+    repairs = {
+        cause: ", ".join(
+            f"{name}: {str(value).lower()}"
+            for name, value in options.items()
+            if getattr(planned.options, name, None) != value
+        )
+        for cause, options in planned.spec.repairs.items()
+    }
+    return {cause: options for cause, options in repairs.items() if options}
+
+
+def _digests(planned: PlannedTokenizer) -> dict[str, str]:
+    """Return the sha256 of the files that the options name."""
+    files = {name: value for name, value in planned.options if isinstance(value, Path) and value.is_file()}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+
+
+_LARGEST = 1 << 21
+"""Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
+
+
+def identify(prepared: list[PreparedTokenizer], pool: WorkerPool) -> list[PreparedTokenizer]:
+    """Return the tokenizers with the digests of their vocabularies."""
+    ready = {each.name: each for each in prepared if each.facts}
+    unknown = [name for name, each in ready.items() if not each.vocabulary]
+    jobs = [TokenizerJob((name,), READING_VOCABULARY, name, vocabulary_sha256) for name in unknown]
+    for name, answer in pool.ask_each(jobs, "identifying tokenizers"):
+        if isinstance(answer, WorkerDied):
+            ready[name] = ready[name].with_note(answer.failure.reason)
+        elif not isinstance(answer, Failure):
+            ready[name] = replace(ready[name], vocabulary=answer)
+    return [ready.get(each.name, each) for each in prepared]
+
+
+def describe_families(plan: Plan, registry: Registry) -> dict[str, FamilyInfo]:
+    """Return the options of every metric family of a run, and the package that brings it."""
+    found = {}
+    for family, options in plan.metrics:
+        if family.automatic:  # it has no options, and comes with tokbench
+            continue
+        plugin = registry.metrics.entries[family.name].plugin
+        distribution = f"{plugin.distribution} {plugin.version}".strip()
+        found[family.name] = FamilyInfo(options=options.model_dump(mode="json"), distribution=distribution)
+    return found
+
+
+def describe_metrics(
+    families: Iterable[MetricFamily], bound: Mapping[str, tuple[str, ...]], ratios: Mapping[str, Sequence[str]]
+) -> dict[str, MetricInfo]:
+    """Return the definition of every metric, by id.
+
+    Args:
+        families: the metric families of the run.
+        bound: for each family that is not measured on all corpora, the names of its corpora.
+        ratios: for each metric that is a ratio of two sums, their names.
+    """
+    families = list(families)
+    subject = {name for family in families for name in family.subject}
+    return {
+        metric.id: MetricInfo(
+            family=family.name,
+            unit=metric.unit,
+            direction=metric.direction,
+            formula=metric.formula,
+            definition=metric.definition,
+            label=metric.label,
+            short_label=metric.short_label,
+            headline=metric.headline,
+            leads=metric.headline and family.name in subject,
+            loss_cannot_help=metric.loss_cannot_help,
+            role=metric.role or "",
+            curve=metric.curve,
+            timed=family.clocked,
+            corpora=list(bound.get(family.name, ())),
+            ratio_of=list(ratios.get(metric.id, ())),
+        )
+        for family in families
+        for metric in family.values
+    }

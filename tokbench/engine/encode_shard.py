@@ -1,0 +1,241 @@
+"""The jobs of an evaluation: encode a shard and measure it, find the document that ended a process."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.engine.shard_states import ShardStates, WorkerSeconds
+from tokbench.engine.workers.pool import WorkerDied
+from tokbench.engine.workers.worker import CorpusRecipe, Job, Unread, WorkerContext
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.encoded_shard import DECODING, EncodedShard, LoadedTokenizer
+from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, vocab_size_of
+from tokbench.tokenizers.contract import Encoded, Tokenizer
+from tokbench.tokenizers.options import Options
+
+ENCODING: Final = "encoding"
+
+
+def digests(encoded: Encoded) -> NDArray[np.uint64]:
+    """uint64[d], eight bytes of a hash of the ids of each document.
+
+    >>> one = Encoded(np.array([1, 2, 1, 2, 3], dtype=np.uint32), np.array([0, 2, 4, 5]))
+    >>> a, b, c = digests(one).tolist()
+    >>> a == b, a == c
+    (True, False)
+    """
+    data = np.ascontiguousarray(encoded.ids, dtype="<u4").tobytes()
+    ends = (np.asarray(encoded.offsets) * 4).tolist()
+    hashes = b"".join(hashlib.blake2b(data[start:end], digest_size=8).digest() for start, end in pairwise(ends))
+    return np.frombuffer(hashes, dtype="<u8").astype(np.uint64)
+
+
+def for_family(family: str) -> str:
+    """Return the end of the place of a heartbeat while a family measures."""
+    return f", for {family}"
+
+
+@dataclass(frozen=True)
+class EncodeShard(Job):
+    """Encode a shard with several tokenizers and measure it; the answers are a :class:`ShardStates` for each.
+
+    Attributes:
+        shard: the documents.
+        wanted: by tokenizer, the metric families.
+        options: of the families.
+        much_text: ``True`` if the corpus is so large that a tokenizer saves time by preparing for it.
+        recipe: the instructions by which a worker elsewhere may read the shard itself; ``None`` if it is sent.
+    """
+
+    shard: Shard
+    wanted: dict[str, tuple[str, ...]]
+    options: Mapping[str, Options]
+    much_text: bool = False
+    recipe: CorpusRecipe | None = None
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return tuple(self.wanted)
+
+    def without_text(self) -> ReadAndEncodeShard | None:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        if self.recipe is None:
+            return None
+        return ReadAndEncodeShard(self.recipe, self.shard.mark, self.wanted, self.options, self.much_text)
+
+    def run(self, context: WorkerContext) -> Iterator[ShardStates]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        place = _place(self.shard)
+        for name, families in self.wanted.items():
+            with doing("loading", tokenizer=name, place=""):
+                loaded = attempt(lambda name=name: context.loaded(name), "loading")  # type: ignore[misc]
+            if isinstance(loaded, Failure):
+                yield ShardStates(name, dict.fromkeys(families, loaded))
+                continue
+            with doing(ENCODING, tokenizer=name, place=place):
+                yield self._measure(context, loaded, families)
+
+    def _measure(self, context: WorkerContext, loaded: LoadedTokenizer, families: tuple[str, ...]) -> ShardStates:
+        start = time.process_time()
+        if self.much_text:
+            attempt(loaded.warm_up)  # what fails here fails again where it is encoded, and is told there
+        arrays = _encode(loaded.tokenizer, self.shard)
+        encoded_at = time.process_time()
+        if isinstance(arrays, Failure):
+            return ShardStates(loaded.name, dict.fromkeys(families, arrays))
+        encoded = EncodedShard(loaded, self.shard, arrays)
+        states, placed = {}, set()
+        for family in families:
+            with doing("measuring", place=_place(self.shard) + for_family(family)):
+                state, on_place = self.shard.watched(
+                    lambda family=family: attempt(lambda: self._map(context, family, encoded))  # type: ignore[misc]
+                )
+            if on_place:
+                placed.add(family)
+            if isinstance(state, Failure):
+                where = f"({family} of corpus {self.shard.corpus}, group {self.shard.group})"
+                state = state._replace(reason=f"{state.reason} {where}")
+            states[family] = state
+        decode = encoded.decode_seconds
+        seconds = WorkerSeconds(encoded_at - start, decode, time.process_time() - encoded_at - decode)
+        return ShardStates(loaded.name, states, frozenset(placed), seconds)
+
+    def _map(self, context: WorkerContext, family: str, encoded: EncodedShard) -> bytes:
+        if family in self.options:
+            state = context.metric(family, self.options[family]).map(encoded)
+        else:  # the comparison of ids, which no metric makes
+            state = digests(encoded.arrays)
+        return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
+
+
+@dataclass(frozen=True)
+class ReadAndEncodeShard(Job):
+    """Read a shard where the job runs, encode and measure it; the answers are those of :class:`EncodeShard`.
+
+    What was read is compared with the hashes of the shard. If its files cannot be read there, or are others, the answer
+    is one :class:`Unread`.
+
+    Attributes:
+        recipe: opens the corpus.
+        mark: the place of the shard, and its hashes.
+        wanted, options, much_text: see :class:`EncodeShard`.
+    """
+
+    recipe: CorpusRecipe
+    mark: ShardMark
+    wanted: dict[str, tuple[str, ...]]
+    options: Mapping[str, Options]
+    much_text: bool
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return tuple(self.wanted)
+
+    def run(self, context: WorkerContext) -> Iterator[ShardStates | Unread]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        shard = attempt(lambda: self._read(context))
+        if isinstance(shard, Failure):
+            context.kept.pop(self._opened, None)
+            yield Unread(shard.reason)
+            return
+        yield from EncodeShard(shard, self.wanted, self.options, self.much_text).run(context)
+
+    @property
+    def _opened(self) -> str:
+        """The name under which the opened corpus is kept, so that files of an address are copied once a process."""
+        return f"corpus {self.mark.corpus}"
+
+    def _read(self, context: WorkerContext) -> Shard:
+        """Return the shard; of a corpus that was read before, reading goes on behind the last shard.
+
+        Raises:
+            InputError: a file cannot be read, or its text is not that of the run.
+        """
+        place = f"shards of corpus {self.mark.corpus}"
+        for again in (False, True):
+            if again or place not in context.kept:
+                if self._opened not in context.kept:
+                    context.kept[self._opened] = self.recipe.open(context)
+                context.kept[place] = context.kept[self._opened].shards()
+            while True:
+                with doing("reading", place=place):  # each shard is a sign of life
+                    shard: Shard | None = next(context.kept[place], None)
+                if shard is None:
+                    break
+                if shard.key == self.mark.key:
+                    if shard.mark != self.mark:
+                        raise InputError(f"the text of corpus {self.mark.corpus!r} is not that of the run")
+                    return shard
+            del context.kept[place]
+        raise InputError(f"corpus {self.mark.corpus!r} has no such text here")
+
+
+def _place(shard: Shard) -> str:
+    return f"corpus {shard.corpus}, group {shard.group}"
+
+
+def _encode(tokenizer: Tokenizer, shard: Shard) -> Encoded | Failure:
+    """Return the checked ids of a shard; a failure names the first document that fails by itself."""
+
+    def encoded(texts: list[str]) -> Encoded:
+        answer = encode_batch(tokenizer, texts)
+        check_encoded(answer, len(texts), vocab_size_of(tokenizer))
+        return answer
+
+    outcome = attempt(lambda: encoded(shard.texts))
+    if not isinstance(outcome, Failure):
+        return outcome
+    for text, origin in zip(shard.texts, shard.origins, strict=True):
+        with doing(ENCODING):
+            alone = attempt(lambda text=text: encoded([text]))  # type: ignore[misc]
+        if isinstance(alone, Failure):
+            return alone._replace(reason=f"encode: {alone.reason} ({_place(shard)}, document {origin})")
+    reason = f"encode_batch: {outcome.reason} ({_place(shard)}; each document by itself can be encoded)"
+    return outcome._replace(reason=reason)
+
+
+@dataclass(frozen=True)
+class FindDocument(Job):
+    """Repeat, document by document, what has ended a process: if another one ends, its heartbeat names the document.
+
+    The answer, if there is one, is ``None``.
+
+    Attributes:
+        shard, name: the documents, and the tokenizer.
+        died: what happened.
+        families: the metric families that are no longer measured.
+    """
+
+    shard: Shard
+    name: str
+    died: WorkerDied
+    families: tuple[str, ...]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[None]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        tokenizer = context.tokenizer(self.name)
+        for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
+            with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, document {origin}"):
+                encoded = attempt(lambda text=text: encode_batch(tokenizer, [text]))  # type: ignore[misc]
+                if self.died.heartbeat.verb == DECODING and not isinstance(encoded, Failure):
+                    with doing(DECODING):
+                        attempt(lambda encoded=encoded: decode_batch(tokenizer, encoded))  # type: ignore[misc]
+        yield None

@@ -1,0 +1,387 @@
+"""Shards x tokenizers -> states: everything is encoded once, and measured by every text metric."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from itertools import chain, islice, takewhile
+from typing import Any, Final, NamedTuple
+
+from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.engine.encode_shard import ENCODING, EncodeShard, FindDocument, for_family
+from tokbench.engine.plan import Plan
+from tokbench.engine.same_ids import SameIds
+from tokbench.engine.shard_states import ShardStates, WorkerSeconds
+from tokbench.engine.shares import Backlog, ShardPart
+from tokbench.engine.stored import StoredWork
+from tokbench.engine.surveys import StoredSurveys
+from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import Job
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.measuring.encoded_shard import DECODING
+from tokbench.measuring.metric import CorpusMetric, TextMetric
+from tokbench.results.cells import WHOLE
+
+Key = tuple[str, str, str, str]
+"""Tokenizer, corpus, group, metric family."""
+
+
+_MUCH_TEXT: Final = 4_000_000
+"""Bytes of a corpus from which on tokenizers prepare for much text before they encode: that takes about a second."""
+
+
+class Part(NamedTuple):
+    """The state of a group of which a stopped run has measured a part, and the share of its documents, above 0."""
+
+    state: Any
+    share: float
+
+
+@dataclass
+class Evaluation:
+    """The states of the text metrics so far.
+
+    Attributes:
+        plan: it says which families are measured on which corpus.
+        metrics: the text metrics by family.
+        same_ids: the comparison of tokenizers that are declared the same.
+        states: by key, the merged state of the shards so far, or the failure. A failure stays, because sums over a
+            part of a group would pass for the whole.
+        documents: by key, how many documents are in the state.
+        unread: by corpus, why its text could not be read a second time, or is not the text of the survey.
+        ended: by tokenizer and family, how it ended a process; what had not been measured by then is not measured.
+        seconds: CPU time of the workers.
+        interrupted: whether the run was stopped before all shards were seen.
+    """
+
+    plan: Plan
+    metrics: dict[str, TextMetric | CorpusMetric]
+    same_ids: SameIds
+    states: dict[Key, Any | Failure] = field(default_factory=dict)
+    documents: dict[Key, int] = field(default_factory=dict)
+    unread: dict[str, Failure] = field(default_factory=dict)
+    ended: dict[tuple[str, str], Failure] = field(default_factory=dict)
+    seconds: WorkerSeconds = field(default_factory=WorkerSeconds)
+    interrupted: bool = False
+
+    def add(self, key: Key, state: Any | Failure, documents: int) -> None:
+        """Merge a shard's state into that of its group."""
+        known = self.states.get(key)
+        if isinstance(known, Failure):
+            return
+        self.documents[key] = self.documents.get(key, 0) + documents
+        if known is None or isinstance(state, Failure):
+            self.states[key] = state
+        else:
+            metric = self.metrics[key[3]]
+            self.states[key] = attempt(lambda: metric.merge(known, state), "merging states")
+
+    def state(self, key: Key, documents: int) -> Any | Failure:
+        """Return the state of a group with so many documents, or the failure."""
+        if key[1] in self.unread:
+            return self.unread[key[1]]
+        state = self.states.get(key)
+        if isinstance(state, Failure) or self.documents.get(key) == documents:
+            return state
+        stopped = "the run was stopped before this was measured" if self.interrupted else "not measured"
+        return self.ended.get((key[0], key[3]), Failure(stopped))
+
+    def group_state(self, key: Key, groups: Mapping[str, int]) -> Any | Failure:
+        """Return the state of a group, or of the whole corpus, the merge of its groups with so many documents each."""
+        name, corpus, group, family = key
+        if group != WHOLE:
+            return self.state(key, groups[group])
+        parts = [self.state((name, corpus, each, family), groups[each]) for each in groups]
+        for part in parts:
+            if isinstance(part, Failure):
+                return part
+        metric = self.metrics[family]
+        if isinstance(metric, CorpusMetric):
+            return None  # it takes the groups one by one
+        return attempt(lambda: reduce(metric.merge, parts), "merging groups")
+
+    def part(self, key: Key, groups: Mapping[str, int]) -> Part | None:
+        """Return what a stopped run has measured of a group, or of the whole corpus, with so many documents a group.
+
+        ``None`` if there is nothing, if something in it failed, and for metrics that compare groups or tokenizers:
+        over different parts of the text that would mislead.
+        """
+        name, corpus, group, family = key
+        metric = self.metrics[family]
+        stopped = self.interrupted and corpus not in self.unread and (name, family) not in self.ended
+        if not stopped or isinstance(metric, CorpusMetric):
+            return None
+        keys = [(name, corpus, each, family) for each in (groups if group == WHOLE else [group])]
+        states = [self.states[each] for each in keys if each in self.states]
+        if not states or any(isinstance(state, Failure) for state in states):
+            return None
+        state = attempt(lambda: reduce(metric.merge, states), "merging groups")
+        if isinstance(state, Failure):
+            return None
+        share = sum(self.documents.get(each, 0) for each in keys) / sum(groups[each] for _, _, each, _ in keys)
+        return Part(state, share)
+
+    def measured_documents(self, name: str, corpus: str, group: str, families: Iterable[str]) -> int:
+        """Return the documents of a group that some family has measured with a tokenizer."""
+        return max((self.documents.get((name, corpus, group, family), 0) for family in families), default=0)
+
+    def families(self, name: str) -> tuple[str, ...]:
+        """Return all families that measure a tokenizer."""
+        return (*self.metrics, self.same_ids.family) if name in self.same_ids.compared else tuple(self.metrics)
+
+    @cached_property
+    def asked(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """By corpus and tokenizer, the families that are to be measured; a pair with none is left out."""
+        found = {}
+        for corpus in self.plan.measured:
+            families = tuple(family.name for family in self.plan.families_on(corpus))
+            compared = self.same_ids.compared_on(corpus)
+            for name in self.plan.names_on(corpus):
+                found[corpus, name] = (*families, self.same_ids.family) if name in compared else families
+        return {place: families for place, families in found.items() if families}
+
+    def wanted(self, name: str, shard: Shard | ShardMark) -> tuple[str, ...]:
+        """Return the families that can still measure a shard with a tokenizer."""
+        return tuple(
+            family
+            for family in self.asked.get((shard.corpus, name), ())
+            if (name, family) not in self.ended
+            and not isinstance(self.states.get((name, shard.corpus, shard.group, family)), Failure)
+        )
+
+
+def evaluate(plan: Plan, names: list[str], pool: WorkerPool, stored: StoredWork, surveys: StoredSurveys) -> Evaluation:
+    """Measure every tokenizer on every corpus. Ctrl-C ends it early, and what was measured is kept.
+
+    States that the store has are taken from there, and new ones are put there as soon as they come. Text is not read
+    as long as all states of its shards are in the store.
+    """
+    metrics = {spec.name: spec.text(options) for spec, options in plan.metrics if spec.text}
+    evaluation = Evaluation(plan, metrics, SameIds(plan, names))
+    evaluator = _Evaluator(plan, evaluation, names, pool, stored, surveys)
+    try:
+        for job, answer in pool.work(evaluator.next_job, evaluator.read_ahead):
+            evaluator.take(job, answer)
+        evaluation.same_ids.finish(pool, stored, evaluation.unread)
+    except KeyboardInterrupt:
+        evaluation.interrupted = True
+        pool.end()
+    return evaluation
+
+
+class _Evaluator:
+    """Hands out the jobs of an evaluation, and takes the answers."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        evaluation: Evaluation,
+        names: list[str],
+        pool: WorkerPool,
+        stored: StoredWork,
+        surveys: StoredSurveys,
+    ) -> None:
+        self._plan = plan
+        self._pool = pool
+        self._stored = stored
+        self._surveys = surveys
+        self._evaluation = evaluation
+        self._names = {c: [name for name in names if (c, name) in evaluation.asked] for c in plan.measured}
+        self._options = {spec.name: options for spec, options in plan.metrics if spec.text}
+        self._progress = pool.progress
+        self._shards = chain.from_iterable(self._read(name) for name in plan.measured if self._names[name])
+        self._ahead: deque[Shard] = deque()
+        self._again: deque[Job] = deque()
+        self._open: dict[tuple[str, str, int], set[str]] = {}
+        self._turns: dict[tuple[tuple[str, str, int], tuple[str, ...]], str] = {}
+        self._backlog = Backlog()
+        self._bytes_left = {
+            name: sum(plan.surveys[c].evaluated_bytes for c in plan.measured if name in self._names[c])
+            for name in names
+        }
+
+    def _read(self, name: str) -> Iterator[Shard]:
+        """Yield the shards of a corpus while they are those of the survey; the failure is noted if they are not."""
+        corpus, groups = self._plan.corpora[name], self._plan.surveys[name].groups
+        known, keeps = self._surveys.shards(name), self._surveys.keeps(name)
+        marks = list(takewhile(self._take_known, known))
+        if known and len(marks) == len(known):
+            return
+        shards = islice(corpus.shards(), len(marks), None)
+        while True:
+            shard = attempt(lambda: next(shards, None))
+            if shard is None:
+                if keeps and not known:
+                    self._surveys.keep_shards(name, marks)
+                if not self._plan.reads_again:
+                    corpus.release()
+                return
+            if not isinstance(shard, Failure) and shard.first + len(shard) > groups.get(shard.group, 0):
+                shard = Failure(str(corpus.changed()))
+            if isinstance(shard, Failure):
+                self._evaluation.unread[name] = shard
+                return
+            yield shard
+            if keeps and not known:
+                marks.append(shard.mark)
+
+    def _take_known(self, mark: ShardMark) -> bool:
+        """Take the states of a shard if the store has all that are wanted; return ``False`` if its text is needed."""
+        names = self._names[mark.corpus]
+        wanted = {name: families for name in names if (families := self._evaluation.wanted(name, mark))}
+        if self._evaluation.same_ids.compared_on(mark.corpus) or len(wanted) < len(names):
+            return False
+        found = self._stored.all_states(mark, wanted)
+        if not found:
+            return False
+        self._open[mark.key] = set(names)
+        for name, states in found.items():
+            for family, state in states.items():
+                self._add(mark, name, family, state)
+            self._close(mark, name, from_store=True)
+        return True
+
+    def next_job(self) -> Job | None:
+        """Return a job that must be repeated, else a part of a shard; ``None`` if the worker has nothing to do."""
+        if self._again:
+            again = self._again.popleft()
+            if isinstance(again, EncodeShard):
+                self._at_work(again)
+            return again
+        memory = self._pool.in_memory
+        while part := self._next_part(memory):
+            job = self._encode_shard(*part)
+            if job:
+                self._at_work(job)
+                return job
+        return None
+
+    def _next_part(self, memory: InMemory | None) -> ShardPart | None:
+        """Return a shard and tokenizers for the worker that asks; shards are read until there is something for it."""
+        while not (part := self._backlog.take(memory)):
+            if (memory and self._backlog.is_full(memory.workers)) or not self.read_ahead():
+                return self._backlog.take_over() if memory else None
+            shard = self._ahead.popleft()
+            names = self._names[shard.corpus]
+            self._open[shard.key] = set(names)
+            asked = {name: self._unknown(shard, name) for name in names}
+            self._encode_shard(shard, {name: families for name, families in asked.items() if not families})
+            self._backlog.add(shard, {name: families for name, families in asked.items() if families})
+        return part
+
+    def _unknown(self, shard: Shard, name: str) -> tuple[str, ...]:
+        """Take the states of a shard that the store has, and return the families that must be measured."""
+        wanted = self._evaluation.wanted(name, shard)
+        found = self._stored.states(name, shard, wanted) if wanted else {}
+        for family, state in found.items():
+            self._add(shard, name, family, state)
+        return tuple(family for family in wanted if family not in found)
+
+    def read_ahead(self) -> bool:
+        """Read the next shard, so that no worker waits for it; return whether there is one."""
+        if not self._ahead:
+            self._ahead.extend(islice(self._shards, 1))
+        return bool(self._ahead)
+
+    def _encode_shard(self, shard: Shard, asked: Mapping[str, tuple[str, ...]]) -> EncodeShard | None:
+        """Return the job for the families, by tokenizer, that can still measure a shard; ``None`` if there are none."""
+        wanted = {}
+        for name, families in asked.items():
+            left = self._evaluation.wanted(name, shard)
+            wanted[name] = tuple(family for family in families if family in left)
+        for name in [name for name, families in wanted.items() if not families]:
+            del wanted[name]
+            from_store = not asked[name] and bool(self._evaluation.wanted(name, shard))
+            self._close(shard, name, from_store=from_store)
+        much_text = self._plan.surveys[shard.corpus].evaluated_bytes >= _MUCH_TEXT
+        recipe = self._plan.recipes.get(shard.corpus)
+        return EncodeShard(shard, wanted, self._options, much_text, recipe) if wanted else None
+
+    def take(self, job: Job, answer: Any) -> None:
+        """Take an answer to one of the jobs."""
+        if isinstance(job, EncodeShard):
+            if isinstance(answer, WorkerDied):
+                self._worker_died(job, answer)
+            else:
+                self._at_work(job, after=answer.name)
+                self._add_states(job.shard, answer)
+        elif isinstance(job, FindDocument):
+            self._found(job, answer)
+
+    def _add_states(self, shard: Shard, measured: ShardStates) -> None:
+        readable = {}
+        for family, state in measured.states.items():
+            known = state if isinstance(state, Failure) else attempt(lambda state=state: pickle.loads(state))  # type: ignore[misc]  # noqa: S301
+            readable[family] = known if isinstance(known, Failure) else state
+            self._add(shard, measured.name, family, known)
+        self._stored.keep_states(shard, measured._replace(states=readable))
+        self._bytes_left[measured.name] -= shard.total_bytes
+        seconds_per_byte = sum(measured.seconds) / max(shard.total_bytes, 1)
+        self._backlog.seconds_left[measured.name] = seconds_per_byte * self._bytes_left[measured.name]
+        self._evaluation.seconds = self._evaluation.seconds.plus(measured.seconds)
+        self._close(shard, measured.name)
+
+    def _add(self, shard: Shard | ShardMark, name: str, family: str, state: Any | Failure) -> None:
+        """Add the state of a family to that of its group."""
+        compares = family == self._evaluation.same_ids.family
+        if compares and isinstance(shard, Shard) and not isinstance(state, Failure):
+            self._evaluation.same_ids.take(shard, name, state)
+        else:
+            self._evaluation.add((name, shard.corpus, shard.group, family), state, shard.documents)
+
+    def _at_work(self, job: EncodeShard, after: str = "") -> None:
+        """Show which tokenizers are at work on the open shards; on that of the job, the one after another."""
+        order, place = [*job.wanted, ""], (job.shard.key, tuple(job.wanted))
+        self._turns[place] = order[order.index(after) + 1 if after in job.wanted else 0]
+        if not self._turns[place]:
+            del self._turns[place]
+        self._progress.tokenizers_at_work(*dict.fromkeys(self._turns.values()))
+        self._progress.measuring(job.shard.corpus, self._total(job.shard.corpus))
+
+    def _total(self, corpus: str) -> int:
+        """Return the documents x tokenizers of a corpus."""
+        return sum(self._plan.surveys[corpus].groups.values()) * len(self._names[corpus])
+
+    def _close(self, shard: Shard | ShardMark, name: str, *, from_store: bool = False) -> None:
+        """Note that a tokenizer has finished with a shard, or that the store has its states."""
+        left = self._open[shard.key]
+        left.discard(name)
+        if not left:
+            del self._open[shard.key]
+            self._evaluation.same_ids.close(shard)
+        self._progress.measured(
+            shard.corpus,
+            documents=shard.documents,
+            n_bytes=shard.total_bytes,
+            total=self._total(shard.corpus),
+            from_store=from_store,
+        )
+
+    def _worker_died(self, job: EncodeShard, died: WorkerDied) -> None:
+        """Note what the tokenizer at work loses, and repeat the rest of the job."""
+        name, ended = died.heartbeat.tokenizer, self._evaluation.ended
+        open_ = self._open.get(job.shard.key, set())
+        left = [each for each in job.wanted if each in open_]
+        if name not in left and left == list(job.wanted):
+            name = left[0]  # or the same could happen again and again
+        if name in left:
+            families = tuple(each for each in job.wanted[name] if died.heartbeat.place.endswith(for_family(each)))
+            families = families or self._evaluation.families(name)
+            families = tuple(family for family in families if (name, family) not in ended)
+            ended.update({(name, family): died.failure for family in families})
+            if families and died.crashed and died.heartbeat.verb in {ENCODING, DECODING}:
+                self._again.append(FindDocument(job.shard, name, died, families))
+        again = self._encode_shard(job.shard, {each: job.wanted[each] for each in left})
+        if again:
+            self._again.append(again)
+
+    def _found(self, search: FindDocument, answer: WorkerDied | None) -> None:
+        """Note which document ended the process, if it was a single one."""
+        if isinstance(answer, WorkerDied):
+            found = answer.failure if answer.crashed else search.died.failure
+        else:
+            found = Failure(f"{search.died.failure.reason} (each document by itself does no harm)")
+        self._evaluation.ended.update({(search.name, family): found for family in search.families})

@@ -1,0 +1,68 @@
+"""The amount of work that a plan means, from which the time left is estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tokbench.engine.plan import Plan
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.foundation.progress import RunProgress
+from tokbench.measuring.metric import EstimatesTiming
+from tokbench.results.cells import TokenizerState
+
+
+def expect_work(plan: Plan, prepared: Sequence[PreparedTokenizer], progress: RunProgress, workers: int = 1) -> None:
+    """Tell the progress of a run how many bytes are to be trained on, measured, timed, and given to models.
+
+    Args:
+        plan: the plan.
+        prepared: its tokenizers, not yet trained.
+        progress: the progress that is told.
+        workers: the processes that measure side by side.
+    """
+    names = [each.name for each in prepared if each.state == TokenizerState.READY]
+    training = {
+        each.name: sum(_training_bytes(plan, corpus) for corpus in each.planned.train_on)
+        for each in prepared
+        if each.name in names and each.planned.train_on
+    }
+    measuring = {
+        corpus: plan.surveys[corpus].evaluated_bytes * _count(plan, corpus, names)
+        for corpus in plan.measured
+        if plan.families_on(corpus)
+    }
+    progress.expect(training, measuring, _timing_bytes(plan, names), workers, _model_bytes(plan, names))
+
+
+def _training_bytes(plan: Plan, corpus: str) -> int:
+    survey = plan.surveys[corpus]
+    return survey.bytes - (survey.evaluated_bytes if plan.config.corpora[corpus].holdout else 0)
+
+
+def _count(plan: Plan, corpus: str, names: Sequence[str]) -> int:
+    return len([name for name in plan.names_on(corpus) if name in names])
+
+
+def _timing_bytes(plan: Plan, names: Sequence[str]) -> dict[str, int]:
+    """Return the bytes that are timed, by corpus, those of a document once for each tokenizer and round."""
+    found: dict[str, int] = {}
+    for family, options in plan.metrics:
+        metric = family.timed(options) if family.timed else None
+        for corpus in plan.corpora_of(family) if metric else ():
+            size, count = plan.surveys[corpus].evaluated_bytes, _count(plan, corpus, names)
+            amount = metric.bytes_to_time(size, count) if isinstance(metric, EstimatesTiming) else size * count
+            found[corpus] = found.get(corpus, 0) + amount
+    return found
+
+
+def _model_bytes(plan: Plan, names: Sequence[str]) -> dict[str, int]:
+    """Return the bytes that models are trained on at most, by corpus, over all tokenizers."""
+    found: dict[str, int] = {}
+    for family, options in plan.metrics:
+        if not family.model:
+            continue
+        texts = family.model(options).texts
+        for corpus in plan.corpora_of(family):
+            size = min(plan.surveys[texts.train or corpus].bytes, texts.most_training)
+            found[corpus] = found.get(corpus, 0) + size * _count(plan, corpus, names)
+    return found

@@ -1,0 +1,407 @@
+"""From states to cells: every tokenizer, corpus, group and metric has one, with a value or with a reason."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tokbench.corpus.languages import slices
+from tokbench.engine.evaluate import Evaluation, Key
+from tokbench.engine.plan import Plan
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
+from tokbench.measuring.metric import (
+    CorpusMetric,
+    CorpusOutcome,
+    CorpusStates,
+    FindsLosses,
+    Measured,
+    Metric,
+    NotApplicable,
+    Role,
+)
+from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
+from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
+from tokbench.results.states import PackedStates
+
+Values = Mapping[str, Measured | NotApplicable]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """All that the text metrics found.
+
+    Attributes:
+        cells: by tokenizer, corpus, group, then the whole corpus and its slices, then metric.
+        losses: of each tokenizer and group with documents that did not come back, their number and causes.
+        pairs: the comparisons of every two tokenizers.
+        matrices: numbers of every two groups or tokenizers.
+        ratios: for each metric that is a ratio of two sums, their names.
+        tracebacks: by the reason of failed cells, where the code failed.
+        worst: by tokenizer, corpus and group, the documents that need the most tokens per byte.
+    """
+
+    cells: list[Cell]
+    losses: list[LossInfo]
+    pairs: list[PairComparison]
+    matrices: list[PairMatrix]
+    ratios: dict[str, tuple[str, ...]]
+    tracebacks: dict[str, str]
+    worst: dict[tuple[str, str, str], Sequence[DocumentExample]]
+
+
+Seen = Callable[[str, str, Iterable[str]], float | None]
+"""The share of the documents of a corpus and some groups that a tokenizer was trained on; ``None`` if unknown."""
+
+
+def finish(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, seen: Seen | None = None
+) -> Finished:
+    """Make the cells of the text metrics, and what goes with them; ``seen`` is asked instead of the plan's surveys."""
+    finisher = _Finisher(plan, evaluation, seen or _Seen(plan, prepared).share)
+    cells = [cell for each in prepared for cell in finisher.cells(each)]
+    outcomes = [each for each in finisher.outcomes.values() if isinstance(each, CorpusOutcome)]
+    losses, worst = list[LossInfo](), dict[tuple[str, str, str], Sequence[DocumentExample]]()
+    for states_of in (_states, _parts):
+        for state in chain.from_iterable(states_of(plan, evaluation, each) for each in prepared):
+            if loss := _loss(evaluation, state):
+                losses.append(loss)
+            if examples := _worst(evaluation, state):
+                worst[state[:3]] = examples
+    return Finished(
+        cells=cells,
+        losses=losses,
+        pairs=[pair for outcome in outcomes for pair in outcome.pairs],
+        matrices=[matrix for outcome in outcomes for matrix in outcome.matrices],
+        ratios=finisher.ratios,
+        tracebacks=tracebacks([*finisher.failures, *(each.failure for each in prepared if each.failure)]),
+        worst=worst,
+    )
+
+
+def pack_states(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation, packed: PackedStates
+) -> None:
+    """Move the states out of an evaluation into their compact form, of metrics that can give them raw.
+
+    They are moved one by one, because both forms of all states would take too much memory. If Ctrl-C ends it, the next
+    call with the same arguments moves the rest.
+    """
+    done = set(packed.places)
+    for each in prepared:
+        for state in _states(plan, evaluation, each):
+            place = state[:4]
+            if place not in done:
+                raw = attempt(partial(evaluation.metrics[state.family].raw, state.state))
+                if not isinstance(raw, Failure):
+                    packed.add(RawState(**state._asdict() | {"state": raw}))
+            del evaluation.states[place]
+    for compared in evaluation.same_ids.states():
+        if (compared.tokenizer, compared.corpus, compared.group, compared.family) not in done:
+            packed.add(compared)
+    evaluation.states.clear()  # parts of groups, and failures, are in no file
+
+
+def measured_shares(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], evaluation: Evaluation
+) -> dict[str, dict[str, float]]:
+    """Return by corpus and group the share of the documents that was measured, over all tokenizers that are ready."""
+    ready = [each.name for each in prepared if each.facts]
+    shares: dict[str, dict[str, float]] = {}
+    for corpus in plan.measured:
+        names = [name for name in plan.names_on(corpus) if name in ready]
+        families = [family.name for family in plan.families_on(corpus)]
+        for group, documents in plan.surveys[corpus].groups.items() if names and families else ():
+            done = sum(evaluation.measured_documents(name, corpus, group, families) for name in names)
+            shares.setdefault(corpus, {})[group] = done / (documents * len(names))
+    return shares
+
+
+class _State(NamedTuple):
+    """The state of a metric family in one group."""
+
+    tokenizer: str
+    corpus: str
+    group: str
+    family: str
+    state: Any
+
+
+def _corpora(plan: Plan, prepared: PreparedTokenizer) -> list[str]:
+    """Return the corpora on which a tokenizer is measured."""
+    return [corpus for corpus in plan.measured if prepared.name in plan.names_on(corpus)]
+
+
+def _places(plan: Plan, prepared: PreparedTokenizer) -> Iterator[tuple[Key, int]]:
+    """Yield tokenizer, corpus, group and family of every state there may be, and the documents of the group."""
+    for corpus in _corpora(plan, prepared):
+        for group, documents in plan.surveys[corpus].groups.items():
+            for family in plan.families_on(corpus):
+                yield (prepared.name, corpus, group, family.name), documents
+
+
+def _states(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
+    """Yield the states of one tokenizer that are there, group by group."""
+    for place, documents in _places(plan, prepared):
+        state = evaluation.state(place, documents)
+        if place in evaluation.states and not isinstance(state, Failure):
+            yield _State(*place, state)
+
+
+def _parts(plan: Plan, evaluation: Evaluation, prepared: PreparedTokenizer) -> Iterator[_State]:
+    """Yield the states of the groups of which a stopped run has measured a part; they are no sums of a group."""
+    for place, documents in _places(plan, prepared):
+        part = evaluation.part(place, {place[2]: documents})
+        if part and part.share < 1:
+            yield _State(*place, part.state)
+
+
+class _Finisher:
+    """Asks the text metrics of a run for their values.
+
+    Attributes:
+        outcomes: by corpus and family, what corpus metrics found.
+        failures: of the cells that have been made.
+        ratios: by metric, the sums of which the cells that have been made are ratios.
+    """
+
+    def __init__(self, plan: Plan, evaluation: Evaluation, seen: Seen) -> None:
+        self._plan = plan
+        self._evaluation = evaluation
+        self._seen = seen
+        self.outcomes: dict[tuple[str, str], CorpusOutcome | Failure] = {}
+        self.failures: list[Failure] = []
+        self.ratios: dict[str, tuple[str, ...]] = {}
+        self._of_groups: dict[Key, tuple[Values | Failure, float | None]] = {}
+        for corpus in plan.measured:
+            for name in (family.name for family in plan.families_on(corpus)):
+                metric = evaluation.metrics[name]
+                if isinstance(metric, CorpusMetric):
+                    states = self._corpus_states(corpus, name)
+                    self.outcomes[corpus, name] = attempt(partial(metric.finish_corpus, states), f"finishing {name}")
+
+    def _corpus_states(self, corpus: str, family: str) -> CorpusStates:
+        groups, entry = self._plan.surveys[corpus].groups, self._plan.config.corpora[corpus]
+        names = self._plan.names_on(corpus)
+        every = {
+            (name, group): self._evaluation.state((name, corpus, group, family), documents)
+            for name in names
+            for group, documents in groups.items()
+        }
+        known = {place: state for place, state in every.items() if not isinstance(state, Failure)}
+        measured = [name for name in names if any((name, group) in known for group in groups)]
+        return CorpusStates(corpus, entry.parallel, entry.reference, groups, measured, known)
+
+    def cells(self, prepared: PreparedTokenizer) -> Iterator[Cell]:
+        """Yield the cells of one tokenizer: by corpus, by group, then the whole and its slices, by family."""
+        for corpus in _corpora(self._plan, prepared):
+            survey = self._plan.surveys[corpus]
+            same = self._compared(prepared, corpus)
+            for group in [*survey.groups, WHOLE]:
+                seen = self._seen(prepared.name, corpus, survey.groups if group == WHOLE else [group])
+                for family in self._plan.families_on(corpus):
+                    metrics = [metric for metric in family.values if group == WHOLE or not metric.whole]
+                    values, share = self._values((prepared.name, corpus, group, family.name), survey.groups)
+                    yield from self._cells(prepared, (corpus, group), metrics, values, seen, share)
+                if same:
+                    equal = self._same_ids(prepared, corpus, group)
+                    values = equal if isinstance(equal, Failure) else {same.id: equal}
+                    yield from self._cells(prepared, (corpus, group), [same], values, seen)
+            yield from self._slices(prepared, corpus, seen)
+            yield from self._by_script(prepared, corpus)
+
+    def _compared(self, prepared: PreparedTokenizer, corpus: str) -> Metric | None:
+        """Return the metric of equal ids, if it is asked for on a corpus and the tokenizer has its reference there."""
+        names = self._plan.names_on(corpus)
+        others = {each.name: each.same_as for each in self._plan.tokenizers if each.same_as and each.name in names}
+        compared = any(other in names for other in others.values())
+        lacking = prepared.name in others and others[prepared.name] not in names
+        return self._plan.metric(Role.SAME_IDS) if compared and not lacking else None
+
+    def _cells(
+        self,
+        prepared: PreparedTokenizer,
+        place: tuple[str, str],
+        metrics: Iterable[Metric],
+        values: Values | Failure,
+        seen: float | None,
+        share: float | None = None,
+    ) -> Iterator[Cell]:
+        """Yield the cells of some metrics; ``seen`` is the share of documents trained on, ``share`` that measured."""
+        if isinstance(values, Failure):
+            self.failures.append(values)
+        else:
+            ratios = {name: each.ratio_of for name, each in values.items() if isinstance(each, Measured)}
+            self.ratios.update((name, sums) for name, sums in ratios.items() if sums)
+        return (make_cell(prepared, *place, metric, values, seen, share) for metric in metrics)
+
+    def _values(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
+        """Return the values of a family in a group, or in all these groups, and the share measured if not all is."""
+        name, corpus, group, family = key
+        of_several = group == WHOLE and len(groups) != 1
+        if of_several or isinstance(self._evaluation.metrics[family], CorpusMetric):
+            return self._finished(key, groups)
+        if group == WHOLE:  # of one group: its values are known by now
+            [group] = groups
+        of_group = name, corpus, group, family
+        if of_group not in self._of_groups:
+            self._of_groups[of_group] = self._finished(key, groups)
+        return self._of_groups[of_group]
+
+    def _finished(self, key: Key, groups: Mapping[str, int]) -> tuple[Values | Failure, float | None]:
+        """Compute what :meth:`_values` returns."""
+        name, corpus, group, family = key
+        metric, share = self._evaluation.metrics[family], None
+        state = self._evaluation.group_state(key, groups)
+        if isinstance(state, Failure):
+            part = self._evaluation.part(key, groups)
+            if part is None:
+                return state, None
+            state, share = part
+        if isinstance(metric, CorpusMetric):
+            outcome = self.outcomes[corpus, family]
+            return (outcome if isinstance(outcome, Failure) else outcome.values.get((name, group), {})), None
+        return attempt(lambda: metric.finish(state), f"finishing {family}"), share
+
+    def _slices(self, prepared: PreparedTokenizer, corpus: str, seen: float | None) -> Iterator[Cell]:
+        """Yield what corpus metrics say of several groups together; ``seen`` is of the whole corpus."""
+        usual = {*self._plan.surveys[corpus].groups, WHOLE}
+        for family in self._plan.families_on(corpus):
+            outcome = self.outcomes.get((corpus, family.name))
+            for (name, group), found in outcome.values.items() if isinstance(outcome, CorpusOutcome) else ():
+                if name == prepared.name and group not in usual:
+                    metrics = [metric for metric in family.values if metric.id in found]
+                    yield from self._cells(prepared, (corpus, group), metrics, found, seen)
+
+    def _by_script(self, prepared: PreparedTokenizer, corpus: str) -> Iterator[Cell]:
+        """Yield the values of the groups of each script put together, of families that have them."""
+        survey = self._plan.surveys[corpus]
+        families = [family for family in self._plan.families_on(corpus) if family.by_script]
+        scripts = [(each.value, each.groups) for each in slices(survey.groups) if each.facet == "script" and each.value]
+        for script, groups in scripts if families and len(scripts) > 1 else ():
+            seen = self._seen(prepared.name, corpus, groups)
+            counts = {group: survey.groups[group] for group in groups}
+            for family in families:
+                values, share = self._values((prepared.name, corpus, WHOLE, family.name), counts)
+                yield from self._cells(prepared, (corpus, f"script: {script}"), family.values, values, seen, share)
+
+    def _same_ids(self, prepared: PreparedTokenizer, corpus: str, group: str) -> Measured | NotApplicable | Failure:
+        """Return the share of documents with the ids of the tokenizer that this one is declared the same as."""
+        if corpus in self._evaluation.unread:
+            return self._evaluation.unread[corpus]
+        known, other = self._evaluation.same_ids, prepared.planned.same_as
+        if not other:
+            return NotApplicable("not declared the same as another tokenizer")
+        if prepared.name not in known.references:
+            return NotApplicable(f"{other} is not there to be compared with")
+        groups = self._plan.surveys[corpus].groups if group == WHOLE else [group]
+        parts = [known.sums(prepared.name, corpus, each) for each in groups]
+        documents = sum(self._plan.surveys[corpus].groups[each] for each in groups)
+        found = [part for part in parts if part]
+        if sum(part.documents for part in found) != documents:
+            return NotApplicable(f"not every document has ids both of {other} and of the tokenizer itself")
+        return reduce(operator.add, found).share("same", "documents")
+
+
+def _loss(evaluation: Evaluation, place: _State) -> LossInfo | None:
+    """Return what did not come back in one group, if the metric family knows."""
+    metric = evaluation.metrics[place.family]
+    found = attempt(partial(metric.loss, place.state)) if isinstance(metric, FindsLosses) else None
+    if not found or isinstance(found, Failure):
+        return None
+    return LossInfo(tokenizer=place.tokenizer, corpus=place.corpus, group=place.group, **found._asdict())
+
+
+def _worst(evaluation: Evaluation, place: _State) -> Sequence[DocumentExample]:
+    """Return the documents of a group that need the most tokens per byte, if the metric family keeps them."""
+    metric = evaluation.metrics[place.family]
+    found = attempt(partial(metric.worst, place.state)) if isinstance(metric, FindsWorstDocuments) else ()
+    return () if isinstance(found, Failure) else found
+
+
+class _Seen:
+    """Finds the documents that tokenizers were trained on, each pair of texts once."""
+
+    def __init__(self, plan: Plan, prepared: Sequence[PreparedTokenizer]) -> None:
+        self._plan = plan
+        self._train_on = {each.name: each.planned.train_on for each in prepared}
+        self._counts: dict[tuple[tuple[str, ...], str], dict[str, int]] = {}
+
+    def share(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
+        """See :data:`Seen`."""
+        names = self._train_on[name]
+        if not names:
+            return None
+        if (names, corpus) not in self._counts:
+            self._counts[names, corpus] = self._count(names, corpus)
+        counts, documents = self._counts[names, corpus], self._plan.surveys[corpus].groups
+        chosen = list(groups)
+        return sum(counts[group] for group in chosen) / sum(documents[group] for group in chosen)
+
+    def _count(self, names: Sequence[str], corpus: str) -> dict[str, int]:
+        """Return by group the number of documents that some corpora have, too."""
+        evaluated = self._plan.surveys[corpus].evaluated
+        trained = np.unique(np.concatenate([self._plan.surveys[each].trained for each in names]))
+        found = np.isin(np.concatenate(list(evaluated.values())), trained)
+        ends = np.cumsum([len(marks) for marks in evaluated.values()])
+        return {group: int(part.sum()) for group, part in zip(evaluated, np.split(found, ends[:-1]), strict=True)}
+
+
+def make_cell(
+    prepared: PreparedTokenizer,
+    corpus: str,
+    group: str,
+    metric: Metric,
+    values: Values | Failure,
+    seen: float | None = None,
+    share: float | None = None,
+) -> Cell:
+    """Make the cell of a value, or of the reason why there is none.
+
+    ``values`` are by metric id; ``seen`` is the share of the documents that the tokenizer was trained on, ``None`` if
+    that is unknown; ``share`` is that on which the values rest, ``None`` for all.
+    """
+    place = (prepared.name, corpus, group, metric.id)
+    problem = _problem(prepared, metric, values)
+    if problem:
+        return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])
+    assert not isinstance(values, Failure)
+    value = values[metric.id]
+    if isinstance(value, NotApplicable):
+        return Cell(*place, unit=metric.unit, status=Status.NOT_APPLICABLE, reason=value.reason, in_sample=seen)
+    return Cell(
+        *place,
+        value=float(value.value),
+        unit=value.unit or metric.unit,
+        ci_low=value.ci_low,
+        ci_high=value.ci_high,
+        n=value.n,
+        reason=value.no_interval,
+        in_sample=seen,
+        measured=share,
+    )
+
+
+def _problem(prepared: PreparedTokenizer, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
+    """Return why there is neither a number nor a reason of the metric itself, or ``None``."""
+    if prepared.state != TokenizerState.READY:
+        return Status(prepared.state.value), prepared.reason
+    if prepared.facts and metric.id in prepared.facts.lacks:
+        names = " or ".join(need.__name__ for need in metric.needs)
+        return Status.NOT_APPLICABLE, f"backend {prepared.planned.spec.name} lacks the capability {names}"
+    if isinstance(values, Failure):
+        return Status.of(values), values.reason
+    value = values.get(metric.id)
+    if value is None:
+        return Status.FAILED, "the metric gave no value and no reason"
+    if isinstance(value, Measured) and not math.isfinite(value.value):
+        return Status.FAILED, f"the metric gave {value.value}"
+    return None

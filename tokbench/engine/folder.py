@@ -1,0 +1,134 @@
+"""The run's folder: every file is written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import TokenizerJob
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.files import write_atomically
+from tokbench.foundation.progress import Progress, silent
+from tokbench.report.reporter import ReporterSpec
+from tokbench.results.blocks import StatesFile
+from tokbench.results.model import Results
+from tokbench.results.states import write_states
+from tokbench.tokenizers.contract import Saves, Tokenizer
+
+STATES: Final = "states.bin"
+"""The file of the raw states, beside ``results.json``."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make the run's folder before anything is measured.
+
+    Raises:
+        InputError: it cannot be made or written to, or its folder of artefacts is a link to somewhere else.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _artefacts(folder)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            [Problem(str(folder), f"cannot be written to: {error.strerror}; choose another with -o")]
+        ) from error
+
+
+def _artefacts(folder: Path) -> Path:
+    """Return the path of the folder in which trained tokenizers are saved.
+
+    Raises:
+        InputError: it is a symbolic link that leads out of the run's folder.
+    """
+    artefacts = folder / "artefacts"
+    target = os.path.realpath(artefacts)
+    if not Path(target).is_relative_to(os.path.realpath(folder)):
+        message = f"a symbolic link that leads out of the run's folder, to {target}; remove it, or choose another "
+        raise InputError([Problem(str(artefacts), f"{message}folder with -o")])
+    return artefacts
+
+
+def _save(folder: Path, name: str, tokenizer: Tokenizer) -> Path | None:
+    """Save a tokenizer into the run's folder; return the file, or ``None`` if it has no ``save``."""
+    if not isinstance(tokenizer, Saves):
+        return None
+    artefacts = _artefacts(folder)
+    artefacts.mkdir(exist_ok=True)
+    path = artefacts / (name + tokenizer.file_suffix)
+    if path.is_symlink():  # it is replaced, and what it leads to is left alone
+        path.unlink()
+    tokenizer.save(path)
+    return path
+
+
+def save_artefact(folder: Path, each: PreparedTokenizer, pool: WorkerPool) -> PreparedTokenizer:
+    """Save a tokenizer if it was trained; return it with its file and the file's sha256, or a note that it failed."""
+    if not each.planned.train_on or not each.facts:
+        return each
+    answer = pool.ask(TokenizerJob((each.name,), "saving", "", partial(_save, folder, each.name), here=True))
+    outcome = answer.failure if isinstance(answer, WorkerDied) else answer
+    if isinstance(outcome, Failure):
+        return each.with_note(f"not saved: {outcome.reason}")
+    if outcome is None:
+        return each
+    digest = hashlib.sha256(outcome.read_bytes()).hexdigest()
+    return replace(each, saved={"artefact": outcome.relative_to(folder).as_posix(), "artefact_sha256": digest})
+
+
+def write_reports(
+    folder: Path, results: Results, reporters: list[ReporterSpec], progress: Progress = silent
+) -> list[str]:
+    """Write raw states, ``results.json``, every report; return the problems with those that cannot be made or written.
+
+    ``results.written`` gets the files that were written, and no other file of the folder. If the file of raw states
+    cannot be written, they stand in ``results.json``.
+    """
+    files: list[tuple[str, Callable[[], object]]] = [
+        (STATES, partial(_write_states, folder, results)),
+        ("results.json", partial(_write, folder / "results.json", results.to_json)),
+    ]
+    files += [
+        (each.filename, partial(_write, folder / each.filename, partial(each.content, results))) for each in reporters
+    ]
+    problems = []
+    for done, (name, write) in enumerate(files):
+        progress("writing reports", done, len(files))
+        outcome = attempt(write, name)
+        if isinstance(outcome, Failure):
+            problems.append(outcome.reason)
+        elif folder / name not in results.written:
+            results.written.append(folder / name)
+    progress("writing reports", len(files), len(files))
+    return problems
+
+
+def _write_states(folder: Path, results: Results) -> None:
+    data = write_states(results.states)
+    write_atomically(folder / STATES, data)
+    digest = hashlib.sha256(data).hexdigest()
+    results.states_file = StatesFile(file=STATES, sha256=digest, states=len(results.states))
+
+
+def write_again(folder: Path, results: Results) -> list[str]:
+    """Write ``results.json`` again, with what is known since the reports were written; return the problems."""
+    path = folder / "results.json"
+    if path not in results.written:
+        return []
+    outcome = attempt(lambda: _write(path, lambda: results.to_json(path.read_text(encoding="utf-8"))), path.name)
+    return [outcome.reason] if isinstance(outcome, Failure) else []
+
+
+def _write(path: Path, content: Callable[[], str | bytes]) -> None:
+    data = content()
+    write_atomically(path, data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))

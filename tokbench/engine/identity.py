@@ -1,0 +1,375 @@
+"""The identity of what a run works with: all that can change a result, so that the store never gives a wrong one.
+
+No version number is trusted alone: the source code of plugins is hashed, and so are the files that options name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from importlib.metadata import PackageNotFoundError, requires
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tokbench.corpus.contract import CorpusSpec
+from tokbench.corpus.words.icu import icu_version
+from tokbench.foundation.store import Key, canonical
+from tokbench.measuring.family import MetricFamily
+from tokbench.registry import PluginStatus
+from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.options import Options
+
+_LARGE: Final = 64 << 20
+"""Files in a folder beyond this size, such as a model's weights, are told apart by size and time."""
+
+_LONGEST_PATH: Final = 4096
+
+_ROOT: Final = Path(__file__).parents[1]
+
+_LOADING: Final = ("tokenizers", "foundation/files.py")
+"""The files of the package ``tokbench`` that every tokenizer rests on."""
+
+_PLUGINS: Final = ("formats", "metrics", "sources")
+"""Rooms of plugins, which have identities of their own."""
+
+_SHOWING: Final = ("api.py", "cli", "comparison", "notebook", "pytest_plugin.py", "report", "serve", "testing")
+"""Rooms and files that show numbers or ask for them. States of metrics rest on all others."""
+
+_IMPORT: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+_REQUIREMENT: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
+_NO_NUMBER_RESTS_ON: Final = re.compile(r"extra\s*==\s*['\"](cluster|dev|tests?|testing|docs?)['\"]")
+
+
+class FileStamp(NamedTuple):
+    """The state of a file: if it is the same later, nobody has written to the file in between."""
+
+    path: str
+    inode: int
+    size: int
+    changed: int
+
+    @classmethod
+    def of(cls, path: Path | str) -> FileStamp:
+        """Return the present state of a file.
+
+        Raises:
+            OSError: it is not there.
+        """
+        stat = os.stat(path)  # noqa: PTH116 - a run asks for thousands, and making a Path takes longer than this
+        return cls(str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns)
+
+    def holds(self, since: int) -> bool:
+        """Tell whether the file is still in this state, and was not written since a time, in nanoseconds from 1970.
+
+        A time in the future is that of a clock which was set back, and says nothing.
+        """
+        try:
+            return FileStamp.of(self.path) == self and not since <= self.changed <= time.time_ns()
+        except OSError:
+            return False
+
+
+def digest_of(key: Key) -> str:
+    """Return the sha256 of a key.
+
+    >>> digest_of({"a": 1})[:12]
+    '015abd7f5cc5'
+    """
+    return hashlib.sha256(canonical(key).encode()).hexdigest()
+
+
+def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
+    """Return the sha256 of a file, or of a folder: of the names and contents of all that is in it.
+
+    Args:
+        path: the file or folder; in a folder, files above 64 MB count by size and time, hidden ones not at all.
+        stamps: gets the state of each file before it is read.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    stamps = [] if stamps is None else stamps
+    if not path.is_dir():
+        stamps.append(FileStamp.of(path))
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    for each in files_in(path):
+        stamp = FileStamp.of(each)
+        large = stamp.size > _LARGE
+        content = f"{stamp.size} {stamp.changed}" if large else file_digest(each)
+        stamps.append(stamp)
+        digest.update(f"{each.relative_to(path).as_posix()}\0{content}\0".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder and of its folders in order, without hidden ones and compiled Python."""
+    for path, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "__pycache__")
+        yield from (Path(path, name) for name in sorted(files) if not name.startswith("."))
+
+
+class OptionsIdentity(NamedTuple):
+    """Options as plain data, each file with its sha256, and the state of these files."""
+
+    values: dict[str, object]
+    stamps: list[FileStamp]
+
+    @classmethod
+    def of(cls, options: Options) -> OptionsIdentity:
+        """Return the identity of validated options. The folder of a file does not count, its name does.
+
+        Raises:
+            OSError: a file cannot be read.
+            Exception: pydantic cannot write a value as JSON.
+        """
+        stamps: list[FileStamp] = []
+        plain: dict[str, object] = options.model_dump(mode="json")
+        given = options.model_dump()
+        return cls({name: _value(given[name], value, stamps) for name, value in plain.items()}, stamps)
+
+
+def _value(given: Any, plain: Any, stamps: list[FileStamp]) -> object:
+    """Return a value as plain data, with the digests of the files that it names."""
+    if isinstance(given, Mapping) and isinstance(plain, dict):
+        pairs = zip(given, given.values(), plain.values(), strict=True)
+        return {str(key): _value(one, other, stamps) for key, one, other in pairs}
+    if isinstance(given, list | tuple) and isinstance(plain, list):
+        return [_value(one, other, stamps) for one, other in zip(given, plain, strict=True)]
+    if isinstance(given, Path) and given.exists():
+        return {"name": given.name, "sha256": file_digest(given, stamps)}
+    if isinstance(given, str) and _names_file(given):
+        return {"text": given, "sha256": file_digest(Path(given), stamps)}
+    return sorted(plain, key=repr) if isinstance(given, set | frozenset) else plain
+
+
+def _names_file(text: str) -> bool:
+    """Tell whether a text is the path of a file: an option may name one without saying so by its type."""
+    if not 0 < len(text) <= _LONGEST_PATH or "\0" in text or "\n" in text:
+        return False
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+class Identities:
+    """The identities of backends and metric families in one run.
+
+    Nothing is kept from run to run, because workers of the next run import the code that is there then.
+
+    Attributes:
+        stamps: the state of every file of code that was read.
+    """
+
+    def __init__(self) -> None:
+        self.stamps: list[FileStamp] = []
+        self._known: dict[str, dict[str, str]] = {}
+        self._required: dict[str, list[str]] = {}
+        self._loading = self._core(_LOADING)
+        self._measuring = ""
+        self._installed = installed_versions()
+
+    def surroundings(self) -> dict[str, object]:
+        """Return all that every state of a metric rests on, whatever its tokenizer and its family are."""
+        self._measuring = self._measuring or self._core(measuring_parts())
+        icu = icu_version()
+        return {**interpreter(), "tokbench": self._measuring, "libraries": self._libraries("tokbench"), "icu": icu}
+
+    def family(self, family: MetricFamily, options: Options, plugin: PluginStatus | None) -> dict[str, object]:
+        """Return the identity of a metric family with its options.
+
+        Args:
+            family: the family.
+            options: its options.
+            plugin: the plugin that registered it; ``None`` for one that the runner itself measures.
+
+        Raises:
+            OSError: a file cannot be read.
+            LookupError: its code has no source.
+            Exception: an option cannot be written as JSON.
+        """
+        found = OptionsIdentity.of(options)
+        self.stamps += found.stamps
+        return {
+            "family": family.name,
+            "version": family.version,
+            "options": found.values,
+            "code": self._code(plugin, family.text, family.probes, family.model) if plugin else {},
+            "libraries": self._libraries(plugin.distribution) if plugin else {},
+        }
+
+    def backend(self, spec: BackendSpec, plugin: PluginStatus) -> dict[str, object]:
+        """Return the identity of a backend: its code and its libraries.
+
+        Raises:
+            OSError: a file cannot be read.
+            LookupError: its code has no source.
+        """
+        return {
+            **interpreter(),
+            "backend": spec.name,
+            "code": self._code(plugin, spec.load, spec.train),
+            "libraries": self._libraries(plugin.distribution, spec.requires),
+            "tokbench": self._loading,
+        }
+
+    def source(self, spec: CorpusSpec, plugin: PluginStatus) -> dict[str, object]:
+        """Return the identity of a corpus source: its code and its libraries.
+
+        Raises:
+            OSError: a file cannot be read.
+            LookupError: its code has no source.
+        """
+        return {
+            "code": self._code(plugin, spec.open),
+            "sources": file_digest(_ROOT / "sources", self.stamps),
+            "libraries": self._libraries(plugin.distribution),
+        }
+
+    def _code(self, plugin: PluginStatus, *parts: Callable[..., object] | None) -> dict[str, str]:
+        """Return the sha256 of the source code of a plugin, by package or module.
+
+        It is all files of the packages that hold the plugin's module and its parts, with what these import from beside
+        them, unless that is a folder of installed packages. Built-in metric families count by their own file or folder.
+        """
+        modules = [_module_of(part) for part in parts if part]
+        if not plugin.module.startswith("tokbench."):
+            modules.append(plugin.module.partition(":")[0])
+        found: dict[str, str] = {}
+        for module in dict.fromkeys(modules):
+            if module not in self._known:
+                built_in = module.startswith("tokbench.")
+                self._known[module] = self._built_in(module) if built_in else self._packages(module.partition(".")[0])
+            found |= self._known[module]
+        return found
+
+    def _built_in(self, module: str) -> dict[str, str]:
+        """Return the sha256 of ``tokbench.metrics.fertility``, say: of a file, or of a folder."""
+        name = ".".join(module.split(".")[:3])
+        path = _ROOT.joinpath(*name.split(".")[1:])
+        return {name: file_digest(path if path.is_dir() else path.with_suffix(".py"), self.stamps)}
+
+    def _packages(self, name: str) -> dict[str, str]:
+        found: dict[str, str] = {}
+        waiting = [name] if name else []
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            path = source_of(name)
+            found[name] = file_digest(path, self.stamps)
+            if path.parent.name not in {"site-packages", "dist-packages"}:
+                waiting += [each for each in _imported(path) if _beside(path, each)]
+        return found
+
+    def _core(self, parts: tuple[str, ...]) -> str:
+        """Return the sha256 of some files and folders of tokbench."""
+        digest = hashlib.sha256()
+        for part in parts:
+            path = _ROOT / part
+            for file in [path] if path.is_file() else files_in(path):
+                name = file.relative_to(_ROOT).as_posix()
+                digest.update(f"{name}\0{file_digest(file, self.stamps)}\0".encode())
+        return digest.hexdigest()
+
+    def _libraries(self, distribution: str, further: Iterable[str] = ()) -> dict[str, str]:
+        """Return the versions of a distribution, of what it requires (see :func:`required_by`), and of further ones."""
+        if distribution not in self._required:
+            self._required[distribution] = required_by(distribution)
+        names = {distribution, *further, *self._required[distribution]}
+        return {
+            name: self._installed[plain_name(name)] for name in sorted(names) if plain_name(name) in self._installed
+        }
+
+
+def measuring_parts() -> tuple[str, ...]:
+    """Return the files and folders of the package ``tokbench`` that states of metrics rest on, by name.
+
+    >>> {"engine", "measuring", "version.py"} < set(measuring_parts())
+    True
+    >>> {"metrics", "report"} & set(measuring_parts())
+    set()
+    """
+    parts = {path.name for path in _ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
+    return tuple(sorted(parts - {*_PLUGINS, *_SHOWING, "__pycache__"}))
+
+
+def interpreter() -> dict[str, str]:
+    """Return what runs the code: Python, its tables of Unicode, and the kind of machine."""
+    python = f"{platform.python_implementation()} {sys.version.split()[0]}"
+    return {"python": python, "unicode": unicodedata.unidata_version, "machine": platform.machine()}
+
+
+def _module_of(part: Callable[..., object]) -> str:
+    while isinstance(part, partial):
+        part = part.func
+    return str(getattr(part, "__module__", ""))
+
+
+def source_of(name: str) -> Path:
+    """Return the file or folder of a top-level module.
+
+    Raises:
+        LookupError: it has none.
+    """
+    spec = find_spec(name)
+    if spec and spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations)))
+    if spec and spec.origin and Path(spec.origin).is_file():
+        return Path(spec.origin)
+    raise LookupError(f"the source of {name} is not a file")
+
+
+def _imported(path: Path) -> set[str]:
+    files = [path] if path.is_file() else [each for each in files_in(path) if each.suffix == ".py"]
+    return {name.decode() for each in files for name in _IMPORT.findall(each.read_bytes())}
+
+
+def _beside(path: Path, name: str) -> bool:
+    """Tell whether a module stands in the folder of another."""
+    return (path.parent / f"{name}.py").is_file() or (path.parent / name / "__init__.py").is_file()
+
+
+def required_by(distribution: str) -> list[str]:
+    """Return the names of the distributions that one requires, extras too; none if it is not installed.
+
+    Requirements on which no number rests are left out: those of developers and tests, and the cluster's.
+    """
+    try:
+        lines = requires(distribution) or [] if distribution else []
+    except PackageNotFoundError:
+        return []
+    names = (_REQUIREMENT.match(line) for line in lines if not _NO_NUMBER_RESTS_ON.search(line))
+    return [found[0] for found in names if found]
+
+
+def installed_versions() -> dict[str, str]:
+    """Return the versions of all installed distributions by :func:`plain_name`, from the names of their folders.
+
+    ``importlib.metadata`` reads and parses a file for each, which takes a quarter of a second for fifty.
+    """
+    found: dict[str, str] = {}
+    for folder in sys.path:
+        for path in sorted(Path(folder or ".").glob("*.dist-info")):
+            name, _, version = path.stem.partition("-")
+            found.setdefault(plain_name(name), version)
+    return found
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a distribution in the one spelling that all its spellings have.
+
+    >>> plain_name("Splintr.rs"), plain_name("splintr-rs")
+    ('splintr_rs', 'splintr_rs')
+    """
+    return re.sub(r"[-_.]+", "_", name).lower()

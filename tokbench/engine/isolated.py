@@ -1,0 +1,197 @@
+"""Isolated metrics: one tokenizer after the other, each in a process of its own, which may die."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from tokbench.engine.plan import Plan
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.workers.one_thread import ONE_THREAD
+from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.isolated_metric import IsolatedMetric, StepAnswers, TrainedIn
+from tokbench.measuring.metric import TimedOutcome
+from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
+from tokbench.tokenizers.contract import WarmsUp
+from tokbench.tokenizers.options import Options
+
+
+class Untimed(NamedTuple):
+    """The status of the cells of a tokenizer that has no timings, and the reason."""
+
+    status: Status
+    reason: str
+
+    @classmethod
+    def of(cls, failure: Failure) -> Untimed:
+        """Return it for a tokenizer that has failed."""
+        return cls(Status.of(failure), failure.reason)
+
+
+@dataclass(frozen=True)
+class LoadAlone(Job):
+    """Load a tokenizer and warm it up; the answer is ``None`` or the failure.
+
+    It counts as a training, whose limit in the pool of an isolated metric is that of one step of the run: the limit of
+    one answer may be too short for it.
+    """
+
+    name: str
+    limit: ClassVar[Literal["step", "train"]] = "train"
+
+    @property
+    def here(self) -> bool:
+        """``True``, because it is measured afterwards."""
+        return True
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[Failure | None]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        with doing("loading", tokenizer=self.name, place=""):
+            yield attempt(lambda: self._load(context), "loading")
+
+    def _load(self, context: WorkerContext) -> None:
+        tokenizer = context.tokenizer(self.name)
+        if isinstance(tokenizer, WarmsUp):
+            tokenizer.warm_up()
+
+
+@dataclass(frozen=True)
+class MeasureAlone(Job):
+    """Do some steps of an isolated metric for one tokenizer; the answers are step and answer, or step and failure.
+
+    The last answer of a step is ``None`` in place of both.
+    """
+
+    family: str
+    options: Options
+    name: str
+    steps: tuple[str, ...]
+
+    @property
+    def here(self) -> bool:
+        """``True``, because it measures time and memory."""
+        return True
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[tuple[str, Any]]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        make = context.registry.metrics.get(self.family).isolated
+        assert make is not None
+        metric = make(self.options)
+        for step in self.steps:
+            with doing("measuring", tokenizer=self.name, place=f"{self.family}: {step}"):
+                answers = metric.measure(step, lambda: context.tokenizer(self.name))
+                while True:
+                    answer = attempt(lambda answers=answers: next(answers, None))  # type: ignore[misc]
+                    yield step, answer
+                    if answer is None or isinstance(answer, Failure):
+                        break
+
+
+def measure_isolated(
+    plan: Plan,
+    prepared: Sequence[PreparedTokenizer],
+    missing: Mapping[str, Untimed],
+    spec: MetricFamily,
+    options: Options,
+    pool: WorkerPool,
+) -> TimedOutcome:
+    """Return the cells of one isolated metric; tokenizers that are ``missing`` get cells that say why.
+
+    Everything is measured on this machine, in processes of their own beside the given pool, whose processes are ended
+    before. A pool that works in this process measures in this process.
+    """
+    assert spec.isolated is not None
+    metric = spec.isolated(options)
+    found: dict[str, dict[str, StepAnswers]] = {}
+    names = [each.name for each in prepared]
+    ready = [name for name in names if name not in missing]
+    with _pool_for(plan, metric, pool) as own:
+        for name in ready:
+            own.keep(name, pool.kept[name])
+        for done, name in enumerate(ready):
+            pool.progress(f"{spec.name}, one tokenizer at a time", done, len(ready))
+            found[name] = _measure_one(MeasureAlone(spec.name, options, name, tuple(metric.steps)), metric, own)
+    trained = {
+        each.name: TrainedIn(each.train_s, each.train_from_store) for each in prepared if each.train_s is not None
+    }
+    outcome = attempt(lambda: metric.finish(found, trained), spec.name)
+    if isinstance(outcome, Failure):
+        missing = dict.fromkeys(ready, Untimed.of(outcome)) | dict(missing)
+        outcome = TimedOutcome([], [outcome.reason], [outcome])
+    absent = [
+        Cell(
+            name, OWN_TEXTS, WHOLE, value.id, unit=value.unit, status=missing[name].status, reason=missing[name].reason
+        )
+        for name in names
+        if name in missing
+        for value in spec.values
+    ]
+    notes = list(outcome.notes)
+    if isinstance(own, InProcessPool):
+        notes.append(f"{spec.name}: measured in one process, with nothing isolated, because there are no workers")
+    return outcome._replace(cells=outcome.cells + absent, notes=notes)
+
+
+def _pool_for(plan: Plan, metric: IsolatedMetric, pool: WorkerPool) -> WorkerPool:
+    """Return the pool that measures; the processes of the given one are ended."""
+    pool.end()
+    if isinstance(pool, InProcessPool):
+        return InProcessPool(pool.progress)
+    limits = plan.config.limits
+    if metric.seconds is not None:
+        limits = limits.model_copy(update={"step": min(limits.step, metric.seconds), "train": limits.step})
+    return ProcessPool(1, limits, pool.progress, environment=ONE_THREAD, copied=False)
+
+
+def _measure_one(job: MeasureAlone, metric: IsolatedMetric, pool: WorkerPool) -> dict[str, StepAnswers]:
+    """Do all steps of one tokenizer, in a fresh process after each death, and before each step if it must be fresh."""
+    found: dict[str, StepAnswers] = {}
+    rest = list(job.steps)
+    while rest:
+        steps = tuple(rest[:1] if metric.fresh else rest)
+        if metric.fresh or not isinstance(pool, InProcessPool):
+            pool.end()
+        unloaded = None if metric.fresh else _load(job.name, pool)
+        if unloaded:
+            return found | {step: StepAnswers([], unloaded) for step in rest}
+        waiting = iter([MeasureAlone(job.family, job.options, job.name, steps)])
+        for _, answer in pool.work(lambda waiting=waiting: next(waiting, None)):  # type: ignore[misc]
+            if isinstance(answer, WorkerDied):
+                step = rest.pop(0)
+                found[step] = StepAnswers(_answers(found, step), answer.failure, crashed=not answer.failure.timed_out)
+                break
+            step, value = answer
+            if value is None or isinstance(value, Failure):
+                rest.remove(step)
+                found[step] = StepAnswers(_answers(found, step), value)
+            else:
+                found[step] = StepAnswers([*_answers(found, step), value])
+    return found
+
+
+def _load(name: str, pool: WorkerPool) -> Failure | None:
+    """Load and warm up a tokenizer, and return the failure if that fails, or ends the process."""
+    answer: Failure | WorkerDied | None = pool.ask(LoadAlone(name))
+    if isinstance(answer, WorkerDied):
+        reason = answer.failure.reason.replace("limits: {train:", "limits: {step:")
+        return answer.failure._replace(reason=reason)
+    return answer
+
+
+def _answers(found: Mapping[str, StepAnswers], step: str) -> list[Any]:
+    return found[step].answers if step in found else []

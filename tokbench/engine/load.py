@@ -1,0 +1,187 @@
+"""The job by which a worker loads tokenizers: it answers with their facts and with digests of their vocabularies.
+
+A worker imports this file before its first work. So nothing here imports what only the process of the run needs, such
+as the plan and the configuration, which took a twentieth of a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tokbench.engine.identity import OptionsIdentity, file_digest
+from tokbench.engine.workers.worker import Job, Recipe, WorkerContext
+from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.store import Key, open_store
+from tokbench.registry import Registry
+from tokbench.tokenizers.batch import vocab_size_of
+from tokbench.tokenizers.contract import HasIdentity, HasNotes, HasTokenBytes, NamesEngine, Tokenizer
+
+READING_VOCABULARY: Final = "reading the vocabulary of"
+
+_LARGEST_VOCABULARY: Final = 1 << 21
+"""Vocabularies beyond this are made by a formula, not by training: nobody compares their digests."""
+
+_HASHED_IDS: Final = 1 << 12
+"""Ids whose bytes are hashed at once: a call for each would take longer than the hash."""
+
+_LENGTH_BYTES: Final = 4
+_VOCABULARY: Final = "vocabulary"
+
+_MOST_NOTES: Final = 50
+
+
+class TokenizerFacts(NamedTuple):
+    """The facts that a worker reports of a tokenizer that is ready.
+
+    Attributes:
+        vocab_size, notes: as the tokenizer gives them; at most 50 notes of 2,000 characters.
+        lacks: ids of the metrics that it has not the capabilities for.
+        engine: the engine that it names; empty if it names none.
+        identity: as it gives it, see :class:`tokbench.tokenizers.contract.HasIdentity`; ``None`` if it gives none.
+    """
+
+    vocab_size: int
+    notes: tuple[str, ...]
+    lacks: frozenset[str]
+    engine: str = ""
+    identity: str | None = None
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
+        """Return the facts of a tokenizer."""
+        values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
+        lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
+        notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
+        said = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
+        engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
+        identity = str(tokenizer.identity) if isinstance(tokenizer, HasIdentity) else None
+        return cls(vocab_size_of(tokenizer), said, lacks, engine, identity)
+
+
+def _has(tokenizer: Tokenizer, capability: type) -> bool:
+    """Tell whether it has the members of a capability; unlike ``isinstance``, without computing what its class has.
+
+    Python 3.11 would compute them, and merges may take seconds to be found.
+    """
+    members = (name for name in dir(capability) if not name.startswith("_"))
+    return all(hasattr(type(tokenizer), name) or hasattr(tokenizer, name) for name in members)
+
+
+def vocabulary_sha256(
+    tokenizer: Tokenizer, recipe: Recipe | None = None, know_lengths: Callable[[list[int]], object] = lambda _: None
+) -> str:
+    """Return a digest of the bytes of every id, each preceded by its length; empty where they are unknown.
+
+    That of a tokenizer which says what it is made of is kept in the store: to ask for 200,000 ids takes a tenth of a
+    second.
+
+    Args:
+        tokenizer: the tokenizer.
+        recipe: what loaded it; ``None`` if it was trained, and its digest is not kept.
+        know_lengths: is told the number of bytes of every id, where they are asked for.
+    """
+    if not isinstance(tokenizer, HasTokenBytes) or tokenizer.vocab_size > _LARGEST_VOCABULARY:
+        return ""
+    identified = recipe is not None and isinstance(tokenizer, HasIdentity) and bool(tokenizer.identity)
+    store = open_store() if identified else None
+    key = attempt(lambda: _key_of_vocabulary(tokenizer, recipe)) if store and recipe else None  # type: ignore[arg-type]
+    if store is None or key is None or isinstance(key, Failure):
+        return _digest(tokenizer, know_lengths)
+    return store.result(_VOCABULARY, key, lambda: _digest(tokenizer, know_lengths).encode()).decode()
+
+
+def _key_of_vocabulary(tokenizer: HasIdentity, recipe: Recipe) -> Key:
+    """Return all that decides the bytes of the ids of a loaded tokenizer.
+
+    Raises:
+        OSError: a file cannot be read.
+        LookupError: its code has no file.
+    """
+    made = type(tokenizer)
+    source = Path(getattr(sys.modules[made.__module__], "__file__", None) or "")
+    if not source.is_file():
+        raise LookupError(f"the source of {made.__module__} is not a file")
+    return {
+        "backend": recipe.backend,
+        "options": OptionsIdentity.of(recipe.options).values,
+        "identity": tokenizer.identity,
+        "class": f"{made.__module__}.{made.__qualname__}",
+        "code": file_digest(source.parent if "." in made.__module__ else source),
+    }
+
+
+def _digest(tokenizer: HasTokenBytes, know_lengths: Callable[[list[int]], object]) -> str:
+    sha, known = hashlib.sha256(), list[int]()
+    vocab_size: int = tokenizer.vocab_size  # type: ignore[attr-defined]  # of a tokenizer
+    for first in range(0, vocab_size, _HASHED_IDS):
+        tokens = list(map(tokenizer.token_bytes, range(first, min(first + _HASHED_IDS, vocab_size))))
+        known += map(len, tokens)
+        lengths = struct.pack(f"<{len(tokens)}I", *known[first:])
+        heads = (lengths[at : at + _LENGTH_BYTES] for at in range(0, len(lengths), _LENGTH_BYTES))
+        sha.update(b"".join(chain.from_iterable(zip(heads, tokens, strict=True))))
+    know_lengths(known)
+    return sha.hexdigest()
+
+
+class Loaded(NamedTuple):
+    """The outcome of loading one tokenizer, and the seconds that it took."""
+
+    name: str
+    outcome: TokenizerFacts | Failure
+    seconds: float | None
+
+
+class VocabularyDigest(NamedTuple):
+    """The digest of the vocabulary of a tokenizer that was loaded, see :func:`vocabulary_sha256`."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class LoadTokenizers(Job):
+    """Load tokenizers, one after the other; the answers are a :class:`Loaded` and a :class:`VocabularyDigest` of each.
+
+    Attributes:
+        recipes: by name, the instructions for each tokenizer.
+    """
+
+    recipes: Mapping[str, Recipe]
+
+    @property
+    def here(self) -> bool:
+        """``True``, because it measures time."""
+        return True
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return tuple(self.recipes)
+
+    def run(self, context: WorkerContext) -> Iterator[Loaded | VocabularyDigest]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        for name, recipe in self.recipes.items():
+            with doing("loading", tokenizer=name, place=""):
+                start = time.perf_counter()
+                tokenizer = attempt(lambda recipe=recipe: context.load(recipe))  # type: ignore[misc]
+                seconds = time.perf_counter() - start
+                if isinstance(tokenizer, Failure):
+                    yield Loaded(name, tokenizer, seconds)
+                    continue
+                facts = attempt(lambda found=tokenizer: TokenizerFacts.of(found, context.registry))  # type: ignore[misc]
+                loaded = context.keep(name, tokenizer)
+                yield Loaded(name, facts, seconds)
+            with doing(READING_VOCABULARY, tokenizer=name, place=name):
+                digest = attempt(partial(vocabulary_sha256, tokenizer, recipe, loaded.know_lengths))
+            if not isinstance(digest, Failure):
+                yield VocabularyDigest(name, digest)

@@ -1,0 +1,437 @@
+"""Runs over disjoint parts of a corpus -> one run over all of it: states are added, and every cell is made anew."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tokbench.config.model import Config, CorpusEntry
+from tokbench.config.strict_yaml import Located
+from tokbench.corpus.corpus import Survey
+from tokbench.engine.evaluate import Evaluation
+from tokbench.engine.finish import finish, pack_states
+from tokbench.engine.load import TokenizerFacts
+from tokbench.engine.plan import Plan, PlannedTokenizer
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.same_ids import SameIds
+from tokbench.engine.shown import merge_shown
+from tokbench.foundation.errors import InputError, Problem
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import RestoresStates, Role
+from tokbench.registry import Registry, load_registry
+from tokbench.report.reporter import ReporterSpec
+from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
+from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
+from tokbench.results.model import NamedRun, Results
+from tokbench.results.states import PackedStates, RawStates
+from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.options import Options
+
+_IDENTITY: Final = (
+    *("backend", "options", "vocab_size", "sha256", "artefact_sha256", "same_as", "corpora"),
+    *("engine", "libraries", "distribution"),
+)
+"""The facts that two tokenizers of one name must have in common."""
+
+_VERSIONS: Final = ("engine", "libraries", "distribution")
+"""The facts that only differ with the version of a package."""
+
+
+class Merged(NamedTuple):
+    """The results of a merge, and the report formats that the first run asks for."""
+
+    results: Results
+    reporters: list[ReporterSpec]
+
+
+def merge_runs(parts: Sequence[NamedRun], *, other_versions: bool = False) -> Merged:
+    """Put runs over disjoint parts of a corpus together; the result is that of one run over all of it.
+
+    Args:
+        parts: at least two runs with the same tokenizers and metrics.
+        other_versions: accept runs of different versions of tokbench, backends and libraries.
+
+    Raises:
+        InputError: the runs cannot be merged; the message names every reason.
+        ResultsError: the raw states of a run are missing or damaged.
+    """
+    if len(parts) < 2:  # noqa: PLR2004 - one run is merged already
+        raise InputError("give two runs or more to merge")
+    problems = [*_problems(parts, other_versions=other_versions)]
+    if problems:
+        raise InputError(list(dict.fromkeys(problems)))
+    registry = load_registry()
+    return _Merger(parts, registry).merged()
+
+
+def _problems(parts: Sequence[NamedRun], *, other_versions: bool) -> Iterator[Problem]:
+    """Yield the reasons why runs cannot be merged."""
+    first = parts[0]
+    for part in parts:
+        if not part.results.families:
+            message = "does not keep what a merge needs: it was written by an older tokbench; run it again"
+            yield Problem(part.name, message)
+    for part in parts[1:]:
+        yield from _other_environment(first, part, other_versions=other_versions)
+        yield from _other_tokenizers(first, part, other_versions=other_versions)
+        yield from _other_metrics(first, part, other_versions=other_versions)
+        yield from _other_probes(first, part)
+    for one, other in combinations(parts, 2):
+        yield from _other_corpora(one, other)
+
+
+def _other_environment(first: NamedRun, part: NamedRun, *, other_versions: bool) -> Iterator[Problem]:
+    one, other = first.results.environment, part.results.environment
+    if other_versions:
+        return
+    advice = "run one of them again, or say that it does not matter with --other-versions"
+    if one.tokbench != other.tokbench:
+        yield Problem(part.name, f"is of tokbench {other.tokbench}, and {first.name} of {one.tokbench}; {advice}")
+    elif one.segmentation != other.segmentation:
+        differing = [name for name, each in one.segmentation.items() if other.segmentation.get(name) != each]
+        what = ", ".join(differing) or "a way to cut words"
+        yield Problem(part.name, f"cuts text by other tables than {first.name}: {what}; {advice}")
+
+
+def _other_tokenizers(first: NamedRun, part: NamedRun, *, other_versions: bool) -> Iterator[Problem]:
+    one, other = first.results.tokenizers, part.results.tokenizers
+    for name in [*one, *(name for name in other if name not in one)]:
+        if name not in one or name not in other:
+            has, lacks = (first, part) if name in one else (part, first)
+            yield Problem(lacks.name, f"has no tokenizer {name!r}, but {has.name} has")
+            continue
+        for key in _IDENTITY:
+            ready = one[name].state == other[name].state == TokenizerState.READY
+            skipped = (key in _VERSIONS and other_versions) or (not ready and key not in {"backend", "options"})
+            here, there = getattr(other[name], key), getattr(one[name], key)
+            if not skipped and here != there:
+                yield Problem(part.name, _differing(name, key, here, there, first.name))
+                break
+
+
+def _differing(name: str, key: str, here: object, there: object, first: str) -> str:
+    what = "vocabulary" if key == "sha256" else key.replace("_", " ")
+    shown = "" if "sha256" in key else f" ({here} and {there})"
+    remedy = "; train it on a corpus that is the same in all runs" if "sha256" in key else ""
+    return f"tokenizer {name!r} is not that of {first}: another {what}{shown}{remedy}"
+
+
+def _other_metrics(first: NamedRun, part: NamedRun, *, other_versions: bool) -> Iterator[Problem]:
+    one, other = first.results.families, part.results.families
+    for name in [*one, *(name for name in other if name not in one)]:
+        if name not in one or name not in other:
+            has, lacks = (first, part) if name in one else (part, first)
+            yield Problem(lacks.name, f"has no metrics {name!r}, but {has.name} has")
+        elif one[name].options != other[name].options:
+            here, there = (json.dumps(each[name].options) for each in (other, one))
+            yield Problem(part.name, f"metrics {name!r} have the options {here}, and in {first.name} {there}")
+        elif one[name].distribution != other[name].distribution and not other_versions:
+            here, there = other[name].distribution, one[name].distribution
+            yield Problem(part.name, f"metrics {name!r} are of {here}, and in {first.name} of {there}")
+    for name, metric in first.results.metrics.items():
+        if name in part.results.metrics and part.results.metrics[name].corpora != metric.corpora:
+            yield Problem(part.name, f"metric {name!r} is measured on other corpora than in {first.name}")
+
+
+def _other_probes(first: NamedRun, part: NamedRun) -> Iterator[Problem]:
+    one, other = first.results.probes, part.results.probes
+    if [each.probe for each in one] != [each.probe for each in other]:
+        yield Problem(part.name, f"has other probes than {first.name}")
+    for probe, same in zip(one, other, strict=False):
+        if probe.probe == same.probe and probe != same:
+            yield Problem(part.name, f"the probe {probe.probe!r} has another answer than in {first.name}")
+
+
+def _other_corpora(one: NamedRun, other: NamedRun) -> Iterator[Problem]:
+    for name in one.results.corpora:
+        if name not in other.results.corpora:
+            continue
+        here, there = other.results.corpora[name], one.results.corpora[name]
+        if bool(here.groups) != bool(there.groups):
+            yield Problem(other.name, f"corpus {name!r} is evaluated there or in {one.name}, but not in both")
+        elif not here.groups:
+            if here.sha256 != there.sha256:
+                yield Problem(other.name, f"corpus {name!r}, which is for training, is another text than in {one.name}")
+        elif here.limit is not None or there.limit is not None:
+            yield Problem(other.name, f"corpus {name!r} has a limit, here or in {one.name}; run it without --limit")
+        elif set(_digests(here)) & set(_digests(there)):
+            yield Problem(other.name, f"corpus {name!r} is the same text as in {one.name}; it would count twice")
+        elif (here.parallel, here.reference, here.holdout) != (there.parallel, there.reference, there.holdout):
+            yield Problem(other.name, f"corpus {name!r} has another parallel, reference or holdout than in {one.name}")
+        else:
+            for group in _same_groups(one.results, other.results, name):
+                message = f"group {group!r} of corpus {name!r} has the very sums that it has in {one.name}"
+                yield Problem(other.name, f"{message}: the same documents would count twice")
+
+
+def _digests(corpus: CorpusInfo) -> list[str]:
+    return corpus.parts or [corpus.sha256]
+
+
+def _same_groups(one: Results, other: Results, corpus: str) -> list[str]:
+    """Return the groups of which all states are equal: their documents are the same, too."""
+    groups = [group for group in one.corpora[corpus].groups if group in other.corpora[corpus].groups]
+    if not groups:
+        return []
+    first, second = _states_by_group(one, corpus), _states_by_group(other, corpus)
+    return [group for group in groups if first.get(group) and first[group] == second.get(group)]
+
+
+def _states_by_group(results: Results, corpus: str) -> dict[str, dict[tuple[str, str], Any]]:
+    found: dict[str, dict[tuple[str, str], Any]] = {}
+    for each in results.states:
+        if each.corpus == corpus and each.state:
+            found.setdefault(each.group, {})[each.tokenizer, each.family] = each.state
+    return found
+
+
+@dataclass
+class _Place:
+    """A share of documents: ``seen`` of ``documents`` were trained on; ``None`` if that is unknown."""
+
+    seen: int | None
+    documents: int
+
+
+class _Merger:
+    """Adds the states of parts, and makes the results of the whole."""
+
+    def __init__(self, parts: Sequence[NamedRun], registry: Registry) -> None:
+        self._parts = parts
+        self._registry = registry
+        self._first = parts[0].results
+        self._plan = self._make_plan()
+        self._prepared = [self._prepare(planned) for planned in self._plan.tokenizers]
+        self._shares: dict[tuple[str, str, str], _Place] = {}
+        ready = [each.name for each in self._prepared if each.facts]
+        metrics = {family.name: family.text(options) for family, options in self._plan.metrics if family.text}
+        self._evaluation = Evaluation(self._plan, metrics, SameIds(self._plan, ready))
+
+    def merged(self) -> Merged:
+        """Return the results of the whole."""
+        before: dict[tuple[str, str], int] = {}
+        for part in self._parts:
+            self._add_states(part, before)
+            self._add_shares(part.results)
+            for corpus, info in part.results.corpora.items():
+                for group, documents in info.groups.items():
+                    before[corpus, group] = before.get((corpus, group), 0) + documents
+        finished, states = finish(self._plan, self._prepared, self._evaluation, self._seen), PackedStates()
+        pack_states(self._plan, self._prepared, self._evaluation, states)
+        timed = {name for name, metric in self._first.metrics.items() if metric.timed}
+        probed = [each for each in self._first.cells if each.corpus == OWN_TEXTS and each.metric not in timed]
+        modelled = {name for part in self._parts for each in part.results.bits_per_byte for name in each.metrics}
+        shown = merge_shown([part.results for part in self._parts])
+        names = list(dict.fromkeys(part.results.name for part in self._parts))
+        results = Results(
+            name="+".join(names),
+            created=min(part.results.created for part in self._parts),
+            config=self._first.config,
+            environment=self._first.environment,
+            plugins=self._first.plugins,
+            corpora={name: self._corpus(name) for name in self._plan.surveys},
+            tokenizers={each.name: self._tokenizer(each) for each in self._prepared},
+            metrics={name: each for name, each in self._first.metrics.items() if name not in timed | modelled},
+            cells=finished.cells + probed,
+            losses=finished.losses,
+            differences=list(self._differences()),
+            probes=self._first.probes,
+            shown=shown.texts,
+            worst_documents=shown.worst,
+            pairs=finished.pairs,
+            matrices=finished.matrices,
+            notes=self._notes(timed=bool(timed), modelled=bool(modelled)),
+            families=self._first.families,
+            states=RawStates(states),
+            tracebacks=dict(ChainMap(finished.tracebacks, *(part.results.tracebacks for part in self._parts))),
+            seconds=round(sum(part.results.seconds for part in self._parts), 3),
+            interrupted=any(part.results.interrupted for part in self._parts),
+        )
+        return Merged(results, list(self._reporters()))
+
+    # The plan, from what the runs say of themselves.
+
+    def _make_plan(self) -> Plan:
+        described = self._first.config
+        config = Config(described.text, Located(described.file), Path(described.file), Path())
+        config.formats = tuple(described.formats)
+        infos: dict[str, list[CorpusInfo]] = {}
+        for part in self._parts:
+            for name, info in part.results.corpora.items():
+                infos.setdefault(name, []).append(info)
+        config.corpora = {
+            name: CorpusEntry(source=each.source, parallel=each.parallel, reference=each.reference)
+            for name, (each, *_) in infos.items()
+        }
+        bound = {each.family: tuple(each.corpora) for each in self._first.metrics.values() if each.corpora}
+        plan = Plan(config, metrics=list(self._families()), bound=bound)
+        plan.surveys = {name: Survey(groups=_added(each.groups for each in found)) for name, found in infos.items()}
+        plan.measured = [name for name, survey in plan.surveys.items() if survey.groups]
+        plan.tokenizers = [_planned(name, info) for name, info in self._first.tokenizers.items()]
+        return plan
+
+    def _families(self) -> Iterator[tuple[MetricFamily, Options]]:
+        for name, info in self._first.families.items():
+            family = self._registry.metrics.get(name)
+            yield family, family.options.model_validate_json(json.dumps(info.options))
+        if any(each.same_as for each in self._first.tokenizers.values()):
+            automatic = (family for family in self._registry.metrics if family.has_role(Role.SAME_IDS))
+            yield from ((family, family.options()) for family in list(automatic)[:1])
+
+    def _prepare(self, planned: PlannedTokenizer) -> PreparedTokenizer:
+        for part in self._parts:
+            info = part.results.tokenizers[planned.name]
+            if info.state != TokenizerState.READY:
+                return PreparedTokenizer(planned, state=info.state, failure=Failure(info.reason))
+        info = self._first.tokenizers[planned.name]
+        lacks = frozenset(info.lacks)
+        return PreparedTokenizer(planned, TokenizerFacts(info.vocab_size or 0, tuple(info.notes), lacks, info.engine))
+
+    def _reporters(self) -> Iterator[ReporterSpec]:
+        """Yield the report formats of the first run, and those that come with a metric of the merged one."""
+        companions = [family for family in self._registry.metrics if family.companion]
+        later = {family.companion for family in companions}
+        for name in self._plan.config.formats:
+            if name not in later:
+                yield self._registry.reporters.get(name)
+        for family, _ in self._plan.metrics:
+            if family in companions and not family.has_role(Role.ID_COUNTS):
+                yield self._registry.reporters.get(family.companion)
+
+    # States.
+
+    def _add_states(self, part: NamedRun, before: dict[tuple[str, str], int]) -> None:
+        results = part.results
+        known = {(each.tokenizer, each.corpus, each.group, each.family): each for each in results.states}
+        for corpus, info in results.corpora.items():
+            for name in self._plan.names_on(corpus):
+                for group, documents in info.groups.items():
+                    for family in self._plan.families_on(corpus):
+                        key = (name, corpus, group, family.name)
+                        raw, earlier = known.get(key), before.get((corpus, group), 0)
+                        state = self._restored(family, raw, earlier) if raw else self._lost(results, family, key)
+                        self._evaluation.add(key, state, documents)
+        for each in results.states:
+            if each.family == self._evaluation.same_ids.family:
+                self._evaluation.same_ids.restore(each)
+
+    def _restored(self, family: MetricFamily, raw: RawState, before: int) -> Any | Failure:
+        """Return a state of a part, or the failure to restore it."""
+        metric = self._evaluation.metrics[family.name]
+        if not isinstance(metric, RestoresStates):
+            return Failure(f"metrics {family.name!r} cannot be merged: they have no 'restore'")
+        return attempt(partial(metric.restore, raw.state, before), "restoring a state")
+
+    def _lost(self, results: Results, family: MetricFamily, key: tuple[str, str, str, str]) -> Failure:
+        """Return the reason why a part has no state."""
+        ids = {metric.id for metric in family.values}
+        for cell in results.cells if ids else ():
+            place = (cell.tokenizer, cell.corpus, cell.group)
+            if place == key[:3] and cell.metric in ids and cell.status in {Status.FAILED, Status.TIMEOUT}:
+                return Failure(cell.reason, timed_out=cell.status == Status.TIMEOUT)
+        return Failure("not measured")
+
+    # Shares of documents that were trained on.
+
+    def _add_shares(self, results: Results) -> None:
+        shares = {(c.tokenizer, c.corpus, c.group): c.in_sample for c in results.cells if c.in_sample is not None}
+        for corpus, info in results.corpora.items():
+            for name in self._plan.names_on(corpus):
+                for group, documents in info.groups.items():
+                    share = shares.get((name, corpus, group))
+                    seen = None if share is None else round(share * documents)
+                    known = self._shares.setdefault((name, corpus, group), _Place(0, 0))
+                    known.seen = None if seen is None or known.seen is None else known.seen + seen
+                    known.documents += documents
+
+    def _seen(self, name: str, corpus: str, groups: Iterable[str]) -> float | None:
+        places = [self._shares[name, corpus, group] for group in groups]
+        seen = [place.seen for place in places if place.seen is not None]
+        return sum(seen) / sum(place.documents for place in places) if len(seen) == len(places) else None
+
+    # Descriptions.
+
+    def _corpus(self, name: str) -> CorpusInfo:
+        infos = [part.results.corpora[name] for part in self._parts if name in part.results.corpora]
+        first = infos[0]
+        if len(infos) == 1 or not first.groups:
+            return first
+        digests = [digest for info in infos for digest in _digests(info)]
+        options = first.options if all(each.options == first.options for each in infos) else {}
+        return replace(
+            first,
+            options=options or {f"part {k}": each.options for k, each in enumerate(infos, 1)},
+            sha256="merged:" + hashlib.sha256("\n".join(digests).encode()).hexdigest(),
+            parts=digests,
+            documents=sum(each.documents or 0 for each in infos),
+            bytes=sum(each.bytes or 0 for each in infos),
+            evaluated_bytes=sum(each.evaluated_bytes or 0 for each in infos),
+            groups=dict(self._plan.surveys[name].groups),
+        )
+
+    def _tokenizer(self, prepared: PreparedTokenizer) -> TokenizerInfo:
+        infos = [part.results.tokenizers[prepared.name] for part in self._parts]
+        away = next((each for each in infos if each.state != TokenizerState.READY), infos[0])
+        return replace(away, notes=list(dict.fromkeys(note for each in infos for note in each.notes)))
+
+    def _differences(self) -> Iterator[Difference]:
+        found: dict[tuple[str, str, str], Difference] = {}
+        for part in self._parts:
+            for each in part.results.differences:
+                found.setdefault((each.tokenizer, each.corpus, each.group), each)
+        for (name, corpus, group), first in found.items():
+            sums = self._evaluation.same_ids.sums(name, corpus, group)
+            if sums:
+                differing = sums.documents - int(sums.columns["same"].sum())
+                yield replace(first, compared=sums.documents, documents=differing)
+
+    def _notes(self, *, timed: bool, modelled: bool) -> list[str]:
+        models = {each.family for part in self._parts for each in part.results.bits_per_byte}
+        families = tuple(models | {each.family for each in self._first.metrics.values() if each.timed})
+        notes = [note for part in self._parts for note in part.results.notes if not note.startswith(families or "\0")]
+        named = ", ".join(f"{part.name} ({part.results.created})" for part in self._parts)
+        sizes = any(part.results.vocabulary_size for part in self._parts)
+        return [
+            f"merged from {len(self._parts)} runs: {named}; configuration, machine and times are those of the first",
+            *(["speeds are not merged, because each run was timed by itself: see the reports of the runs"] * timed),
+            *(
+                ["bits per byte are not merged, because models of all the text are others: see the reports of the runs"]
+                * modelled
+            ),
+            *(["the study of vocabulary sizes is not merged: see the reports of the runs"] * sizes),
+            *dict.fromkeys(notes),
+        ]
+
+
+def _added(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Return the sums of counts by name, in the order of appearance."""
+    total: dict[str, int] = {}
+    for each in counts:
+        for name, count in each.items():
+            total[name] = total.get(name, 0) + count
+    return total
+
+
+def _planned(name: str, info: TokenizerInfo) -> PlannedTokenizer:
+    return PlannedTokenizer(
+        name=name,
+        entry=name,
+        spec=BackendSpec(name=info.backend, summary=""),
+        options=Options(),
+        given=info.options,
+        train_on=tuple(info.train.corpora) if info.train else (),
+        vocab_size=info.train.vocab_size if info.train else 0,
+        optional=info.optional,
+        same_as=info.same_as,
+        where="",
+        absent="",
+        corpora=tuple(info.corpora),
+    )

@@ -1,0 +1,217 @@
+"""Planned tokenizers -> tokenizers that every worker can get at: their facts, and the trainings, one by one."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Literal
+
+from tokbench.corpus.corpus import Reading, group_and_text
+from tokbench.engine.load import TokenizerFacts
+from tokbench.engine.plan import Plan, PlannedTokenizer
+from tokbench.engine.prepared import PreparedTokenizer, Training
+from tokbench.engine.stored import StoredWork
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import Job, Recipe, WorkerContext, checked
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.results.cells import TokenizerState
+from tokbench.tokenizers.backend import GroupedText
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.options import Options
+
+_log = logging.getLogger(__name__)
+
+
+_TRAINING: Final = "training"
+"""The feed of a training."""
+
+
+@dataclass(frozen=True)
+class TrainTokenizer(Job):
+    """Train a tokenizer on the text of the feed ``training``, with groups; the answer is :class:`Training`."""
+
+    limit: ClassVar[Literal["step", "train"]] = "train"
+    name: str
+    backend: str
+    options: Options
+    vocab_size: int
+    corpora: tuple[str, ...]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[Training]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        documents = n_bytes = 0
+        step, steps = f"training {self.name}", self.vocab_size
+
+        def counted() -> Iterator[tuple[str, str]]:
+            nonlocal documents, n_bytes
+            for line in context.texts(_TRAINING):
+                group, text = group_and_text(line)
+                documents += 1
+                n_bytes += len(text.encode())
+                yield group, text
+
+        def report(done: int, total: int) -> None:
+            nonlocal steps
+            steps = total
+            context.progress(step, done, total)
+
+        def train() -> Tokenizer:
+            spec = context.registry.backends.get(self.backend)
+            assert spec.train is not None
+            return checked(spec.train(GroupedText(counted()), self.vocab_size, self.options, report))
+
+        start = time.perf_counter()
+        with doing("training", tokenizer=self.name):
+            tokenizer = attempt(train)
+            context.progress(step, steps, steps)
+            seconds = time.perf_counter() - start
+            packed = tokenizer if isinstance(tokenizer, Failure) else attempt(lambda: self._packed(context, tokenizer))
+        facts, pickled = (packed, b"") if isinstance(packed, Failure) else packed
+        yield Training(facts, pickled, seconds, documents, n_bytes)
+
+    def _packed(self, context: WorkerContext, tokenizer: Tokenizer) -> tuple[TokenizerFacts, bytes] | Failure:
+        """Return what the parent needs of the tokenizer, which stays here, too."""
+        pickled = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL), _CANNOT_BE_SENT)
+        if isinstance(pickled, Failure):
+            return pickled
+        context.keep(self.name, tokenizer)
+        return TokenizerFacts.of(tokenizer, context.registry), pickled
+
+
+_CANNOT_BE_SENT = (
+    "it was trained, but cannot be handed from one process to another: what 'train' returns must be picklable"
+)
+
+
+@dataclass(frozen=True)
+class LoadTrained(Job):
+    """Take a tokenizer that was trained and pickled before; the answer is its facts, or the failure."""
+
+    name: str
+    pickled: bytes
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[TokenizerFacts | Failure]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        with doing("loading", tokenizer=self.name):
+            tokenizer = attempt(lambda: checked(pickle.loads(self.pickled)))  # noqa: S301 - pickled by a worker
+            if isinstance(tokenizer, Failure):
+                yield tokenizer
+            else:
+                context.keep(self.name, tokenizer)
+                yield attempt(lambda: TokenizerFacts.of(tokenizer, context.registry))
+
+
+def train_all(
+    plan: Plan, prepared: Sequence[PreparedTokenizer], pool: WorkerPool, stored: StoredWork
+) -> Iterator[PreparedTokenizer]:
+    """Yield every tokenizer in order, trained if it is to be; one that cannot be trained is failed.
+
+    One training comes after the other, so that their times can be compared; those of a study of sizes, which may be
+    many, share the workers, and so do all trainings on a cluster, where a note says so. A training that the store has
+    is not done again.
+    """
+    waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
+    trained = {name: found for name, each in waiting.items() if (found := take_training(each, pool, stored))}
+    if plan.config.study.vocabulary is not None or pool.shared:
+        left = {name: each for name, each in waiting.items() if name not in trained}
+        trained |= _train_side_by_side(plan, left, pool, stored)
+    for each in prepared:
+        untrained = each.name in waiting and each.name not in trained
+        yield train_one(plan, each, pool, stored) if untrained else trained.get(each.name, each)
+
+
+def take_training(each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork) -> PreparedTokenizer | None:
+    """Return a tokenizer as an earlier run trained it, or ``None`` if the store has none that can be used."""
+    found = stored.training(each.planned)
+    if found is None:
+        return None
+    facts: TokenizerFacts | Failure | WorkerDied = pool.ask(LoadTrained(each.name, found.pickled))
+    if not isinstance(facts, TokenizerFacts):
+        reason = (facts.failure if isinstance(facts, WorkerDied) else facts).reason
+        _log.warning("%s is trained again, because what the store has of it cannot be used: %s", each.name, reason)
+        return None
+    stored.trained.append(each.name)
+    trained = Training(facts, found.pickled, found.seconds, found.documents, found.n_bytes)
+    return replace(_trained(each, trained, Reading({}), pool), train_from_store=True)
+
+
+def _train_side_by_side(
+    plan: Plan, waiting: Mapping[str, PreparedTokenizer], pool: WorkerPool, stored: StoredWork
+) -> dict[str, PreparedTokenizer]:
+    jobs = iter([_training(each.planned) for each in waiting.values()])
+    trained, texts = {}, dict[str, Reading]()
+
+    def feeds(job: Job) -> dict[str, Reading]:
+        assert isinstance(job, TrainTokenizer)
+        texts[job.name] = _training_text(plan, job)
+        return {_TRAINING: texts[job.name]}
+
+    for job, answer in pool.work(lambda: next(jobs, None), feeds=feeds):
+        assert isinstance(job, TrainTokenizer)
+        trained[job.name] = _trained(waiting[job.name], answer, texts[job.name], pool, stored)
+    return trained
+
+
+def train_one(
+    plan: Plan, each: PreparedTokenizer, pool: WorkerPool, stored: StoredWork | None = None
+) -> PreparedTokenizer:
+    """Train one tokenizer, and keep it in the store if one is given; if it cannot be trained, its state says so."""
+    pool.progress(f"training {each.name}", 0, None)
+    job = _training(each.planned)
+    text = _training_text(plan, job)
+    return _trained(each, pool.ask(job, lambda: {_TRAINING: text}), text, pool, stored)
+
+
+def _training(planned: PlannedTokenizer) -> TrainTokenizer:
+    return TrainTokenizer(planned.name, planned.spec.name, planned.options, planned.vocab_size, planned.train_on)
+
+
+def _training_text(plan: Plan, job: TrainTokenizer) -> Reading:
+    return Reading({name: plan.corpora[name].training() for name in job.corpora}, with_groups=True)
+
+
+def _trained(
+    each: PreparedTokenizer,
+    answer: Training | WorkerDied,
+    text: Reading,
+    pool: WorkerPool,
+    stored: StoredWork | None = None,
+) -> PreparedTokenizer:
+    """Return the tokenizer with the outcome of its training on a text, which is kept in the store if one is given."""
+    planned = each.planned
+    failed = TokenizerState.UNAVAILABLE if planned.optional else TokenizerState.FAILED
+    if isinstance(answer, WorkerDied):
+        return each.with_outcome(answer.failure, failed)
+    for unread in text.failures.values():
+        return each.with_outcome(unread, failed)
+    each = replace(each, train_s=answer.seconds, train_documents=answer.documents, train_bytes=answer.n_bytes)
+    trained = each.with_outcome(answer.outcome, failed)
+    if trained.facts is None:
+        return trained
+    if stored:
+        stored.keep_training(planned, answer)
+    pool.keep(each.name, Recipe(planned.spec.name, planned.options, answer.pickled))
+    size = trained.facts.vocab_size
+    trained = replace(trained, pickled_sha256=hashlib.sha256(answer.pickled).hexdigest())
+    if pool.shared and not each.train_from_store:
+        trained = trained.with_note(_ON_A_CLUSTER)
+    if size >= planned.vocab_size:
+        return trained
+    return trained.with_note(f"asked for {planned.vocab_size} tokens, the text gave {size}: its real size counts")
+
+
+_ON_A_CLUSTER: Final = "it was trained on a cluster, perhaps beside others: the time of its training cannot be compared"

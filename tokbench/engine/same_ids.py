@@ -1,0 +1,189 @@
+"""The comparison of tokenizers that are declared the same (``same_as``), id by id, on every document.
+
+Workers send eight bytes a document, so that nobody has to keep ids. The first document that differs is encoded again
+to show the difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import TokenizerJob
+from tokbench.foundation.failures import Failure
+from tokbench.measuring.metric import Role
+from tokbench.measuring.sums import Sums
+from tokbench.results.blocks import Difference, IdDifference, RawState
+from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
+
+if TYPE_CHECKING:  # workers import this file, and need neither
+    from tokbench.engine.plan import Plan
+    from tokbench.engine.stored import StoredWork
+
+_DIFFERENCE = "difference"
+_BEFORE, _TOKENS = 2, 8
+_CHARS_BEFORE, _CHARS = 12, 48
+
+
+@dataclass
+class _Found:
+    """The comparison of a tokenizer with its reference in one group.
+
+    Attributes:
+        sums: documents, and how many of them are the same.
+        first: number, origin and text of the first document that is not.
+    """
+
+    sums: Sums
+    first: tuple[int, str, str] | None = None
+
+
+class SameIds:
+    """Compares as the shards come in.
+
+    Attributes:
+        family: the name of the metric family; empty if no tokenizer is declared the same as another.
+        references: by tokenizer, the one that it is declared the same as, if both are in the run.
+        compared: all tokenizers of which digests are wanted.
+        differences: of each tokenizer, corpus and group with documents that differ how many do, and the first.
+    """
+
+    def __init__(self, plan: Plan, names: list[str]) -> None:
+        family = plan.family(Role.SAME_IDS)
+        self.family = family.name if family else ""
+        self.references = {
+            each.name: each.same_as for each in plan.tokenizers if {each.name, each.same_as} <= set(names)
+        }
+        self.compared = frozenset(self.references) | frozenset(self.references.values())
+        self._compared_on = {corpus: self._pairs_on(plan.names_on(corpus)) for corpus in plan.measured}
+        self.differences: list[Difference] = []
+        places = [(corpus, group) for corpus in plan.measured for group in plan.surveys[corpus].groups]
+        self._order = {place: number for number, place in enumerate(places)}
+        self._open: dict[tuple[str, str, int], dict[str, NDArray[np.uint64]]] = {}
+        self._found: dict[tuple[str, str, str], _Found] = {}
+
+    def _pairs_on(self, names: Collection[str]) -> frozenset[str]:
+        pairs = [{one, other} for one, other in self.references.items() if one in names and other in names]
+        return frozenset[str]().union(*pairs)
+
+    def compared_on(self, corpus: str) -> frozenset[str]:
+        """Return the tokenizers of which digests are wanted on a corpus: both of a pair are measured there."""
+        return self._compared_on[corpus]
+
+    def take(self, shard: Shard, name: str, found: NDArray[np.uint64]) -> None:
+        """Compare the digests of a tokenizer on a shard with those that are there."""
+        known = self._open.setdefault(shard.key, {})
+        known[name] = found
+        for one, other in self.references.items():
+            if name in {one, other} and one in known and other in known:
+                self._compare(shard, one, known[one] == known[other])
+
+    def close(self, shard: Shard | ShardMark) -> None:
+        """Forget a shard of which no more digests will come."""
+        self._open.pop(shard.key, None)
+
+    def _compare(self, shard: Shard, name: str, same: NDArray[np.bool_]) -> None:
+        sums = Sums.of(shard, same=same.astype(np.int64), documents=np.ones(len(shard), dtype=np.int64))
+        first = None
+        if not same.all():
+            k = int(np.argmin(same))
+            first = shard.first + k, shard.origins[k], shard.texts[k]
+        key = name, shard.corpus, shard.group
+        before = self._found.get(key)
+        if before is not None:
+            sums = before.sums + sums
+            first = min((each for each in (before.first, first) if each), default=None)
+        self._found[key] = _Found(sums, first)
+
+    def sums(self, name: str, corpus: str, group: str) -> Sums | None:
+        """Return the documents of a group that were compared, and those that are the same."""
+        found = self._found.get((name, corpus, group))
+        return found.sums if found else None
+
+    def states(self) -> Iterator[RawState]:
+        """Yield the sums of each comparison as raw states."""
+        for name, corpus, group in sorted(self._found, key=lambda key: (key[0], self._order[key[1:]])):
+            raw = self._found[name, corpus, group].sums.raw()
+            yield RawState(tokenizer=name, corpus=corpus, group=group, family=self.family, state=raw)
+
+    def restore(self, state: RawState) -> None:
+        """Add the sums of a comparison that an earlier run made."""
+        key, sums = (state.tokenizer, state.corpus, state.group), Sums.restore(state.state)
+        self._found[key] = _Found(self._found[key].sums + sums if key in self._found else sums)
+
+    def differing(self, name: str) -> tuple[int, int]:
+        """Return how many documents of all corpora differ, and how many were compared."""
+        sums = [found.sums for key, found in self._found.items() if key[0] == name]
+        same = sum(int(each.columns["same"].sum()) for each in sums)
+        documents = sum(each.documents for each in sums)
+        return documents - same, documents
+
+    def finish(self, pool: WorkerPool, stored: StoredWork, unread: Collection[str] = ()) -> None:
+        """Describe each difference; its first document is encoded again, to show both segmentations.
+
+        Nothing is said of the corpora in ``unread``, whose text changed.
+        """
+        self._found = {key: found for key, found in self._found.items() if key[1] not in unread}
+        for key in sorted(self._found, key=lambda key: (key[0], self._order[key[1:]])):
+            found = self._found[key]
+            if found.first is None:
+                continue
+            name, corpus, group = key
+            _, origin, text = found.first
+            names = name, self.references[name]
+            details = {"text": hashlib.sha256(text.encode()).hexdigest()}
+            shown = stored.result(_DIFFERENCE, names, details)
+            if shown is None:
+                answer = pool.ask(TokenizerJob(names, "encoding", "a document again", partial(_segment, text)))
+                shown = answer.failure if isinstance(answer, WorkerDied) else answer
+                if not isinstance(shown, Failure):
+                    stored.keep_result(_DIFFERENCE, names, details, shown)
+            difference = Difference(
+                tokenizer=name,
+                same_as=self.references[name],
+                corpus=corpus,
+                group=group,
+                compared=found.sums.documents,
+                documents=found.sums.documents - int(found.sums.columns["same"].sum()),
+                origin=origin,
+                first=None if isinstance(shown, Failure) else shown,
+                reason=shown.reason if isinstance(shown, Failure) else "",
+            )
+            self.differences.append(difference)
+
+
+def _segment(text: str, one: Tokenizer, other: Tokenizer) -> IdDifference | Failure:
+    """Show how two tokenizers cut a text where they first differ, with the tokens from two before it on."""
+    got, expected = list(map(int, one.encode(text))), list(map(int, other.encode(text)))
+    shared = _shared(got, expected)
+    if shared == len(got) == len(expected):
+        return Failure("encoded by itself, the document has equal ids")
+    position = _shared(text, other.decode(expected[:shared]))
+    start = max(0, position - _CHARS_BEFORE)
+    tokens = slice(max(0, shared - _BEFORE), shared + _TOKENS)
+    return IdDifference(
+        position=position,
+        text=text[start : position + _CHARS],
+        expected=[(token, _text(other, token)) for token in expected[tokens]],
+        got=[(token, _text(one, token)) for token in got[tokens]],
+    )
+
+
+def _shared(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """Return the length of the part at the beginning that both share."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _text(tokenizer: Tokenizer, token: int) -> str:
+    if isinstance(tokenizer, HasTokenBytes):
+        return tokenizer.token_bytes(token).decode("utf-8", "backslashreplace")
+    return str(tokenizer.decode([token]))

@@ -1,0 +1,278 @@
+"""Texts that a user wants to see as tokens: the tokenizers that are named, and how each cuts the texts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tokbench.config.model import Config, Limits, StudyEntry
+from tokbench.config.overrides import Overrides
+from tokbench.config.read import read_config
+from tokbench.config.strict_yaml import plain_scalar
+from tokbench.config.validate import validate_options
+from tokbench.corpus.contract import Document
+from tokbench.corpus.shards import Shard
+from tokbench.engine.check import check
+from tokbench.engine.prepare import train_all
+from tokbench.engine.stored import StoredWork
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import Job, Recipe, WorkerContext
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.store import Store
+from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.registry import Registry, load_registry, missing
+from tokbench.results.segmentation import Segmentation, SegmentedText
+from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
+from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
+from tokbench.tokenizers.merges import merge_order, ordinary_tokens
+
+_FILE_OPTION = "path"
+
+
+@dataclass(frozen=True)
+class SegmentTexts(Job):
+    """Cut some texts with a tokenizer; the answer is a list of :class:`Segmentation`, or the failure."""
+
+    name: str
+    texts: tuple[str, ...]
+    merges: bool
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[list[Segmentation] | Failure]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        with doing("encoding", tokenizer=self.name, place="the texts to show"):
+            yield attempt(lambda: self._cut(context.loaded(self.name)))
+
+    def _cut(self, loaded: LoadedTokenizer) -> list[Segmentation]:
+        together = attempt(lambda: segment(loaded, self.texts))
+        found = together if not isinstance(together, Failure) else [self._alone(loaded, text) for text in self.texts]
+        if not self.merges:
+            return found
+        steps = attempt(lambda: MergeSteps(loaded.tokenizer), "no merges")
+        for each in found:
+            if isinstance(steps, Failure):
+                each.reason = each.reason or steps.reason
+            else:
+                each.merges = [steps.of(token) for token in each.ids]
+        return found
+
+    def _alone(self, loaded: LoadedTokenizer, text: str) -> Segmentation:
+        """Cut one text; where the tokenizer fails on it, the reason stands instead of tokens."""
+        outcome = attempt(lambda: segment(loaded, [text]))
+        return without_tokens(self.name, outcome) if isinstance(outcome, Failure) else outcome[0]
+
+
+def without_tokens(name: str, failure: Failure) -> Segmentation:
+    """Return the entry of a text that a tokenizer could not cut.
+
+    >>> without_tokens("mine", Failure("out of memory")).reason
+    'out of memory'
+    """
+    return Segmentation(tokenizer=name, comes_back=False, reason=failure.reason)
+
+
+def segment(loaded: LoadedTokenizer, texts: Sequence[str]) -> list[Segmentation]:
+    """Return how a tokenizer cuts some texts, in their order.
+
+    Raises:
+        ContractError: the tokenizer breaks its contract.
+
+    >>> import tokbench
+    >>> [found] = segment(LoadedTokenizer("bytes", tokbench.load("utf8_bytes")), ["né"])
+    >>> found.ids, found.pieces, found.ends, found.comes_back
+    ([110, 195, 169], ['6e', 'c3', 'a9'], [1, 2, 3], True)
+    """
+    tokenizer = loaded.tokenizer
+    arrays = encode_batch(tokenizer, list(texts))
+    check_encoded(arrays, len(texts), vocab_size_of(tokenizer))
+    documents = [Document(text, "shown", str(k), "shown") for k, text in enumerate(texts)]
+    shard = EncodedShard(loaded, Shard("shown", "shown", 0, documents, by_key=False), arrays)
+    ends, aligned = shard.token_ends
+    last = np.cumsum(np.where(aligned, shard.tokens, 0))  # the ends are only those of aligned texts
+    hexes = {token: own_bytes(tokenizer, token).hex() for token in np.unique(shard.ids).tolist()}
+    found = []
+    for k in range(len(texts)):
+        ids = shard.ids[shard.offsets[k] : shard.offsets[k + 1]].tolist()
+        own_ends = ends[last[k] - len(ids) : last[k]] - shard.shard.byte_offsets[k] if aligned[k] else ends[:0]
+        found.append(
+            Segmentation(
+                tokenizer=loaded.name,
+                ids=ids,
+                pieces=[hexes[token] for token in ids],
+                ends=own_ends.tolist(),
+                comes_back=bool(shard.comes_back[k]),
+                back="" if shard.exact[k] else shard.decoded[k],
+            )
+        )
+    return found
+
+
+def own_bytes(tokenizer: Tokenizer, token: int) -> bytes:
+    r"""Return the bytes that an id stands for; those that it decodes to if the tokenizer does not tell them.
+
+    >>> import tokbench
+    >>> own_bytes(tokbench.load("utf8_bytes"), 0xE2)
+    b'\xe2'
+    """
+    if isinstance(tokenizer, HasTokenBytes):
+        return tokenizer.token_bytes(token)
+    return tokenizer.decode([token]).encode("utf-8", "replace")
+
+
+class MergeSteps:
+    """The merges by which BPE makes each token. No merge is ever taken back, so these are all that took place.
+
+    Args:
+        tokenizer: a tokenizer that lists its merges.
+
+    Raises:
+        ContractError: it lists no merges, or they are not in order.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._data = ordinary_tokens(tokenizer)
+        self._order = merge_order(tokenizer, self._data)
+
+    def of(self, token: int) -> list[list[str]]:
+        """Return the parts of each merge, in the order in which BPE does them: by rank, then from left to right."""
+        done: list[tuple[int, int]] = []
+        waiting = [(token, 0)]
+        while waiting:
+            each, at = waiting.pop()
+            rank = int(self._order.rank_of[each])
+            if rank >= 0:
+                done.append((rank, at))
+                for part in self._order.parts_of(rank):
+                    waiting.append((part, at))
+                    at += len(self._data[part])
+        return [[self._data[part].hex() for part in self._order.parts_of(rank)] for rank, _ in sorted(done)]
+
+
+def segment_texts(
+    texts: Sequence[tuple[str, str]], names: Sequence[str], pool: WorkerPool, *, merges: bool = False
+) -> list[SegmentedText]:
+    """Cut texts with tokenizers that a pool knows; one that fails or dies has the reason instead of tokens.
+
+    Args:
+        texts: the texts, each after its label.
+        names: the tokenizers.
+        pool: where they run.
+        merges: add the merges of each token.
+    """
+    waiting = iter([SegmentTexts(name, tuple(text for _, text in texts), merges) for name in names])
+    found: dict[str, list[Segmentation]] = {}
+    for job, answer in pool.work(lambda: next(waiting, None)):
+        assert isinstance(job, SegmentTexts)
+        outcome: list[Segmentation] | Failure = answer.failure if isinstance(answer, WorkerDied) else answer
+        if isinstance(outcome, Failure):
+            outcome = [without_tokens(job.name, outcome) for _ in texts]
+        found[job.name] = outcome
+    return [
+        SegmentedText(label=label, text=text, segmentations=[found[name][k] for name in names])
+        for k, (label, text) in enumerate(texts)
+    ]
+
+
+class NamedTokenizers:
+    """The tokenizers that a user names: those of a configuration, and ``backend:value``.
+
+    Args:
+        names: the names, in order; empty for all tokenizers of the configuration.
+        config: the configuration's path, or the name of a suite; ``None`` if there is none.
+
+    Raises:
+        InputError: a name is not known, or there is none; the error lists all such names.
+    """
+
+    def __init__(self, names: Sequence[str], config: Path | None) -> None:
+        self._names = tuple(dict.fromkeys(names))
+        self._registry = load_registry()
+        self._recipes = {name: recipe for name in self._names if (recipe := backend_value(name, self._registry))}
+        configured = [name for name in self._names if name not in self._recipes]
+        if config is None and not self._names:
+            raise InputError("name a tokenizer, such as -t tiktoken:cl100k_base, or a configuration (-c CONFIG)")
+        if config is None and configured:
+            raise InputError([Problem(name, self._unknown(name)) for name in configured])
+        self._config = _only(config, configured) if config and (configured or not self._names) else None
+
+    def _unknown(self, name: str) -> str:
+        backend, colon, _ = name.partition(":")
+        if colon:
+            return f"unknown backend {backend!r}; {did_you_mean(backend, self._registry.backends.entries)}"
+        return (
+            f"unknown tokenizer {name!r}; give the configuration that has it (-c CONFIG), or write backend:value, "
+            "such as tiktoken:cl100k_base"
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in time and memory, which the configuration sets."""
+        return self._config.limits if self._config else Limits()
+
+    def open(self, pool: WorkerPool, store: Store | None) -> list[str]:
+        """Let a pool know the tokenizers, and return their names; what is to be trained is trained, or in the store.
+
+        Raises:
+            InputError: a tokenizer of the configuration cannot be had.
+        """
+        for name, recipe in self._recipes.items():
+            pool.keep(name, recipe)
+        if self._config is None:
+            return list(self._names)
+        began = time.time_ns()
+        registry, plan, prepared = check(self._config, pool)
+        ready = list(train_all(plan, prepared, pool, StoredWork(store, registry, plan, began)))
+        if lacking := [each for each in ready if each.failure]:
+            raise InputError(
+                [Problem(each.planned.where, f"tokenizer {each.name!r}: {each.reason}") for each in lacking]
+            )
+        made = {name: [each.name for each in ready if name in {each.name, each.planned.entry}] for name in self._names}
+        return [each for name, some in made.items() for each in some or [name]] or [each.name for each in ready]
+
+
+def backend_value(name: str, registry: Registry) -> Recipe | None:
+    """Return what loads ``backend:value``; ``None`` if the part before the colon is not a backend.
+
+    Raises:
+        InputError: the backend cannot load, is not installed, or the value is wrong.
+
+    >>> backend_value("utf8_bytes", load_registry()).backend, backend_value("gpt-4o", load_registry())
+    ('utf8_bytes', None)
+    """
+    backend, colon, value = name.partition(":")
+    if backend not in registry.backends.entries:
+        return None
+    spec = registry.backends.get(backend)
+    if spec.load is None:
+        raise InputError([Problem(name, f"backend {backend!r} must be trained; name it in a configuration")])
+    if absent := missing(spec):
+        raise InputError([Problem(name, f"backend {backend!r} {absent}")])
+    given = {_option_of(spec, value): plain_scalar(value)} if colon else {}
+    return Recipe(backend, validate_options(spec.load_options, given, name))
+
+
+def _only(path: Path, names: Sequence[str]) -> Config:
+    """Read a configuration, and keep of it only what makes some tokenizers, or all if none is named."""
+    config = read_config(path, Overrides(limit=1, only=tuple(names)))
+    trained_on = {corpus for entry in config.tokenizers.values() if entry.train for corpus in entry.train.corpus}
+    config.corpora = {name: entry for name, entry in config.corpora.items() if name in trained_on}
+    config.metrics, config.formats, config.study = [], (), StudyEntry()
+    return config
+
+
+def _option_of(spec: BackendSpec, value: str) -> str:
+    """Return the option that the value of ``backend:value`` sets: the path, if it is a file, or else the first one."""
+    options = list(spec.load_options.model_fields)
+    if not options:
+        raise InputError([Problem(f"{spec.name}:{value}", f"backend {spec.name!r} has no options; write {spec.name}")])
+    return _FILE_OPTION if _FILE_OPTION in options and Path(value).exists() else options[0]

@@ -1,0 +1,39 @@
+"""The states of one shard under one tokenizer, and the time that they took."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tokbench.foundation.failures import Failure
+
+
+class WorkerSeconds(NamedTuple):
+    """CPU time in workers, in seconds: of encoding, of decoding, and of the metrics."""
+
+    encode: float = 0.0
+    decode: float = 0.0
+    metrics: float = 0.0
+
+    def plus(self, other: WorkerSeconds) -> WorkerSeconds:
+        """Return the sums.
+
+        >>> WorkerSeconds(1.0, 2.0).plus(WorkerSeconds(0.5, metrics=3.0))
+        WorkerSeconds(encode=1.5, decode=2.0, metrics=3.0)
+        """
+        return WorkerSeconds(*map(sum, zip(self, other, strict=True)))
+
+
+class ShardStates(NamedTuple):
+    """The states of a shard, encoded by one tokenizer.
+
+    Attributes:
+        name: the tokenizer.
+        states: by metric family the pickled state, or the failure.
+        placed: the families whose state rests on the place of the shard, see :class:`~tokbench.corpus.shards.Shard`.
+        seconds: CPU time that it took.
+    """
+
+    name: str
+    states: dict[str, bytes | Failure]
+    placed: frozenset[str] = frozenset()
+    seconds: WorkerSeconds = WorkerSeconds()

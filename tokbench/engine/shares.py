@@ -1,0 +1,107 @@
+"""Decides which worker gets which tokenizers of a shard: a worker goes on with those that it has loaded.
+
+To load a large vocabulary takes as long as to encode twenty megabytes with it. So each worker keeps to a share of the
+tokenizers as long as there is work for it. A worker that has none left takes over a tokenizer of another one, if enough
+work is left for it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from tokbench.corpus.shards import Shard
+from tokbench.engine.workers.pool import InMemory
+
+WORTH_LOADING: Final = 2.0
+"""Seconds of work that must be left with a tokenizer for another worker to load it, too."""
+
+_SHARDS_A_WORKER: Final = 8
+"""The number of shards that wait at most, for each worker."""
+
+Asked = Mapping[str, tuple[str, ...]]
+"""By tokenizer, the metric families that are to be measured."""
+
+
+class ShardPart(NamedTuple):
+    """A shard, and the tokenizers by which one worker measures it."""
+
+    shard: Shard
+    asked: Asked
+
+
+class _Waiting(NamedTuple):
+    """A shard, all tokenizers that are to measure it, and those of them that no worker has got yet."""
+
+    shard: Shard
+    names: tuple[str, ...]
+    left: dict[str, tuple[str, ...]]
+
+
+@dataclass
+class Backlog:
+    """The shards that were read, each with the tokenizers that no worker has got yet, oldest first.
+
+    Attributes:
+        seconds_left: by tokenizer, about how many seconds of work are left; those without an entry are not known yet.
+    """
+
+    seconds_left: dict[str, float] = field(default_factory=dict)
+    _waiting: deque[_Waiting] = field(default_factory=deque)
+
+    def add(self, shard: Shard, asked: Asked) -> None:
+        """Let a shard wait for workers."""
+        if asked:
+            self._waiting.append(_Waiting(shard, tuple(asked), dict(asked)))
+
+    def is_full(self, workers: int) -> bool:
+        """Return True if so many shards wait that no more should be read."""
+        return len(self._waiting) >= _SHARDS_A_WORKER * workers
+
+    def take(self, memory: InMemory | None) -> ShardPart | None:
+        """Return the next part for a worker among the tokenizers that it has, or that no worker has.
+
+        Args:
+            memory: the tokenizers in memory; ``None`` where that does not matter, so that shards are not divided.
+        """
+        for each in self._waiting:
+            names = list(each.left) if memory is None else _own(each.left, each.names, memory)
+            if names:
+                return self._part(each, names)
+        return None
+
+    def take_over(self) -> ShardPart | None:
+        """Return a part with a tokenizer that another worker has, or ``None`` if that is not worth loading it.
+
+        The tokenizer is the one for which most work is left. One of which that is not known yet comes first.
+        """
+        for each in self._waiting:
+            seconds = {name: self.seconds_left.get(name, float("inf")) for name in each.left}
+            name = max(seconds, key=seconds.__getitem__)
+            if seconds[name] >= WORTH_LOADING:
+                return self._part(each, [name])
+        return None
+
+    def _part(self, waiting: _Waiting, names: list[str]) -> ShardPart:
+        part = ShardPart(waiting.shard, {name: waiting.left.pop(name) for name in names})
+        self._waiting = deque(each for each in self._waiting if each.left)
+        return part
+
+
+def _own(left: Collection[str], names: Collection[str], memory: InMemory) -> list[str]:
+    """Return the tokenizers of the worker, and of those that no worker has as many as make up its share.
+
+    Args:
+        left: the tokenizers to choose from.
+        names: all tokenizers of the shard.
+        memory: the tokenizers in memory.
+
+    >>> _own(["a", "b", "c", "d"], ["a", "b", "c", "d"], InMemory(["a"], ["b"], 2))
+    ['a', 'c']
+    """
+    own = [name for name in left if name in memory.here]
+    free = [name for name in left if name not in memory.here and name not in memory.elsewhere]
+    room = -(-len(names) // memory.workers) - sum(name in memory.here for name in names)
+    return [name for name in left if name in own or name in free[: max(room, 0 if own else 1)]]

@@ -1,0 +1,344 @@
+"""The work that a run takes from the store, and what it keeps there.
+
+The parent of the workers alone reads and writes the store. It keeps every training and every shard as soon as it is
+finished, so that a run that dies loses only what was being computed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import pickle
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tokbench.corpus.shards import Shard, ShardMark
+from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity, digest_of
+from tokbench.engine.plan import Plan, PlannedTokenizer
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.store import Key, Store
+from tokbench.registry import Registry
+
+if TYPE_CHECKING:
+    from tokbench.engine.prepared import PreparedTokenizer, Training
+    from tokbench.engine.shard_states import ShardStates
+
+_TRAINING, _STATES, _ANSWER, _MODELS = "training", "states", "answer", "models"
+
+_MOST_RECORDS: Final = 64
+"""States of one shard and tokenizer that are kept: of other options and versions of the families, too."""
+
+_SECONDS: Final = 0.2
+"""Seconds between two looks at the files of code."""
+
+_log = logging.getLogger(__name__)
+
+States = dict[str, Any]
+"""By metric family, the state of a shard; each family has a type of its own."""
+
+Record = tuple[str, str]
+"""The digest of a metric family, and that of the shard's place if the state rests on it, else an empty string."""
+
+
+class StoredTraining(NamedTuple):
+    """A training from the store.
+
+    Attributes:
+        seconds: how long it took when it was done.
+        documents, n_bytes: the size of the training text.
+        pickled: the tokenizer.
+    """
+
+    seconds: float
+    documents: int
+    n_bytes: int
+    pickled: bytes
+
+    @classmethod
+    def read(cls, store: Store, key: Key) -> StoredTraining | None:
+        """Return the training that was made from ``key``, or ``None`` if the store has none."""
+        data = store.get(_TRAINING, key)
+        if data is None:
+            return None
+        line, _, pickled = data.partition(b"\n")
+        return cls(**json.loads(line), pickled=pickled)
+
+    def keep(self, store: Store, key: Key) -> None:
+        """Keep the training in a store, see :meth:`read`."""
+        facts = {"seconds": self.seconds, "documents": self.documents, "n_bytes": self.n_bytes}
+        store.put(_TRAINING, key, json.dumps(facts).encode() + b"\n" + self.pickled)
+
+
+class StoredWork:
+    """The finished work that a run can take from a store.
+
+    Args:
+        store: the store; ``None`` if nothing is taken and kept.
+        registry, plan: of the run.
+        began: when the run began, in nanoseconds since 1970: a file written since then may not be what workers read.
+
+    Attributes:
+        trained: names of the tokenizers whose training came from the store.
+        shards: by corpus, how many shards were asked for, counted for each tokenizer.
+        found: by corpus, how many of these came from the store whole.
+        answers: how many answers to probes came from the store.
+        fitted: how many tokenizers x corpora had their models in the store.
+    """
+
+    def __init__(self, store: Store | None, registry: Registry, plan: Plan, began: int) -> None:
+        self._store = store
+        self._registry = registry
+        self._plan = plan
+        self._began = began
+        self._identities = Identities()
+        self._refused: dict[str, str] = {}
+        self._trainings: dict[str, Key | None] = {}
+        self._tokenizers: dict[str, str] = {}
+        self._stamps: dict[str, list[FileStamp]] = {}
+        self._families: dict[str, str] = {}
+        self._surroundings = ""
+        self._looked = 0.0
+        self.trained: list[str] = []
+        self.shards: Counter[str] = Counter()
+        self.found: Counter[str] = Counter()
+        self.answers = 0
+        self.fitted = 0
+
+    def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
+        """Return all that the training of a tokenizer is made from, or ``None`` if that cannot be told."""
+        if planned.name not in self._trainings:
+            self._trainings[planned.name] = self._find_key_of_training(planned)
+        return self._trainings[planned.name]
+
+    def _find_key_of_training(self, planned: PlannedTokenizer) -> Key | None:
+
+        def key() -> Key:
+            options = OptionsIdentity.of(planned.options)
+            self._stamps[planned.name] = options.stamps
+            corpora = [(self._plan.surveys[name].sha256, self._plan.corpora[name]) for name in planned.train_on]
+            return {
+                **self._backend(planned),
+                "options": options.values,
+                "vocab_size": planned.vocab_size,
+                "text": [[sha256, corpus.holdout, corpus.parallel] for sha256, corpus in corpora],
+            }
+
+        return self._known(planned.name, attempt(key))
+
+    def _backend(self, planned: PlannedTokenizer) -> dict[str, object]:
+        return self._identities.backend(planned.spec, self._registry.backends.entries[planned.spec.name].plugin)
+
+    def _known(self, name: str, key: Key | Failure) -> Key | None:
+        """Return a key, or note why there is none."""
+        if isinstance(key, Failure):
+            self._refused[name] = key.reason
+            return None
+        return key
+
+    def training(self, planned: PlannedTokenizer) -> StoredTraining | None:
+        """Return the training of a tokenizer if the store has it."""
+        key = self._key_of_training(planned) if self._store else None
+        return StoredTraining.read(self._store, key) if self._store and key is not None else None
+
+    def keep_training(self, planned: PlannedTokenizer, done: Training) -> None:
+        """Keep a training that has just ended."""
+        key = self._key_of_training(planned) if self._store else None
+        if self._store and key is not None and self._unchanged(planned.name):
+            StoredTraining(done.seconds, done.documents, done.n_bytes, done.pickled).keep(self._store, key)
+
+    def identify(self, prepared: Sequence[PreparedTokenizer]) -> None:
+        """Find out which tokenizers and metric families can be told from all others: only theirs is taken and kept."""
+        if not self._store:
+            return
+        self._surroundings = digest_of(self._identities.surroundings())
+        for each in prepared:
+            key = self._known(each.name, attempt(lambda each=each: self._key_of(each))) if each.facts else None  # type: ignore[misc]
+            if key is not None:
+                self._tokenizers[each.name] = digest_of(key)
+        for family, options in self._plan.metrics:
+            entry = self._registry.metrics.entries.get(family.name)
+            plugin = entry.plugin if entry else None
+            identity = attempt(lambda f=family, o=options, p=plugin: digest_of(self._identities.family(f, o, p)))  # type: ignore[misc]
+            if isinstance(identity, Failure):
+                self._refused[f"metric {family.name}"] = identity.reason
+            else:
+                self._families[family.name] = identity
+
+    def _key_of(self, each: PreparedTokenizer) -> Key | Failure:
+        """Return all that decides the ids of a tokenizer."""
+        planned, facts = each.planned, each.facts
+        assert facts is not None
+        if facts.identity == "":
+            return Failure("its backend cannot tell what it is made of")
+        if planned.train_on:
+            training = self._key_of_training(planned)
+            made = {"training": digest_of(training), "artefact": each.pickled_sha256} if training is not None else {}
+            return made or Failure(self._refused[planned.name])
+        options = OptionsIdentity.of(planned.options)
+        self._stamps[planned.name] = options.stamps
+        return {
+            **self._backend(planned),
+            "options": options.values,
+            "identity": facts.identity,
+            "vocabulary": each.vocabulary,
+        }
+
+    def _unchanged(self, name: str) -> bool:
+        """Return ``False`` if a file of the tokenizer, or of any code, was written to since the run began."""
+        now = time.monotonic()
+        if now - self._looked > _SECONDS:
+            self._looked = now
+            self._refuse("*", self._identities.stamps)
+        self._refuse(name, self._stamps.get(name, []))
+        return not self._refused.keys() & {"*", name}
+
+    def _refuse(self, name: str, stamps: Sequence[FileStamp]) -> None:
+        changed = next((each.path for each in stamps if not each.holds(self._began)), None)
+        if changed and name not in self._refused:
+            self._refused[name] = f"{changed} was written to during the run"
+
+    def _shard_key(self, name: str, shard: Shard | ShardMark) -> Key:
+        return {"tokenizer": self._tokenizers[name], "shard": shard.digest, "surroundings": self._surroundings}
+
+    def states(self, name: str, shard: Shard, families: Sequence[str]) -> States:
+        """Return by family the states of a shard that the store has."""
+        if not self._store:
+            return {}
+        found = self._states(name, shard, families)
+        self.shards[shard.corpus] += 1
+        self.found[shard.corpus] += len(found) == len(families)
+        return found
+
+    def all_states(self, mark: ShardMark, wanted: Mapping[str, Sequence[str]]) -> dict[str, States]:
+        """Return by tokenizer and family the states of a shard, or nothing if one that is wanted is not there.
+
+        Args:
+            mark: the shard.
+            wanted: by tokenizer, the families.
+        """
+        found = {}
+        for name, families in wanted.items():
+            found[name] = self._states(name, mark, families)
+            if len(found[name]) < len(families):
+                return {}
+        self.shards[mark.corpus] += len(found)
+        self.found[mark.corpus] += len(found)
+        return found
+
+    def _states(self, name: str, shard: Shard | ShardMark, families: Sequence[str]) -> States:
+        known = [(family, self._families[family]) for family in families if family in self._families]
+        if name not in self._tokenizers or not known:
+            return {}
+        records = self._records(self._shard_key(name, shard))
+        found = {}
+        for family, digest in known:
+            record = next((each for each in ((digest, ""), (digest, shard.place_digest)) if each in records), None)
+            state = attempt(lambda record=record: pickle.loads(records[record])) if record else None  # type: ignore[misc]  # noqa: S301
+            if record and not isinstance(state, Failure):
+                found[family] = state
+        return found
+
+    def _records(self, key: Key) -> dict[Record, bytes]:
+        """Return the pickled states of a shard and a tokenizer."""
+        data = self._store.get(_STATES, key) if self._store else None
+        records: dict[Record, bytes] = pickle.loads(data) if data else {}  # noqa: S301 - written below
+        return records
+
+    def keep_states(self, shard: Shard, measured: ShardStates) -> None:
+        """Keep the states of a shard that has just been measured; failures are not kept."""
+        if not self._store or measured.name not in self._tokenizers or not self._unchanged(measured.name):
+            return
+        new: dict[Record, bytes] = {
+            (self._families[family], shard.place_digest if family in measured.placed else ""): state
+            for family, state in measured.states.items()
+            if not isinstance(state, Failure) and family in self._families
+        }
+        if new:
+            key = self._shard_key(measured.name, shard)
+            records = {**self._records(key), **new}
+            latest = dict(list(records.items())[-_MOST_RECORDS:])
+            self._store.put(_STATES, key, pickle.dumps(latest, pickle.HIGHEST_PROTOCOL))
+
+    def _result_key(self, names: Sequence[str], details: Key) -> Key | None:
+        if not self._store or not set(names) <= self._tokenizers.keys():
+            return None
+        tokenizers = [self._tokenizers[name] for name in names]
+        return {"tokenizers": tokenizers, "surroundings": self._surroundings, **details}
+
+    def result(self, kind: str, names: Sequence[str], details: Key) -> Any | None:
+        """Return what was computed of some tokenizers, if the store has it.
+
+        Args:
+            kind: the sort of work.
+            names: the tokenizers.
+            details: all else that it was made from.
+        """
+        key = self._result_key(names, details)
+        data = self._store.get(kind, key) if self._store and key is not None else None
+        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        return None if isinstance(found, Failure) else found
+
+    def keep_result(self, kind: str, names: Sequence[str], details: Key, result: object) -> None:
+        """Keep what was computed of some tokenizers, see :meth:`result`."""
+        key = self._result_key(names, details)
+        if self._store and key is not None and all(map(self._unchanged, names or ["*"])):
+            self._store.put(kind, key, pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
+
+    def answer(self, name: str, family: str, number: int) -> Any | None:
+        """Return the answer of a tokenizer to a probe of a family, by its number, if the store has it."""
+        if family not in self._families:
+            return None
+        found = self.result(_ANSWER, [name], {"family": self._families[family], "number": number})
+        self.answers += found is not None
+        return found
+
+    def keep_answer(self, name: str, family: str, number: int, answer: object) -> None:
+        """Keep the answer of a tokenizer to a probe."""
+        if family in self._families:
+            self.keep_result(_ANSWER, [name], {"family": self._families[family], "number": number}, answer)
+
+    def models(self, name: str, family: str, details: Key) -> Any | None:
+        """Return the state of a family of models of a tokenizer, if the store has it; ``details`` are of its texts."""
+        if family not in self._families:
+            return None
+        found = self.result(_MODELS, [name], {"family": self._families[family], **details})
+        self.fitted += found is not None
+        return found
+
+    def keep_models(self, name: str, family: str, details: Key, state: object) -> None:
+        """Keep the state of a family of models of a tokenizer."""
+        if family in self._families:
+            self.keep_result(_MODELS, [name], {"family": self._families[family], **details}, state)
+
+    def key_of_result(self, names: Sequence[str], details: Key) -> Key | None:
+        """Return what tells a result from all others, see :meth:`result`; ``None`` if nothing of it is kept."""
+        return self._result_key(names, details) if self._store else None
+
+    def key_of_models(self, name: str, family: str, details: Key) -> Key | None:
+        """Return what tells the models of a tokenizer from all others; ``None`` if nothing of them is kept."""
+        if family not in self._families:
+            return None
+        return self.key_of_result([name], {"family": self._families[family], **details})
+
+    def sentences(self) -> list[str]:
+        """Return what came from the store, and what could not be kept there, in sentences."""
+        if not self._store:
+            return []
+        said = [f"training {name}: from the store; its time is that of the training itself" for name in self.trained]
+        for corpus, found in self.found.items():
+            if found:
+                said.append(f"measuring {corpus}: {found:,} of {self.shards[corpus]:,} shards from the store")
+        if self.fitted:
+            said.append(f"training models: {self.fitted:,} tokenizers x corpora from the store")
+        if self.answers:
+            said.append(f"probing: {self.answers:,} answers from the store")
+        who = {"*": "since then nothing is"}
+        said += [f"{who.get(name, name + ' is not')} kept in the store: {why}" for name, why in self._refused.items()]
+        return said
+
+    def end(self) -> None:
+        """Keep the store within its size."""
+        if self._store:
+            self._store.prune()

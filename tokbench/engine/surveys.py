@@ -1,0 +1,123 @@
+"""The surveys of corpora that the store has, so that the text of unchanged files need not be read again.
+
+A survey is found by the source with its options and its code, and by the path, size, time and inode of every file.
+Beside it the store keeps marks of the shards. If all states of a shard are in the store, its text is not needed.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tokbench.corpus.contract import CorpusSpec, HasFiles
+from tokbench.corpus.corpus import Corpus, Survey
+from tokbench.corpus.shards import ShardMark
+from tokbench.engine.identity import FileStamp, Identities, digest_of
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.store import Key, Store
+from tokbench.tokenizers.options import Options
+
+if TYPE_CHECKING:
+    from tokbench.registry import PluginStatus
+
+_SURVEY, _SHARDS = "survey", "shards"
+
+_GRANULARITY: Final = 2 * 10**9
+"""Nanoseconds: a file that was written to so shortly before it was read may change again and keep its time."""
+
+
+class StoredSurveys:
+    """The surveys that a run can take from a store.
+
+    Args:
+        store: the store; ``None`` if nothing is taken and kept.
+    """
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._identities: Identities | None = None
+        self._keys: dict[str, Key] = {}
+
+    def survey(
+        self,
+        corpus: Corpus,
+        spec: CorpusSpec,
+        plugin: PluginStatus,
+        options: Options,
+        progress: Callable[[int], object],
+        room: int,
+    ) -> Survey:
+        """Return the survey of a corpus: that of the store, or else read all documents; see :meth:`Corpus.survey`.
+
+        Args:
+            corpus: the corpus.
+            spec: its source.
+            plugin: the plugin that registered the source.
+            options: the options of the source.
+            progress: is called now and then with the bytes read so far.
+            room: the documents that are read are kept if they take no more than so many bytes of memory.
+
+        Raises:
+            InputError: a file cannot be read, or the text is not that of a corpus.
+        """
+        began = time.time_ns()
+        stamps = self._stamps(corpus)
+        key = attempt(lambda: self._key(corpus, spec, plugin, options, stamps)) if stamps else None
+        if self._store is None or key is None or isinstance(key, Failure):
+            return corpus.survey(progress, room)
+        data = self._store.get(_SURVEY, key)
+        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        if isinstance(found, Survey):
+            corpus.resume(found)
+            self._keys[corpus.name] = key
+            return found
+        survey = corpus.survey(progress, room)
+        if all(each.changed < began - _GRANULARITY and each.holds(began) for each in stamps):
+            self._keys[corpus.name] = key
+            self._store.put(_SURVEY, key, pickle.dumps(survey, pickle.HIGHEST_PROTOCOL))
+        return survey
+
+    def _stamps(self, corpus: Corpus) -> list[FileStamp]:
+        """Return the state of every file of a corpus; nothing if it is not known, or not asked for."""
+        if self._store is None or not isinstance(corpus.source, HasFiles):
+            return []
+        files = corpus.source.files
+        stamps = attempt(lambda: [FileStamp.of(Path(path)) for path in files])
+        return [] if isinstance(stamps, Failure) else stamps
+
+    def _key(
+        self, corpus: Corpus, spec: CorpusSpec, plugin: PluginStatus, options: Options, stamps: Sequence[FileStamp]
+    ) -> Key:
+        if self._identities is None:
+            self._identities = Identities()
+        return {
+            **self._identities.surroundings(),
+            "name": spec.name,
+            **self._identities.source(spec, plugin),
+            "options": options.model_dump(mode="json"),
+            "files": digest_of({"stamps": [list(each) for each in stamps]}),
+            "corpus": [corpus.holdout, corpus.parallel, corpus.limit],
+        }
+
+    def _key_of_shards(self, name: str) -> Key:
+        return {**self._keys[name], "corpus_name": name}
+
+    def keeps(self, name: str) -> bool:
+        """Return ``True`` if the store has the survey of a corpus, so that marks of its shards are of use."""
+        return name in self._keys
+
+    def shards(self, name: str) -> Sequence[ShardMark]:
+        """Return the marks of all shards of a corpus, in their order, if the store has them; else nothing."""
+        if self._store is None or not self.keeps(name):
+            return []
+        data = self._store.get(_SHARDS, self._key_of_shards(name))
+        found = attempt(lambda: pickle.loads(data)) if data else None  # noqa: S301 - written below
+        return found if isinstance(found, list) else []
+
+    def keep_shards(self, name: str, marks: Sequence[ShardMark]) -> None:
+        """Keep the marks of all shards of a corpus."""
+        if self._store is not None and self.keeps(name):
+            self._store.put(_SHARDS, self._key_of_shards(name), pickle.dumps(list(marks), pickle.HIGHEST_PROTOCOL))

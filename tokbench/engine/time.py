@@ -1,0 +1,305 @@
+"""Timings: after the text metrics, alone on the machine, all tokenizers against one another."""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, Self
+
+from tokbench.corpus.contract import Document
+from tokbench.corpus.corpus import Reading
+from tokbench.engine.isolated import Untimed, measure_isolated
+from tokbench.engine.plan import Plan
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import (
+    RefersToOthers,
+    RepeatsInProcesses,
+    TimedOutcome,
+    TimedText,
+    TimesGroups,
+)
+from tokbench.results.cells import WHOLE, Cell, Status
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.options import Options
+
+
+class _Groups:
+    """The evaluated documents of a corpus, read once and kept in a temporary file, so that each group is at hand.
+
+    Args:
+        documents: the documents.
+        groups: the names of their groups.
+
+    Attributes:
+        sizes: the bytes of each group in UTF-8.
+        failure: the reason why the corpus could not be read to its end, or ``None``.
+
+    >>> with ExitStack() as stack:
+    ...     documents = [Document("one", "en", "1", "c:1"), Document("uno", "es", "2", "c:2")]
+    ...     groups = stack.enter_context(_Groups(documents, ["en", "es"]))
+    ...     groups.sizes, list(groups.texts("*")), list(groups.texts("es"))
+    ({'en': 3, 'es': 3}, ['one', 'uno'], ['uno'])
+    """
+
+    def __init__(self, documents: Iterable[Document], groups: Iterable[str]) -> None:
+        self.sizes = dict.fromkeys(groups, 0)
+        self._places = {group: array("q") for group in (WHOLE, *self.sizes)}
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on exit
+        outcome = attempt(lambda: self._keep(documents))
+        self.failure = outcome if isinstance(outcome, Failure) else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _keep(self, documents: Iterable[Document]) -> None:
+        start = 0
+        for document in documents:
+            data = document.text.encode()
+            self._file.write(data)
+            for group in (WHOLE, document.group):
+                self._places[group].extend((start, len(data)))
+            self.sizes[document.group] += len(data)
+            start += len(data)
+
+    def texts(self, group: str) -> Iterator[str]:
+        """Yield the texts of a group, or of the whole corpus."""
+        places = iter(self._places[group])
+        for start, size in zip(places, places, strict=True):
+            self._file.seek(start)
+            yield self._file.read(size).decode()
+
+
+class _Feed(NamedTuple):
+    """The text of a corpus, or of one of its groups, as it is sent to the process that times it."""
+
+    name: str
+    corpus: str
+    group: str
+    evaluated: bool
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class TimeTokenizers(Job):
+    """Time some tokenizers on the corpora, whose texts are the feeds.
+
+    The answer is the outcome, or the failure, and by tokenizer why it could not be loaded.
+    """
+
+    family: str
+    options: Options
+    names: tuple[str, ...]
+    feeds: tuple[_Feed, ...]
+    same_as: Mapping[str, str]
+
+    @property
+    def here(self) -> bool:
+        """``True``, because it measures time."""
+        return True
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return self.names
+
+    def run(self, context: WorkerContext) -> Iterator[tuple[TimedOutcome | Failure, dict[str, Failure]]]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        make = context.registry.metrics.get(self.family).timed
+        assert make is not None
+        loaded = {name: attempt(lambda name=name: context.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]
+        ready: dict[str, Tokenizer] = {k: each for k, each in loaded.items() if not isinstance(each, Failure)}
+        texts = [
+            TimedText(each.corpus, each.evaluated, each.n_bytes, context.texts(each.name), each.group)
+            for each in self.feeds
+        ]
+        metric = make(self.options)
+        if isinstance(metric, RefersToOthers):
+            metric.refer(self.same_as)
+        with doing("timing", tokenizer="", place=f"for {self.family}"):
+            outcome = attempt(lambda: metric.measure(ready, texts, context.progress), self.family)
+        yield outcome, {name: each for name, each in loaded.items() if isinstance(each, Failure)}
+
+
+_NOT_ON_THE_CLUSTER: Final = (
+    "{} was measured on the machine that started the run, which the results describe, and not on the cluster"
+)
+
+
+def time_all(
+    plan: Plan,
+    prepared: Sequence[PreparedTokenizer],
+    untimed: Mapping[str, Untimed],
+    unread: Mapping[str, Failure],
+    pool: WorkerPool,
+) -> TimedOutcome:
+    """Return the cells and notes of every timed and every isolated metric.
+
+    A tokenizer that is not timed gets cells that say why, and so does a corpus that is ``unread``, because its text is
+    not that of the survey.
+    """
+    pool.end(keep=1)
+    outcome, failures = TimedOutcome([], []), list[Failure]()
+    missing = dict(untimed)
+    missing.update({each.name: Untimed(Status(each.state.value), each.reason) for each in prepared if not each.facts})
+    names = [each.name for each in prepared]
+    for spec, options in plan.metrics:
+        if spec.isolated is not None:
+            found = measure_isolated(plan, prepared, missing, spec, options, pool)
+            outcome.cells.extend(found.cells)
+            outcome.notes.extend(found.notes)
+            failures += found.failures
+        if spec.timed is not None:
+            changed = dict(unread)
+            found = _measure(plan, names, spec, options, dict(missing), changed, pool)
+            outcome.cells.extend(_unread(cell, changed) for cell in found.cells)
+            outcome.notes.extend(found.notes)
+            if pool.shared:
+                outcome.notes.append(_NOT_ON_THE_CLUSTER.format(spec.name))
+            failures += found.failures
+    return outcome._replace(failures=failures)
+
+
+def _measure(
+    plan: Plan,
+    names: Sequence[str],
+    spec: MetricFamily,
+    options: Options,
+    missing: dict[str, Untimed],
+    unread: dict[str, Failure],
+    pool: WorkerPool,
+) -> TimedOutcome:
+    """Time one metric, corpora with the same tokenizers together; those that cannot be read are added to ``unread``."""
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for corpus in plan.corpora_of(spec):
+        on = plan.names_on(corpus)
+        by_names.setdefault(tuple(name for name in names if name in on), []).append(corpus)
+    found = [
+        _measure_on(plan, corpora, timed, spec, options, missing, unread, pool)
+        for timed, corpora in by_names.items()
+        if timed
+    ]
+    return TimedOutcome(
+        [cell for each in found for cell in each.cells],
+        [note for each in found for note in each.notes],
+        [failure for each in found for failure in each.failures],
+    )
+
+
+def _measure_on(
+    plan: Plan,
+    on: Sequence[str],
+    names: Sequence[str],
+    spec: MetricFamily,
+    options: Options,
+    missing: dict[str, Untimed],
+    unread: dict[str, Failure],
+    pool: WorkerPool,
+) -> TimedOutcome:
+    """Time one metric on some corpora, and add to ``missing`` the tokenizers that cannot be timed.
+
+    If a tokenizer ends the process, begin anew without it: timings of two processes differ. Corpora that cannot be
+    read, or have changed, are added to ``unread``. A metric that wants several processes gets fresh ones.
+    """
+    assert spec.timed is not None
+    metric = spec.timed(options)
+    outcomes, failures = [], list[Failure]()
+    repeats = metric.processes if isinstance(metric, RepeatsInProcesses) else 1
+    with ExitStack() as stack:
+        groups = _groups(plan, on, stack) if isinstance(metric, TimesGroups) and metric.by_group else {}
+        unread.update({name: each.failure for name, each in groups.items() if each.failure})
+        for _ in range(repeats):
+            if repeats > 1:
+                pool.end()
+            ready = tuple(name for name in names if name not in missing)
+            job = TimeTokenizers(spec.name, options, ready, tuple(_feeds(plan, on, groups)), {})
+            one = _ask(plan, job, groups, missing, unread, pool)
+            outcomes.append(one)
+            failures += one.failures
+    found = TimedOutcome([c for c in outcomes[0].cells if c.tokenizer not in missing], outcomes[0].notes)
+    if isinstance(metric, RepeatsInProcesses) and repeats > 1:
+        sound = [
+            one._replace(cells=[c for c in one.cells if c.tokenizer not in missing]) for one in outcomes if one.cells
+        ]
+        found = metric.combine(sound) if len(sound) > 1 else found
+    units = {value.id: value.unit for value in spec.values}
+    places = dict.fromkeys((cell.corpus, cell.group, cell.metric, cell.unit) for cell in found.cells)
+    places = places or dict.fromkeys((corpus, WHOLE, value, unit) for corpus in on for value, unit in units.items())
+    absent = [
+        Cell(name, corpus, group, metric, unit=unit, status=missing[name].status, reason=missing[name].reason)
+        for name in names
+        if name in missing
+        for corpus, group, metric, unit in places
+    ]
+    return TimedOutcome(found.cells + absent, found.notes, failures)
+
+
+def _ask(
+    plan: Plan,
+    job: TimeTokenizers,
+    groups: Mapping[str, _Groups],
+    missing: dict[str, Untimed],
+    unread: dict[str, Failure],
+    pool: WorkerPool,
+) -> TimedOutcome:
+    """Time the tokenizers of a job in one process; begin anew without one that ends the process."""
+    same_as = {each.name: each.same_as for each in plan.tokenizers if each.same_as}
+    while True:
+        job = replace(job, names=tuple(name for name in job.names if name not in missing), same_as=same_as)
+        readings = {
+            feed.name: Reading({feed.corpus: plan.corpora[feed.corpus].evaluation()})
+            for feed in job.feeds
+            if feed.corpus not in groups
+        }
+        kept = {feed.name: groups[feed.corpus].texts(feed.group) for feed in job.feeds if feed.corpus in groups}
+        answer = pool.ask(job, lambda texts=readings | kept: texts)  # type: ignore[misc]
+        for reading in readings.values():
+            unread.update(reading.failures)
+        culprit = answer.heartbeat.tokenizer if isinstance(answer, WorkerDied) else ""
+        if culprit not in job.names:
+            break
+        missing[culprit] = Untimed.of(answer.failure)
+    found, unloaded = (answer.failure, {}) if isinstance(answer, WorkerDied) else answer
+    missing.update({name: Untimed.of(failure) for name, failure in unloaded.items()})
+    failures = list(unloaded.values())
+    if isinstance(found, Failure):
+        missing.update({name: Untimed.of(found) for name in job.names})
+        return TimedOutcome([], [found.reason], [*failures, found])
+    return TimedOutcome(found.cells, found.notes, [*failures, *found.failures])
+
+
+def _groups(plan: Plan, on: Sequence[str], stack: ExitStack) -> dict[str, _Groups]:
+    """Return the documents of those corpora that have several groups; the stack closes their files."""
+    found = {}
+    for name in on:
+        names = plan.surveys[name].groups
+        if len(names) > 1:
+            found[name] = stack.enter_context(_Groups(plan.corpora[name].evaluation(), names))
+    return found
+
+
+def _feeds(plan: Plan, on: Sequence[str], groups: Mapping[str, _Groups]) -> Iterator[_Feed]:
+    """Yield the texts of some corpora, each followed by those of its groups if they are given and could be read."""
+    for name in on:
+        evaluated = name in plan.measured
+        yield _Feed(name, name, WHOLE, evaluated, plan.surveys[name].evaluated_bytes)
+        if name in groups and not groups[name].failure:
+            for group, size in groups[name].sizes.items():
+                yield _Feed(f"{name}\0{group}", name, group, evaluated, size)
+
+
+def _unread(cell: Cell, unread: Mapping[str, Failure]) -> Cell:
+    """Return the cell, or the reason why it has no value if the text of its corpus is not that of the survey."""
+    if cell.corpus not in unread or cell.status not in {Status.OK, Status.FAILED}:
+        return cell
+    place = (cell.tokenizer, cell.corpus, cell.group, cell.metric)
+    return Cell(*place, unit=cell.unit, status=Status.FAILED, reason=unread[cell.corpus].reason)

@@ -1,0 +1,313 @@
+"""``tokbench train``: a configuration's trainings alone, their artefacts, and a summary; and ``tokbench.train``."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import resource
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tokbench.config.model import Config
+from tokbench.corpus.corpus import Reading
+from tokbench.engine.check import Checked, check, worker_pool
+from tokbench.engine.folder import make_folder
+from tokbench.engine.identity import Identities, OptionsIdentity
+from tokbench.engine.plan import Plan
+from tokbench.engine.prepare import take_training, train_one
+from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.stored import StoredTraining, StoredWork
+from tokbench.engine.surveys import StoredSurveys
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.engine.workers.worker import Job, WorkerContext, checked
+from tokbench.foundation.errors import InputError, Problem, did_you_mean
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.foundation.progress import Progress, silent
+from tokbench.foundation.store import Key, Store
+from tokbench.registry import Registry
+from tokbench.tokenizers.backend import BackendSpec, GroupedText
+from tokbench.tokenizers.batch import encode_batch
+from tokbench.tokenizers.contract import Exports, Saves, Tokenizer
+from tokbench.tokenizers.options import Options
+
+OWN_FORMAT = "tokbench"
+"""The format that the backend itself loads."""
+
+_LEAST_CHARS: Final = 100_000
+"""Characters of a text from which on it is worth while to look for a training in the store."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TrainedTokenizer:
+    """The outcome of one training.
+
+    Attributes:
+        vocab_size: the real size, which may be less than was asked for.
+        n_bytes: size of the training text, UTF-8.
+        seconds: how long training took, perhaps in an earlier run.
+        from_store: ``True`` if an earlier run trained it.
+        peak_mib: the largest memory so far of the process that trained it; 0 if an earlier run did.
+        compression: bytes per token on held-out text; ``None`` if nothing is held out.
+        files: what was written.
+        notes: what a user must know.
+        failure: why there is no tokenizer, or why a file of it is missing.
+    """
+
+    name: str
+    vocab_size: int = 0
+    n_bytes: int = 0
+    seconds: float = 0.0
+    from_store: bool = False
+    peak_mib: float = 0.0
+    compression: float | None = None
+    files: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+
+def train(
+    config: Config,
+    folder: Path,
+    progress: Progress,
+    *,
+    only: Sequence[str] = (),
+    formats: Sequence[str] = (),
+    store: Store | None = None,
+) -> list[TrainedTokenizer]:
+    """Train the tokenizers of a configuration and write them; nothing else is loaded or measured.
+
+    A training that the store has is not done again, whether a run did it or this command.
+
+    Args:
+        config: the configuration.
+        folder: where to write.
+        progress: called with every step.
+        only: names of the tokenizers to train; all by default.
+        formats: formats to write, :data:`OWN_FORMAT` or those that the tokenizers export.
+        store: finished trainings are taken from it and kept there; ``None`` to train in any case.
+
+    Raises:
+        InputError: something is wrong with the configuration, a name, or the folder.
+    """
+    began = time.time_ns()
+    config.tokenizers = {name: entry for name, entry in config.tokenizers.items() if entry.train}
+    with worker_pool(config, progress) as pool:
+        (registry, plan, _), chosen = _choose(config, only, pool, StoredSurveys(store))
+        make_folder(folder)
+        written = tuple(formats) or (OWN_FORMAT,)
+        stored = StoredWork(store, registry, plan, began)
+        trained = [_train(plan, each, WriteTokenizer(each.name, folder, written), pool, stored) for each in chosen]
+    stored.end()
+    return trained
+
+
+def _choose(
+    config: Config, only: Sequence[str], pool: WorkerPool, surveys: StoredSurveys
+) -> tuple[Checked, list[PreparedTokenizer]]:
+    checked = check(config, pool, surveys)
+    prepared = checked.prepared
+    known = [each.name for each in prepared]
+    unknown = [name for name in only if name not in known]
+    wrong = [Problem("", f"no training is called {name!r}; {did_you_mean(name, known)}") for name in unknown]
+    if wrong or not prepared:
+        raise InputError(wrong or [Problem(str(config.path), "nothing to train: no tokenizer has 'train'")])
+    return checked, [each for each in prepared if not only or each.name in only]
+
+
+class WrittenTokenizer(NamedTuple):
+    """The files of a tokenizer, its tokens on the held-out text, and the peak memory of its process."""
+
+    written: list[Path | Failure]
+    n_bytes: int
+    tokens: int
+    peak_mib: float
+
+
+@dataclass(frozen=True)
+class WriteTokenizer(Job):
+    """Write a tokenizer in some formats, and encode the feed ``held out``; the answer is :class:`WrittenTokenizer`."""
+
+    name: str
+    folder: Path
+    formats: tuple[str, ...]
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        return (self.name,)
+
+    def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        tokenizer = context.tokenizer(self.name)
+        with doing("writing", tokenizer=self.name, place=self.name):
+            written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]
+        n_bytes = tokens = 0
+        with doing("encoding", tokenizer=self.name, place="the held-out text"):
+            for texts in context.batches("held out"):
+                n_bytes += sum(len(text.encode()) for text in texts)
+                tokens += len(encode_batch(tokenizer, texts).ids)
+        yield WrittenTokenizer(written, n_bytes, tokens, _peak_mib())
+
+    def _write(self, tokenizer: Tokenizer, form: str) -> Path:
+        own = {OWN_FORMAT: tokenizer.file_suffix} if isinstance(tokenizer, Saves) else {}
+        exports: Mapping[str, str] = tokenizer.exports if isinstance(tokenizer, Exports) else {}
+        suffixes = {**own, **exports}
+        if form not in suffixes:
+            raise InputError(f"cannot be written as {form!r}; {did_you_mean(form, suffixes)}")
+        path = self.folder / (self.name + suffixes[form])
+        if form == OWN_FORMAT:
+            assert isinstance(tokenizer, Saves)
+            tokenizer.save(path)
+        else:
+            assert isinstance(tokenizer, Exports)
+            tokenizer.export(form, path)
+        return path
+
+
+def _train(
+    plan: Plan, each: PreparedTokenizer, write: WriteTokenizer, pool: WorkerPool, stored: StoredWork
+) -> TrainedTokenizer:
+    each = (None if each.planned.absent else take_training(each, pool, stored)) or train_one(plan, each, pool, stored)
+    if each.facts is None:
+        return TrainedTokenizer(each.name, failure=each.failure)
+    held_out = _held_out(plan, each.planned.train_on)
+    answer: WrittenTokenizer | WorkerDied = pool.ask(write, lambda: {"held out": held_out})
+    if isinstance(answer, WorkerDied):
+        return TrainedTokenizer(each.name, failure=answer.failure)
+    failures = [outcome for outcome in answer.written if isinstance(outcome, Failure)]
+    failures += held_out.failures.values()
+    joined = Failure("; ".join(x.reason for x in failures), traceback="\n".join(x.traceback for x in failures))
+    return TrainedTokenizer(
+        name=each.name,
+        vocab_size=each.facts.vocab_size,
+        n_bytes=each.train_bytes,
+        seconds=each.train_s or 0.0,
+        from_store=each.train_from_store,
+        peak_mib=0.0 if each.train_from_store else answer.peak_mib,
+        compression=answer.n_bytes / answer.tokens if answer.tokens and not held_out.failures else None,
+        files=tuple(path for path in answer.written if isinstance(path, Path)),
+        notes=each.notes,
+        failure=joined if failures else None,
+    )
+
+
+def _held_out(plan: Plan, names: Sequence[str]) -> Reading:
+    """Return the held-out documents of the training corpora."""
+    return Reading({name: plan.corpora[name].evaluation() for name in names if plan.corpora[name].holdout})
+
+
+def _peak_mib() -> float:
+    # Linux counts kibibytes, macOS bytes.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def train_here(
+    registry: Registry,
+    spec: BackendSpec,
+    documents: Iterable[str],
+    vocab_size: int,
+    options: Options,
+    store: Store | None,
+) -> Tokenizer:
+    """Train one tokenizer in this process, or take it from the store.
+
+    Only documents that can be read twice are looked up, because what is kept is known by the hash of its text. That
+    hash is taken again while the text is trained on. Short texts are trained on at once.
+
+    Args:
+        registry: the plugins.
+        spec: the backend, which has ``train``.
+        documents: the training text.
+        vocab_size: how many ids the tokenizer gets at most.
+        options: of the training.
+        store: finished trainings are taken from it and kept there; ``None`` to train in any case.
+
+    Raises:
+        BackendError: the training failed.
+    """
+    assert spec.train is not None
+    once = documents.once if isinstance(documents, GroupedText) else isinstance(documents, Iterator)
+    began = time.time_ns()
+    before = _TextHash(() if store is None or once else documents)
+    for _ in before:
+        pass
+    if store is None or before.chars < _LEAST_CHARS:
+        return spec.train(documents, vocab_size, options, silent)
+    identities = Identities()
+
+    def key() -> Key:
+        own = OptionsIdentity.of(options)
+        identities.stamps += own.stamps
+        backend = identities.backend(spec, registry.backends.entries[spec.name].plugin)
+        return {**backend, "options": own.values, "vocab_size": vocab_size, "documents": before.hexdigest()}
+
+    known = attempt(key)
+    found = None if isinstance(known, Failure) else _unpickled(store, known)
+    if found is not None:
+        return found
+    text, start = _TextHash(documents), time.perf_counter()
+    trained = spec.train(text.for_training(), vocab_size, options, silent)
+    seconds = time.perf_counter() - start
+    pickled = attempt(lambda: pickle.dumps(trained, pickle.HIGHEST_PROTOCOL))
+    unchanged = text.hexdigest() == before.hexdigest() and all(each.holds(began) for each in identities.stamps)
+    if unchanged and not isinstance(known, Failure) and not isinstance(pickled, Failure):
+        StoredTraining(seconds, text.documents, text.n_bytes, pickled).keep(store, known)
+    return trained
+
+
+def _unpickled(store: Store, key: Key) -> Tokenizer | None:
+    """Return the tokenizer of a training in the store, or ``None`` if there is none that can be used."""
+    found = StoredTraining.read(store, key)
+    if found is None:
+        return None
+    tokenizer: Tokenizer | Failure = attempt(lambda: checked(pickle.loads(found.pickled)))  # noqa: S301 - of the store
+    if isinstance(tokenizer, Failure):
+        _log.warning("the store's training cannot be used, and is done again: %s", tokenizer.reason)
+        return None
+    return tokenizer
+
+
+class _TextHash:
+    """Yields documents, and hashes and counts those that it has yielded.
+
+    Attributes:
+        documents, chars, n_bytes: the number of documents so far, and of their characters and UTF-8 bytes.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = texts
+        self._digest = hashlib.sha256()
+        self.documents = self.chars = self.n_bytes = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for _, text in self._grouped())
+
+    def for_training(self) -> Iterable[str]:
+        """Return the documents, with their groups if they have any."""
+        return GroupedText(self._grouped()) if isinstance(self._texts, GroupedText) else self
+
+    def _grouped(self) -> Iterator[tuple[str, str]]:
+        texts = self._texts
+        has_groups = isinstance(texts, GroupedText)
+        for group, text in texts.grouped() if isinstance(texts, GroupedText) else zip(repeat(""), texts):
+            data = text.encode("utf-8", "surrogatepass")
+            self.documents += 1
+            self.chars += len(text)
+            self.n_bytes += len(data)
+            self._digest.update(b"%d\n" % len(data) + data)
+            if has_groups:
+                self._digest.update(f"in {group}\n".encode("utf-8", "surrogatepass"))
+            yield group, text
+
+    def hexdigest(self) -> str:
+        """Return the hash of the documents so far."""
+        return self._digest.hexdigest()

@@ -1,0 +1,387 @@
+"""The pool whose workers are those of a dask cluster.
+
+Each job is sent to a dask worker, which gives it to a process of its own: see :mod:`tokbench.engine.workers.remote`. A
+dask worker that vanishes, or is not heard of for a while, costs another attempt at its job elsewhere. Answers count
+once: what comes from an attempt that was given up is not listened to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import queue
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from tokbench.config.model import Limits
+from tokbench.engine.workers.cluster import Cluster, Member, joined, started
+from tokbench.engine.workers.one_thread import ONE_THREAD
+from tokbench.engine.workers.pool import Feeds, WorkerDied, WorkerPool, text_batches
+from tokbench.engine.workers.processes import ProcessPool
+from tokbench.engine.workers.remote import (
+    DescribeSurroundings,
+    Lacking,
+    Order,
+    RunKey,
+    Surroundings,
+    describe,
+    end_run,
+    keep_texts,
+    run_order,
+    settings_for_workers,
+    topic_of,
+)
+from tokbench.engine.workers.worker import Job, Recipe, Unread
+from tokbench.foundation.errors import BackendError, InputError, Problem
+from tokbench.foundation.failures import Failure, Heartbeat, attempt
+from tokbench.foundation.progress import Progress
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+_MOST_ATTEMPTS: Final = 3
+"""So many dask workers may vanish with a job."""
+
+_PATIENCE: Final = 30.0
+"""Seconds without a sign of life of a dask worker, after which its job is given to another."""
+
+_JOIN: Final = 60.0
+"""Seconds to wait for a worker that can be used, if there is none."""
+
+_WAIT: Final = 0.5
+_MOST_BATCHES: Final = 3
+"""Batches of text, of a million characters each, that are on the way to one worker."""
+
+_MOST_NOTES: Final = 20
+
+_LOGGER: Final = logging.getLogger("tokbench")
+
+
+@dataclass
+class _Attempt:
+    """A job on its way.
+
+    Attributes:
+        identity: no other attempt has it.
+        job: the job.
+        number: how many attempts at the job there were before.
+        member: the worker.
+        feeds: by feed, the batches of text that are still to be sent.
+        sent: by feed, the number of batches that were sent.
+        futures: by key, what was sent and is not answered yet.
+        order: the key of the job itself, once it was sent.
+        text: ``True`` if a shard must be sent with its text, because the worker cannot read it.
+    """
+
+    identity: str
+    job: Job
+    number: int
+    member: Member
+    feeds: dict[str, Iterator[list[str]]]
+    sent: dict[str, int] = field(default_factory=dict)
+    futures: dict[str, Future[Any]] = field(default_factory=dict)
+    order: str = ""
+    text: bool = False
+
+    def give_up(self) -> None:
+        """Listen to its answers no longer."""
+        self.member.busy -= 1
+        for future in self.futures.values():
+            attempt(future.cancel)
+        self.futures.clear()
+
+
+class DaskPool(WorkerPool):
+    """Gives jobs to the workers of a dask cluster, one to each of their threads, and joins whoever joins it.
+
+    Args:
+        scheduler: the address of a scheduler; empty to start a cluster on this machine.
+        size: then, the number of its workers.
+        limits: limits of jobs in time, and of each process in memory.
+        progress: called with every step that a job reports.
+
+    Raises:
+        InputError: dask is not installed, or there is no scheduler at the address.
+    """
+
+    shared: ClassVar[bool] = True
+
+    def __init__(self, scheduler: str, size: int, limits: Limits, progress: Progress) -> None:
+        super().__init__(progress)
+        self._scheduler = scheduler
+        self._patience = min(_PATIENCE, limits.step)
+        self._started = size
+        self._local = ProcessPool(1, limits, progress)
+        self._recipes: dict[str, tuple[str, bytes]] = {}
+        self._attempts: dict[str, _Attempt] = {}
+        self._checks: dict[str, tuple[Member, Future[Any]]] = {}
+        self._again: deque[tuple[Job, int]] = deque()
+        self._number = 0
+        self._alone_since = time.monotonic()
+        self._refused: list[Problem] = []
+        with ExitStack() as stack:
+            self._cluster: Cluster = stack.enter_context(joined(scheduler) if scheduler else started(size))
+            self._stack = stack.pop_all()
+        self._key = self._new_run(limits)
+
+    def _new_run(self, limits: Limits) -> RunKey:
+        key = RunKey(secrets.token_hex(8), limits, settings_for_workers(ONE_THREAD))
+        self._cluster.listen(topic_of(key.run))
+        return key
+
+    def __exit__(self, *_: object) -> None:
+        """End the run's processes, and leave the cluster, or end it if it was started for the run."""
+        self._end_run()
+        self._local.end()
+        self._stack.close()
+
+    def start(self) -> None:
+        """Wait for the workers that are there, and see that they have the versions of this machine.
+
+        Raises:
+            InputError: there is no worker, or one of them has other versions.
+        """
+        self._local.start()
+        expected, since = 1 if self._scheduler else self._started, time.monotonic()
+        while True:
+            self._losses()
+            known = self._cluster.members.values()
+            members = [each for each in known if each.usable is not None or each.silent() < self._patience]
+            checked = [member for member in members if member.usable is not None]
+            if len(checked) >= max(expected, len(members)):
+                break
+            if time.monotonic() - since > _JOIN:
+                if not checked:
+                    raise InputError(self._nobody())
+                break
+            self._take_events()
+        if self._refused:
+            raise InputError(list(self._refused))
+
+    def end(self, keep: int = 0) -> None:
+        """End the run's processes in all dask workers; the process on this machine is kept if one is."""
+        self._end_run()
+        self._key = self._new_run(self._key.limits)  # what comes late finds nothing of it
+        self._local.end(keep)
+
+    def _end_run(self) -> None:
+        self._drop_all()
+        self._cluster.tell(end_run, self._key.run, patience=self._patience)
+
+    def keep(self, name: str, recipe: Recipe) -> None:
+        """See :meth:`WorkerPool.keep`; a recipe goes to each dask worker once, and is known by its hash."""
+        super().keep(name, recipe)
+        self._local.keep(name, recipe)
+        data = pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL)
+        self._recipes[name] = (hashlib.sha256(data).hexdigest(), data)
+
+    def work(
+        self,
+        next_job: Callable[[], Job | None],
+        meanwhile: Callable[[], object] = lambda: None,
+        feeds: Callable[[Job], Feeds] = lambda _: {},
+    ) -> Iterator[tuple[Job, Any | WorkerDied]]:
+        """See :meth:`WorkerPool.work`.
+
+        Raises:
+            BackendError: for a minute there was no worker, or no scheduler.
+        """
+        self._drop_all()
+        while True:
+            yield from self._losses()
+            while (member := self._free()) or not (self._attempts or self._again):
+                job, number = self._again.popleft() if self._again else (next_job(), 0)
+                if job is None:
+                    break
+                if job.here:
+                    alone = iter([job])
+                    yield from self._local.work(lambda alone=alone: next(alone, None), meanwhile, feeds)  # type: ignore[misc]
+                elif member:
+                    self._begin(job, number, member, feeds(job))
+                else:
+                    self._again.append((job, number))
+            if not self._attempts and not self._again:
+                return
+            if not self._attempts and time.monotonic() - self._alone_since > _JOIN:
+                raise BackendError(self._nobody())
+            meanwhile()
+            yield from self._take_events()
+
+    def _drop_all(self) -> None:
+        """Give up what an earlier call of :meth:`work` has left."""
+        for tried in list(self._attempts.values()):
+            self._forget(tried)
+        self._again.clear()
+        self._alone_since = time.monotonic()
+
+    def _free(self) -> Member | None:
+        """Return the worker that has least to do, if one may get a job."""
+        members = self._cluster.members.values()
+        usable = [each for each in members if each.usable and each.silent() < self._patience]
+        if usable:
+            self._alone_since = time.monotonic()
+        free = [each for each in usable if each.busy < each.slots]
+        return min(free, key=lambda each: (each.busy / each.slots, each.silent()), default=None)
+
+    def _losses(self) -> Iterator[tuple[Job, WorkerDied]]:
+        """See who has come and who has vanished; return the jobs that are lost with the latter for good."""
+        self._cluster.look()
+        present = list(self._cluster.members.values())
+        asked = [member for member, _ in self._checks.values()]
+        for member in present:
+            if member.usable is None and not any(member is each for each in asked):
+                key = f"tokbench-check-{secrets.token_hex(8)}"
+                future = self._cluster.send(member, key, describe, self._key)
+                self._checks[key] = member, future
+        lost = list[tuple[Job, WorkerDied]]()
+        for tried in list(self._attempts.values()):
+            if not any(tried.member is each for each in present):
+                lost += self._lost(tried, "left the cluster")
+            elif tried.member.silent() > self._patience:
+                lost += self._lost(tried, f"gave no sign of life for {self._patience:g} s")
+        return iter(lost)
+
+    def _begin(self, job: Job, number: int, member: Member, feeds: Feeds) -> None:
+        self._number += 1
+        batches = {name: text_batches(texts) for name, texts in feeds.items()}
+        tried = _Attempt(f"{self._key.run}-{self._number}", job, number, member, batches, dict.fromkeys(batches, 0))
+        self._attempts[tried.identity] = tried
+        member.busy += 1
+        self._send_more(tried)
+
+    def _send_more(self, tried: _Attempt) -> None:
+        """Send the next texts of an attempt, few at a time, and the job after the last."""
+        while tried.feeds and len(tried.futures) < _MOST_BATCHES:
+            name, batches = next(iter(tried.feeds.items()))
+            texts = next(batches, None)
+            if texts is None:
+                del tried.feeds[name]
+                continue
+            number = tried.sent[name]
+            tried.sent[name] += 1
+            data = pickle.dumps(texts, pickle.HIGHEST_PROTOCOL)
+            self._send(
+                tried, f"{len(tried.sent)}-{name}-{number}", keep_texts, self._key, tried.identity, name, number, data
+            )
+        if not tried.feeds and not tried.futures:
+            self._send_order(tried)
+
+    def _send_order(self, tried: _Attempt) -> None:
+        known = tried.member.recipes
+        digests = {name: digest for name, (digest, _) in self._recipes.items()}
+        new = {digest: data for digest, data in self._recipes.values() if digest not in known}
+        known.update(new)
+        alone = None if tried.text or tried.member.reads_nothing else tried.job.without_text()
+        order = Order(self._key, tried.identity, alone or tried.job, digests, new, tried.sent)
+        tried.order = self._send(
+            tried, f"job-{secrets.token_hex(4)}", run_order, pickle.dumps(order, pickle.HIGHEST_PROTOCOL)
+        )
+
+    def _send(self, tried: _Attempt, what: str, step: Callable[..., Any], *arguments: object) -> str:
+        key = f"tokbench/{tried.identity}/{what}"
+        tried.futures[key] = self._cluster.send(tried.member, key, step, *arguments)
+        return key
+
+    def _take_events(self) -> Iterator[tuple[Job, Any | WorkerDied]]:
+        """Wait a little for answers, and return those to jobs."""
+        answers = list[tuple[Job, Any | WorkerDied]]()
+        timeout: float | None = _WAIT
+        while True:
+            try:
+                event = self._cluster.events.get(timeout=timeout) if timeout else self._cluster.events.get_nowait()
+            except queue.Empty:
+                return iter(answers)
+            timeout = None
+            if not isinstance(event, str):
+                self.progress(*event)
+            elif event in self._checks:
+                self._checked(*self._checks.pop(event))
+            elif tried := self._attempts.get(event.split("/")[1]) if event.startswith("tokbench/") else None:
+                answers += self._answered(tried, event)
+
+    def _answered(self, tried: _Attempt, key: str) -> list[tuple[Job, Any | WorkerDied]]:
+        """Take an answer of a worker; return those to the job."""
+        future = tried.futures.pop(key, None)
+        if future is None:
+            return []
+        outcome = attempt(lambda: future.result(timeout=self._patience))
+        if isinstance(outcome, Failure):
+            if future.status == "error":
+                tried.member.usable = False
+                return self._lost(tried, f"cannot do it and is asked nothing more: {outcome.reason}")
+            return self._lost(tried, f"has done it, but its answer cannot be had: {outcome.reason}")
+        if key != tried.order:
+            self._send_more(tried)
+            return []
+        found = pickle.loads(outcome)  # noqa: S301 - of our own worker
+        if self._lacks(tried, found):
+            self._send_order(tried)
+            return []
+        self._forget(tried)
+        return [(tried.job, answer) for answer in found]
+
+    @staticmethod
+    def _lacks(tried: _Attempt, found: Any) -> bool:
+        """Tell whether a worker could not begin a job, for want of a recipe or of a text, and note what it lacks."""
+        if isinstance(found, Lacking):
+            tried.member.recipes.difference_update(found.digests)
+            return True
+        if found and isinstance(found[0], Unread):
+            _LOGGER.info("text is sent to the dask worker %s: %s", tried.member.address, found[0].reason)
+            tried.text = tried.member.reads_nothing = True
+            return True
+        return False
+
+    def _lost(self, tried: _Attempt, how: str) -> list[tuple[Job, Any | WorkerDied]]:
+        """Let another worker do a job; if too many have vanished with it, return it with what happened."""
+        self._forget(tried)
+        who, number = f"the dask worker {tried.member.address} {how}", tried.number + 1
+        if number < _MOST_ATTEMPTS:
+            self._say(f"{who}; another did its work")
+            self._again.append((tried.job, number))
+            return []
+        ended = f"{who}; before that, {number - 1} others were lost with the same job"
+        self._say(ended)
+        heartbeat = Heartbeat(next(iter(tried.job.tokenizers), ""), "working")
+        return [(tried.job, WorkerDied(Failure(ended), heartbeat, crashed=False, ended=ended))]
+
+    def _forget(self, tried: _Attempt) -> None:
+        tried.give_up()
+        self._attempts.pop(tried.identity, None)
+
+    def _say(self, what: str) -> None:
+        _LOGGER.warning("%s", what)
+        if len(self.notes) < _MOST_NOTES:
+            self.notes.append(what)
+
+    def _checked(self, member: Member, future: Future[Surroundings]) -> None:
+        """Note whether a worker has the versions of this machine."""
+        found = attempt(lambda: future.result(timeout=self._patience))
+        if isinstance(found, Failure):
+            different = [f"tokbench cannot be used there: {found.reason}; install on every machine what is here"]
+        else:
+            different = [f"{each}; install the same on every machine" for each in found.differences(self._surroundings)]
+        member.usable = not different
+        self._refused += [Problem(member.address, each) for each in different]
+        if different:
+            self._say(f"the dask worker {member.address} is not used: {different[0]}")
+
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        answer: Surroundings | WorkerDied = self._local.ask(DescribeSurroundings())
+        if isinstance(answer, WorkerDied):
+            raise BackendError(answer.failure.reason)
+        return answer
+
+    def _nobody(self) -> str:
+        if not self._scheduler:
+            return "the workers of the local cluster do not start, or have ended; run without: --executor dask"
+        refused = "".join(f"; {each}" for each in self._refused[:3])
+        return f"no worker of {self._scheduler} can be used; start some with: dask worker {self._scheduler}{refused}"

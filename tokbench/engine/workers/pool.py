@@ -1,0 +1,186 @@
+"""The interface of a pool, which runs jobs, and the pool that runs them in this very process."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, NamedTuple, Self
+
+from tokbench.engine.workers.worker import Job, Recipe, TokenizerJob, WorkerContext
+from tokbench.foundation.failures import Failure, Heartbeat
+from tokbench.foundation.progress import Progress, RunProgress
+from tokbench.registry import Registry
+
+_BATCH_CHARS: Final = 1 << 20
+
+Feeds = Mapping[str, Iterable[str]]
+"""The texts that a job may ask for, by name."""
+
+
+class WorkerDied(NamedTuple):
+    """A worker process ended in the middle of a job.
+
+    Attributes:
+        failure: what happened, and what the process was doing.
+        heartbeat: what it was doing.
+        crashed: whether it ended by itself, and was not killed.
+        ended: what happened alone.
+        last_words: the end of what it printed, if its output is captured.
+    """
+
+    failure: Failure
+    heartbeat: Heartbeat
+    crashed: bool
+    ended: str
+    last_words: str = ""
+
+
+class InMemory(NamedTuple):
+    """The tokenizers that the workers of a pool have in memory.
+
+    Attributes:
+        here: those of the worker that is to get a job.
+        elsewhere: those of the other workers.
+        workers: how many workers there are.
+    """
+
+    here: Collection[str]
+    elsewhere: Collection[str]
+    workers: int
+
+
+class WorkerPool(ABC):
+    """Runs jobs, in worker processes or in this process.
+
+    Attributes:
+        size: the number of processes beside this one that can load tokenizers on this machine side by side.
+        shared: ``True`` if the jobs of others may run beside those of the run, so that times cannot be compared.
+        progress: called with every step that a job reports.
+        kept: by tokenizer, its recipe.
+        notes: what a reader of the results must know of the workers.
+        registry: the plugins of the run, once they are loaded.
+    """
+
+    shared: ClassVar[bool] = False
+
+    def __init__(self, progress: Progress, size: int = 1) -> None:
+        self.size = size
+        self.progress = RunProgress.of(progress)
+        self.kept: dict[str, Recipe] = {}
+        self.notes: list[str] = []
+        self.registry: Registry | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def start(self) -> None:  # noqa: B027 - nothing to do for most
+        """Start the workers that will be needed, so that they are ready by then."""
+
+    @property
+    def in_memory(self) -> InMemory | None:
+        """The tokenizers that the worker has which asks for a job now; ``None`` if jobs need not be chosen by that."""
+        return None
+
+    @abstractmethod
+    def end(self, keep: int = 0) -> None:
+        """End all workers, whatever they are doing, or all but the first few."""
+
+    def keep(self, name: str, recipe: Recipe) -> None:
+        """Let every worker get at a tokenizer."""
+        self.kept[name] = recipe
+
+    def ask(self, job: Job, feeds: Callable[[], Feeds] = dict) -> Any | WorkerDied:
+        """Return the only answer to a job, which the first worker does while the others have nothing to do.
+
+        Args:
+            job: the job.
+            feeds: makes the texts that the job may ask for.
+        """
+        jobs = iter([job])
+        answers = list(self.work(lambda: next(jobs, None), feeds=lambda _: feeds()))  # to its end
+        return answers[0][1]
+
+    @abstractmethod
+    def work(
+        self,
+        next_job: Callable[[], Job | None],
+        meanwhile: Callable[[], object] = lambda: None,
+        feeds: Callable[[Job], Feeds] = lambda _: {},
+    ) -> Iterator[tuple[Job, Any | WorkerDied]]:
+        """Yield jobs and answers, as they come; the last answer of a job may be the death of its worker.
+
+        A job whose worker dies before it has begun is given to another worker.
+
+        Args:
+            next_job: the next job, or ``None`` if there is none at the moment. It is asked again after every
+                answer: an answer may lead to another job.
+            meanwhile: called while the workers work, so that the next job can be got ready.
+            feeds: makes the texts that a job may ask for.
+        """
+
+    def ask_each(self, jobs: Sequence[TokenizerJob], step: str) -> Iterator[tuple[str, Any | Failure | WorkerDied]]:
+        """Yield the answers to some jobs as they come, each with the name of its tokenizer.
+
+        Args:
+            jobs: the jobs.
+            step: what is reported as progress.
+        """
+        waiting = iter(jobs)
+        for done, (job, answer) in enumerate(self.work(lambda: next(waiting, None)), 1):
+            assert isinstance(job, TokenizerJob)
+            yield job.names[0], answer
+            self.progress(step, done, len(jobs))
+
+
+class InProcessPool(WorkerPool):
+    """Runs every job in this process, so that a debugger works in plugins.
+
+    Nothing is isolated: a crash, ``sys.exit`` or an endless loop of a plugin is one of the program. There are no
+    time limits.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(progress, 0)
+        self._context: WorkerContext | None = None
+        self._feeds: dict[str, Iterator[list[str]]] = {}
+
+    def end(self, keep: int = 0) -> None:
+        """Forget the tokenizers, unless a worker is kept."""
+        if not keep:
+            self._context = None
+
+    def work(
+        self,
+        next_job: Callable[[], Job | None],
+        meanwhile: Callable[[], object] = lambda: None,  # noqa: ARG002 - there is no meanwhile in one process
+        feeds: Callable[[Job], Feeds] = lambda _: {},
+    ) -> Iterator[tuple[Job, Any]]:
+        """See :meth:`WorkerPool.work`."""
+        while (job := next_job()) is not None:
+            if self._context is None:
+                self._context = WorkerContext(lambda feed: next(self._feeds[feed], []), self.progress, self.registry)
+            self._context.recipes.update(self.kept)
+            self._feeds = {name: text_batches(texts) for name, texts in feeds(job).items()}
+            for answer in job.run(self._context):
+                yield job, answer
+
+
+def text_batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the texts in lists of about a million characters.
+
+    >>> list(text_batches(["one", "two"]))
+    [['one', 'two']]
+    """
+    batch: list[str] = []
+    chars = 0
+    for text in texts:
+        batch.append(text)
+        chars += len(text) + 1
+        if chars >= _BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,99 @@
+"""A thread of the parent for each worker: it passes on what the worker prints, and looks at its memory."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from tokbench.engine.workers.descendants import resident_bytes
+
+OUTPUT_BYTES: Final = 1 << 16
+"""Bytes that one tokenizer may print in a run; the rest is left out."""
+
+_KEPT: Final = 4_096
+_CHUNK: Final = 1 << 16
+
+_SECONDS: Final = 0.1
+"""Time between two looks at the memory."""
+
+_LAST_OUTPUT: Final = 1.0
+"""Seconds to wait for the rest of the output of a worker that has ended."""
+
+STDOUT: Final = 1
+STDERR: Final = 2
+
+
+class WorkerWatch(threading.Thread):
+    """Reads the output of a worker as it comes, so that the worker never waits, and ends it at its memory limit.
+
+    Args:
+        output: the reading ends of pipes, each with the file descriptor to pass its output on to, or ``None``.
+        at_work: tells which tokenizer is at work.
+        printed: by tokenizer, how many bytes it has printed so far; the watches of all workers share it.
+        worker: tells the id of the process, once it is started.
+        memory: bytes that it may use; ``None`` if there is no limit.
+        kill: ends the process.
+
+    Attributes:
+        too_large: ``True`` once the process was ended because it used more memory.
+    """
+
+    def __init__(
+        self,
+        output: dict[int, int | None],
+        at_work: Callable[[], str],
+        printed: dict[str, int],
+        worker: Callable[[], int],
+        memory: int | None,
+        kill: Callable[[], None],
+    ) -> None:
+        super().__init__(name="watch of a worker", daemon=True)
+        self.too_large = False
+        self._output = output
+        self._at_work = at_work
+        self._printed = printed
+        self._worker = worker
+        self._memory = memory
+        self._kill = kill
+        self._last = b""
+
+    def run(self) -> None:
+        """Watch until the worker, and all that it started, has closed its output."""
+        with selectors.DefaultSelector() as selector:
+            for pipe in self._output:
+                selector.register(pipe, selectors.EVENT_READ)
+            while selector.get_map():
+                for key, _ in selector.select(_SECONDS if self._memory else None):
+                    data = os.read(key.fd, _CHUNK)
+                    if data:
+                        self._pass_on(data, self._output[key.fd])
+                    else:
+                        selector.unregister(key.fd)
+                        os.close(key.fd)
+                if self._memory and not self.too_large and resident_bytes(self._worker()) > self._memory:
+                    self.too_large = True
+                    self._kill()
+
+    def last_words(self, longest: int) -> str:
+        """Return the end of what a worker that has ended printed, on one line."""
+        self.join(_LAST_OUTPUT)
+        return " ".join(self._last.decode(errors="replace").split())[-longest:]
+
+    def _pass_on(self, data: bytes, to: int | None) -> None:
+        self._last = (self._last + data)[-_KEPT:]
+        if to is None:
+            return
+        name = self._at_work()
+        before = self._printed.get(name, 0)
+        self._printed[name] = before + len(data)
+        shown = data[: max(0, OUTPUT_BYTES - before)]
+        if before <= OUTPUT_BYTES < before + len(data):
+            who = f"tokenizer {name!r}" if name else "a worker process"
+            shown += f"\n[{who} has printed {OUTPUT_BYTES:,} bytes; the rest is left out]\n".encode()
+        with suppress(OSError):  # nobody reads it any more
+            while shown:
+                shown = shown[os.write(to, shown) :]

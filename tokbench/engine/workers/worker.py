@@ -1,0 +1,419 @@
+"""Jobs and what they find where they run; and the main function of a worker process.
+
+A worker process is handed one job after the other and answers; if it dies,
+:mod:`tokbench.engine.workers.processes` says so and starts another. It knows no configuration and reads no corpus:
+what a job needs comes with the job.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import logging
+import math
+import mmap
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+import numpy as np
+
+from tokbench.corpus.corpus import Corpus
+from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
+from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
+from tokbench.foundation.progress import Progress
+from tokbench.measuring.encoded_shard import LoadedTokenizer
+from tokbench.measuring.metric import CorpusMetric, TextMetric
+from tokbench.registry import Registry, load_registry
+from tokbench.tokenizers.batch import vocab_size_of
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.members import missing_members
+from tokbench.tokenizers.options import Options
+
+_PROGRESS_SECONDS = 0.1
+_NEW_OBJECTS: Final = 50_000
+"""So many new objects let the garbage collector look. A vocabulary has 100,000 tokens and more, but no cycle."""
+
+
+class Unread(NamedTuple):
+    """The answer of a job that was to read its text itself and could not; nothing was measured.
+
+    Attributes:
+        reason: why it could not.
+    """
+
+    reason: str
+
+
+class Job(ABC):
+    """Something to do in a worker; it is sent there as a pickle.
+
+    Attributes:
+        limit: its time limit in the configuration: ``step``, which begins anew with every sign of life, or ``train``,
+            which is for the whole job.
+    """
+
+    limit: ClassVar[Literal["step", "train"]] = "step"
+
+    @property
+    def here(self) -> bool:
+        """``True`` if it must run on the machine of the run: it measures time, or writes into the run's folder."""
+        return False
+
+    @property
+    @abstractmethod
+    def tokenizers(self) -> tuple[str, ...]:
+        """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""
+
+    def without_text(self) -> Job | None:
+        """Return a job with the same answers that reads its text where it runs; ``None`` if there is none.
+
+        Where the text cannot be read, its only answer is an :class:`Unread`.
+        """
+        return None
+
+    @abstractmethod
+    def run(self, context: WorkerContext, /) -> Iterator[Any]:
+        """Do it, and yield the answers, which are sent back as pickles, one by one."""
+
+
+@dataclass(frozen=True)
+class TokenizerJob(Job):
+    """Compute something of tokenizers; the answer is what ``step`` returns, or the failure.
+
+    Attributes:
+        names: the tokenizers; the first is at work, as the heartbeat says.
+        verb, place: of the heartbeat.
+        step: takes the tokenizers; it is sent as a pickle, too.
+        here: see :attr:`Job.here`.
+    """
+
+    names: tuple[str, ...]
+    verb: str
+    place: str
+    step: Callable[..., Any]
+    here: bool = False
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """The first alone, which is at work."""
+        return self.names[:1]
+
+    def run(self, context: WorkerContext) -> Iterator[Any | Failure]:
+        """See :class:`tokbench.engine.workers.worker.Job`."""
+        with doing(self.verb, tokenizer=self.names[0], place=self.place):
+            yield attempt(lambda: self.step(*map(context.tokenizer, self.names)))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The instructions by which any worker gets at a tokenizer.
+
+    Attributes:
+        backend, options: what loads it;
+        pickled: or, if it was trained, the tokenizer itself.
+    """
+
+    backend: str
+    options: Options
+    pickled: bytes = b""
+
+
+@dataclass(frozen=True)
+class CorpusRecipe:
+    """The instructions by which any worker reads a corpus whose text is in files.
+
+    Attributes:
+        name: the corpus.
+        source, options: what opens it.
+        holdout, parallel, limit: see :class:`~tokbench.corpus.corpus.Corpus`.
+    """
+
+    name: str
+    source: str
+    options: Options
+    holdout: float
+    parallel: bool
+    limit: int | None
+
+    def open(self, context: WorkerContext) -> Corpus:
+        """Open the corpus.
+
+        Raises:
+            InputError: its files are not here.
+        """
+        source = context.registry.corpora.get(self.source).open(self.options)
+        return Corpus(self.name, source, holdout=self.holdout, parallel=self.parallel, limit=self.limit)
+
+
+class WorkerContext:
+    """The surroundings of a job in its process: plugins, tokenizers, and the parent.
+
+    Args:
+        next_batch: asks the parent for the next texts of a feed; it answers with an empty list after the last.
+        show_progress: tells the parent how far a step has come.
+        registry: the plugins, if they are loaded already.
+
+    Attributes:
+        registry: the plugins.
+        recipes: by name, how to get at each tokenizer.
+        kept: what a job leaves for later jobs in the same process.
+    """
+
+    def __init__(
+        self, next_batch: Callable[[str], list[str]], show_progress: Progress, registry: Registry | None = None
+    ) -> None:
+        self.registry = registry or load_registry()
+        self.recipes: dict[str, Recipe] = {}
+        self.kept: dict[str, Any] = {}
+        self._next_batch = next_batch
+        self._show_progress = show_progress
+        self._tokenizers: dict[str, LoadedTokenizer] = {}
+        self._metrics: dict[str, TextMetric | CorpusMetric] = {}
+        self._last_progress = 0.0
+
+    def keep(self, name: str, tokenizer: Tokenizer) -> LoadedTokenizer:
+        """Keep a tokenizer, so that it is loaded once."""
+        self._tokenizers[name] = LoadedTokenizer(name, tokenizer)
+        return self._tokenizers[name]
+
+    def loaded(self, name: str) -> LoadedTokenizer:
+        """Return a tokenizer of the run, with what is computed about it once; load it if it is not there yet."""
+        if name not in self._tokenizers:
+            recipe = self.recipes[name]
+            with doing("loading", tokenizer=name, place=""):
+                return self.keep(name, self.load(recipe))
+        return self._tokenizers[name]
+
+    def load(self, recipe: Recipe) -> Tokenizer:
+        """Load a tokenizer.
+
+        Raises:
+            ContractError: it is not a tokenizer.
+            Exception: of its backend.
+        """
+        if recipe.pickled:
+            return checked(pickle.loads(recipe.pickled))  # noqa: S301 - pickled by another of our workers
+        load = self.registry.backends.get(recipe.backend).load
+        assert load is not None
+        return checked(load(recipe.options))
+
+    def tokenizer(self, name: str) -> Tokenizer:
+        """Return a tokenizer of the run."""
+        return self.loaded(name).tokenizer
+
+    def metric(self, family: str, options: Options) -> TextMetric | CorpusMetric:
+        """Return the text metric of a family; a run has one of each."""
+        if family not in self._metrics:
+            make = self.registry.metrics.get(family).text
+            assert make is not None
+            self._metrics[family] = make(options)
+        return self._metrics[family]
+
+    def texts(self, feed: str) -> Iterator[str]:
+        """Yield the texts of a feed of the job."""
+        return chain.from_iterable(self.batches(feed))
+
+    def batches(self, feed: str) -> Iterator[list[str]]:
+        """Yield the texts of a feed as the parent reads and sends them, batch by batch."""
+        while batch := self._next_batch(feed):
+            yield batch
+
+    def progress(self, step: str, done: float, total: float | None) -> None:
+        """Show how far a step has come; of many calls a few are passed on."""
+        if not all(_is_number(value) for value in (done, total) if value is not None):
+            return  # a trainer may say anything
+        now = time.monotonic()
+        if done == total or now - self._last_progress > _PROGRESS_SECONDS:
+            self._last_progress = now
+            self._show_progress(step, done, total)
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in {int, float, np.int64, np.float64} and math.isfinite(value)  # type: ignore[arg-type]
+
+
+def checked(tokenizer: Any) -> Tokenizer:
+    """Return the tokenizer, if it is one.
+
+    Raises:
+        ContractError: it lacks ``encode``, ``decode`` or ``vocab_size``, or its ``vocab_size`` is not a number of ids.
+    """
+    if lacking := missing_members(tokenizer, "a tokenizer", Tokenizer):
+        raise ContractError(lacking)
+    vocab_size_of(tokenizer)
+    valid: Tokenizer = tokenizer
+    return valid
+
+
+class _ParentGone(Exception):  # noqa: N818 - the usual end
+    """The parent is through, or has ended."""
+
+
+class _Line(Connection):
+    """The line to the parent process, on which several threads may speak, as loggers do.
+
+    A copy of the process, made by foreign code, has the same line, but may not speak on it.
+    """
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(handle)
+        self._turn = threading.Lock()
+        self._process = os.getpid()
+        self._socket = self._identity()
+
+    def _identity(self) -> tuple[int, int]:
+        found = os.fstat(self.fileno())
+        return found.st_dev, found.st_ino
+
+    def is_open(self) -> bool:
+        """Return ``False`` if its file descriptor was closed, or is another file by now."""
+        try:
+            return self._identity() == self._socket
+        except OSError:
+            return False
+
+    def send(self, obj: Any) -> None:
+        """Send one message."""
+        if os.getpid() != self._process:
+            os._exit(0)
+        data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
+        with self._turn:
+            if not self.is_open():
+                raise OSError(_CLOSED)
+            try:
+                self.send_bytes(data)
+            except ConnectionError as error:
+                raise _ParentGone from error
+
+    def recv(self) -> Any:
+        """Return the next message."""
+        try:
+            return super().recv()
+        except (EOFError, ConnectionError) as error:
+            raise _ParentGone from error
+
+    def next_batch(self, feed: str) -> list[str]:
+        """Return the next texts of a feed, or an empty list after the last."""
+        self.send(("more", feed))
+        texts: list[str] = self.recv()
+        return texts
+
+
+_CLOSED: Final = "the process was ended, because its file descriptors had been closed"
+_WIPED: Final = "the process was ended, because modules had been removed from sys.modules"
+_NEEDED: Final = {"builtins", "copyreg", "numpy", "os", "pickle", "sys", "threading", "tokbench"}
+
+
+class _ToParent(logging.Handler):
+    """Sends log messages to the parent, which shows them."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = attempt(record.getMessage)
+        if not isinstance(text, Failure):
+            self._connection.send(("log", (record.name, record.levelno, shortened(text, LONGEST_MESSAGE))))
+
+
+def main(connection: int, memory: int, parent: int, level: int) -> None:
+    """Answer jobs until the parent hangs up.
+
+    Args:
+        connection: file descriptor of the line to the parent.
+        memory: file descriptor of the memory for the heartbeat.
+        parent: the parent's process id.
+        level: the least level of log messages that the parent shows.
+    """
+    _settle_down(parent)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # what tokenizers print is not lost when the process is ended
+    line = _Line(connection)
+    inspect = _inspection(line)
+    logger = logging.getLogger("tokbench")
+    logger.addHandler(_ToParent(line))
+    logger.setLevel(level)
+    context = WorkerContext(line.next_batch, lambda *step: line.send(("progress", step)))
+    gc.freeze()  # modules and plugins stay until the end
+    gc.set_threshold(_NEW_OBJECTS)
+    gc.enable()
+    keep_heartbeat(mmap.mmap(memory, HEARTBEAT_BYTES), inspect)
+    code = 0
+    try:
+        line.send(("ready", None))
+        while True:
+            _answer(line, context, inspect)
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+    except _ParentGone:
+        pass
+    except BaseException as error:  # noqa: BLE001 - the parent is told
+        code = 1
+        set_ended(f"the process was ended by {one_line(error)}" if line.is_open() else _CLOSED, error)
+    os._exit(code)  # without tearing down vocabularies of a gigabyte
+
+
+def _answer(line: _Line, context: WorkerContext, inspect: Callable[[], None]) -> None:
+    """Take one job, and answer it. Answers have the number of the job and their own: no answer counts twice."""
+    number, job, recipes = line.recv()
+    context.recipes.update(recipes)
+    with doing("working", tokenizer=next(iter(job.tokenizers), ""), place=""):
+        for k, answer in enumerate(job.run(context)):
+            inspect()
+            line.send(("answer", ((number, k), answer)))
+    line.send(("done", number))
+
+
+def _inspection(line: _Line) -> Callable[[], None]:
+    """Return a function that ends this process if foreign code has made it unfit for the tokenizers that follow."""
+    modules = {name: each for name, each in sys.modules.items() if name in _NEEDED or name.startswith("tokbench.")}
+
+    def inspect() -> None:
+        how = _CLOSED if not line.is_open() else _WIPED if not modules.items() <= sys.modules.items() else ""
+        if how:
+            set_ended(how)
+            os._exit(1)
+
+    return inspect
+
+
+def _settle_down(parent: int) -> None:
+    """End with the parent, adopt orphans, and be the first to go if memory runs out, where the system can do that.
+
+    Raises:
+        BackendError: the parent has ended already.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        attempt(lambda: ctypes.CDLL(None).prctl(36, 1))  # 36: PR_SET_CHILD_SUBREAPER
+        attempt(lambda: Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii"))
+    end_with_parent(parent)
+
+
+def end_with_parent(parent: int) -> None:
+    """Let this process be killed when its parent ends, where the system can do that.
+
+    Raises:
+        BackendError: the parent has ended already.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        attempt(lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL))  # 1: PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        raise BackendError("the parent of this worker has gone")

@@ -1,0 +1,391 @@
+"""The display of a run's progress on standard error: bars in a terminal, plain lines, or JSON for machines."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from tokbench.foundation.progress import RunProgress, Step
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+Log = Literal["auto", "bars", "lines", "notebook", "json", "none"]
+"""The ways to show progress: ``auto`` is bars in a terminal, a line in a notebook, and lines elsewhere."""
+
+_LINE_SECONDS: Final = 5.0
+"""The least time between two lines about the same step."""
+
+_JSON_SECONDS: Final = 1.0
+"""The same for JSON."""
+
+_NOTEBOOK_SECONDS: Final = 0.5
+"""The same for the line of a notebook."""
+
+_SILENT_SECONDS: Final = 10.0
+"""After so long without a line there is one, also if nothing has moved."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One line of ``--log json``. Every line has every key; ``null`` where there is nothing to say.
+
+    Attributes:
+        event: ``step`` when a step shows its first sign of life, ``progress`` while it goes on and when it ends,
+            ``log`` and ``warning`` for messages of tokbench and of plugins, ``error`` for errors of the command,
+            ``output`` for a line that something else printed, and ``end``, the last line if nothing was refused.
+        time: ISO 8601, UTC.
+        step: the step in words, such as ``measuring pud``.
+        corpus, tokenizer: the corpus that the step is about, and the tokenizers at work, with commas.
+        done, total: how far the step has come; documents x tokenizers while a corpus is measured.
+        mb_per_s: 10⁶ bytes a second that all workers together have measured of the corpus.
+        eta_s: the seconds that the rest of the run takes, as far as that can be estimated.
+        from_store: documents x tokenizers of the step whose numbers came from the store; with ``end``, of the run.
+        message: the text of a message; with ``end``, what the run has come to.
+
+    >>> print(Event(event="log", time="2026-01-01T00:00:00+00:00", message="compiling").line())
+    {"event": "log", "time": "2026-01-01T00:00:00+00:00", "step": null, "corpus": null, "tokenizer": null, "done": \
+null, "total": null, "mb_per_s": null, "eta_s": null, "from_store": null, "message": "compiling"}
+    """
+
+    event: str
+    time: str
+    step: str | None = None
+    corpus: str | None = None
+    tokenizer: str | None = None
+    done: float | None = None
+    total: float | None = None
+    mb_per_s: float | None = None
+    eta_s: float | None = None
+    from_store: int | None = None
+    message: str | None = None
+
+    def line(self) -> str:
+        """Return the event as one line of JSON, without the line end."""
+        return json.dumps(asdict(self))
+
+
+def clock(seconds: float) -> str:
+    """Return a stretch of time as hours, minutes and seconds.
+
+    >>> clock(7.4), clock(3725)
+    ('0:07', '1:02:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def describe(step: Step, progress: RunProgress) -> str:
+    """Return one line about a step.
+
+    >>> progress = RunProgress()
+    >>> progress("timing on pud", 3, 10)
+    >>> describe(progress.steps["timing on pud"], progress)
+    'timing on pud: 3 of 10 (30 %)'
+    """
+    parts = [_amount(step)] if step.total != 1 and (step.done or step.total) else []
+    if step.mb_per_s:
+        parts.append(f"{step.mb_per_s:.1f} MB/s")
+    if step.from_store:
+        parts.append(f"{step.from_store:,} from the store")
+    parts += _outlook(progress)
+    return step.name + (f": {', '.join(parts)}" if parts else "")
+
+
+def _amount(step: Step) -> str:
+    what = " documents x tokenizers" if step.n_bytes or step.from_store else ""
+    if not step.total:
+        return f"{step.done:,.0f}{what}"
+    return f"{step.done:,.0f} of {step.total:,.0f}{what} ({step.done / step.total:.0%})".replace("%", " %")
+
+
+def _outlook(progress: RunProgress) -> list[str]:
+    """Return who is at work, and the time left for the whole run, as far as it can be estimated."""
+    parts = [f"at work: {', '.join(progress.at_work)}"] if progress.at_work else []
+    seconds, unknown = progress.time_left()
+    more = " and ".join(unknown)
+    if seconds is not None:
+        parts.append(f"time left {clock(seconds)}" + (f" and {more}" if more else ""))
+    return parts
+
+
+@contextmanager
+def progress_shown(log: Log = "auto") -> Iterator[RunProgress]:
+    """Show the progress of a run on standard error while the block lasts.
+
+    Args:
+        log: the way to show it.
+    """
+    if log == "auto":
+        log = "notebook" if in_notebook() else "bars" if sys.stderr.isatty() else "lines"
+    if log == "bars":
+        with _bars() as progress:
+            yield progress
+    elif log == "none":
+        yield RunProgress()
+    else:
+        with _running(_DISPLAYS[log]()) as progress:
+            yield progress
+
+
+def in_notebook() -> bool:
+    """Tell whether this process runs the cells of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
+
+
+def announce(what: str, log: Log = "auto") -> None:
+    """Show a first line at once, because the libraries that draw bars and read corpora take time to load."""
+    if log == "json":
+        _Json.write("step", step=what)
+    elif log != "none":
+        sys.stderr.write(f"{what}\n")
+        sys.stderr.flush()
+
+
+def conclude(message: str, progress: RunProgress, log: Log) -> None:
+    """Keep the last line of ``--log json`` for the end of the process; people read the summary instead."""
+    if log == "json":
+        _Json.last = {"from_store": progress.from_store, "message": message}
+
+
+class _LineDisplay(ABC):
+    """Writes a line now and then, in a form that a subclass knows; silence has an end, also if nothing moves."""
+
+    seconds: ClassVar[float]
+    """The least time between two lines about the same step."""
+
+    def __init__(self) -> None:
+        self.progress = RunProgress(self.moved)
+        self._seen: set[str] = set()
+        self._last = time.monotonic()
+        self._turn = threading.Lock()
+        self._over = threading.Event()
+
+    @abstractmethod
+    def write_step(self, step: Step, *, new: bool) -> None:
+        """Write one line about a step; ``new`` is ``True`` for the first."""
+
+    def moved(self, step: Step) -> None:
+        """Write about a step that has moved: at its beginning, and then not more often than every few seconds."""
+        with self._turn:
+            new = step.name not in self._seen
+            if new or time.monotonic() - self._last >= self.seconds or self.ended(step):
+                self._seen.add(step.name)
+                self._last = time.monotonic()
+                self.write_step(step, new=new)
+
+    def ended(self, step: Step) -> bool:  # noqa: ARG002 - for subclasses
+        """Tell whether the end of the step is to be told, however soon it comes."""
+        return False
+
+    def run(self) -> None:
+        """Write about the current step when nothing has moved for long, until the end."""
+        while not self._over.wait(1.0):
+            with self._turn:
+                step = self.progress.current
+                if step and time.monotonic() - self._last >= _SILENT_SECONDS:
+                    self._last = time.monotonic()
+                    self.write_step(step, new=False)
+
+    def end(self) -> None:
+        """End the thread that breaks the silence."""
+        self._over.set()
+
+
+@contextmanager
+def _running(display: _LineDisplay) -> Iterator[RunProgress]:
+    thread = threading.Thread(target=display.run, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield display.progress
+    finally:
+        display.end()
+        thread.join()
+
+
+class _Lines(_LineDisplay):
+    """Writes plain lines, for logs."""
+
+    seconds = _LINE_SECONDS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = time.monotonic()
+
+    def write_step(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
+        with suppress(OSError):  # nobody reads it any more
+            sys.stderr.write(f"[{clock(time.monotonic() - self._began)}] {describe(step, self.progress)}\n")
+            sys.stderr.flush()
+
+
+class _Notebook(_LineDisplay):
+    """Shows one line below the cell of a notebook, which changes in its place."""
+
+    seconds = _NOTEBOOK_SECONDS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = time.monotonic()
+        self._shown: Any = None
+
+    def write_step(self, step: Step, *, new: bool) -> None:  # noqa: ARG002
+        self._show(f"[{clock(time.monotonic() - self._began)}] {describe(step, self.progress)}")
+
+    def end(self) -> None:
+        super().end()
+        if self._shown is not None:
+            self._show(f"done in {clock(time.monotonic() - self._began)}")
+
+    def _show(self, text: str) -> None:
+        from IPython.display import display
+
+        data = {"text/plain": text}
+        if self._shown is None:
+            self._shown = display(data, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._shown.update(data, raw=True)
+
+
+class _Json(_LineDisplay):
+    """Writes JSON, one object a line."""
+
+    seconds = _JSON_SECONDS
+    _descriptor = 2
+    _one_by_one = threading.Lock()
+    last: ClassVar[dict[str, object]] = {}
+    """The keys of the line ``end``; empty if the command did not come to its end."""
+
+    def write_step(self, step: Step, *, new: bool) -> None:
+        speed, left = step.mb_per_s, self.progress.time_left().seconds
+        self.write(
+            "step" if new else "progress",
+            step=step.name,
+            corpus=step.corpus or None,
+            tokenizer=", ".join(self.progress.at_work) or step.tokenizer or None,
+            done=step.done,
+            total=step.total,
+            mb_per_s=None if speed is None else float(f"{speed:.4g}"),
+            eta_s=None if left is None else round(left, 1),
+            from_store=step.from_store,
+        )
+
+    def ended(self, step: Step) -> bool:
+        return step.ended is not None
+
+    @classmethod
+    def write(cls, event: str, **known: Any) -> None:
+        """Write one line, whole."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        data = f"{Event(event=event, time=now, **known).line()}\n".encode()
+        with cls._one_by_one, suppress(OSError):  # nobody reads it any more
+            while data:
+                data = data[os.write(cls._descriptor, data) :]
+
+    @classmethod
+    def move_to(cls, descriptor: int) -> None:
+        """Write to another file descriptor from now on."""
+        cls._descriptor = descriptor
+
+
+_DISPLAYS: Final[dict[str, type[_LineDisplay]]] = {"lines": _Lines, "notebook": _Notebook, "json": _Json}
+
+
+class _JsonHandler(logging.Handler):
+    """Writes log messages and Python's warnings as events."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _Json.write("warning" if record.levelno >= logging.WARNING else "log", message=record.getMessage())
+
+
+def only_json() -> None:
+    """Let nothing but JSON reach standard error until this process ends, not even what native code prints there.
+
+    Log messages and warnings become events, and so does every line that anything else prints.
+    """
+    for name in ("tokbench", "py.warnings"):
+        logging.getLogger(name).handlers = [_JsonHandler()]
+    logging.captureWarnings(capture=True)
+    sys.stderr.flush()
+    kept = os.dup(2)
+    _Json.move_to(kept)
+    reading, writing = os.pipe()
+    os.dup2(writing, 2)
+    os.close(writing)
+    thread = threading.Thread(target=_wrap, args=(reading,), name="standard error", daemon=True)
+    thread.start()
+
+    def end() -> None:
+        sys.stderr.flush()
+        os.dup2(kept, 2)  # closes the writing end of the pipe, so that the thread comes to its end
+        thread.join(2.0)
+        if _Json.last:
+            _Json.write("end", **_Json.last)
+
+    atexit.register(end)
+
+
+def _wrap(reading: int) -> None:
+    with os.fdopen(reading, encoding="utf-8", errors="backslashreplace") as lines:
+        for line in lines:
+            text = line.rstrip("\n")
+            if text:
+                _Json.write("error" if text.startswith("error: ") else "output", message=text.removeprefix("error: "))
+
+
+@contextmanager
+def _bars() -> Iterator[RunProgress]:
+    """Show a bar for each step, and a line for the whole run below; a finished bar stays with its time."""
+    from rich import progress as rich
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+    class Speed(rich.ProgressColumn):
+        """The 10⁶ bytes a second of a corpus; of other steps the units a second, in a training merges."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(task.fields["speed"] or (f"{speed:,.0f}/s" if speed else ""))
+
+    class Bars(rich.Progress):
+        """The bars, and the line below them while there is something to say."""
+
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from super().get_renderables()
+            outlook = ", ".join(_outlook(shown))
+            if outlook:
+                yield Text(outlook, style="dim")
+
+    columns = (
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        Speed(),
+        rich.TimeRemainingColumn(elapsed_when_finished=True),
+        rich.TextColumn("{task.fields[stored]}", markup=False),
+    )
+    tasks: dict[str, rich.TaskID] = {}
+
+    def show(step: Step) -> None:
+        speed = f"{step.mb_per_s:.1f} MB/s" if step.mb_per_s else ""
+        stored = f"{step.from_store:,} from the store" if step.from_store else ""
+        if step.name not in tasks:
+            tasks[step.name] = bars.add_task(step.name, total=step.total, speed=speed, stored=stored)
+        bars.update(tasks[step.name], completed=step.done, total=step.total, speed=speed, stored=stored)
+
+    shown = RunProgress(show)
+    bars = Bars(*columns, console=Console(stderr=True), transient=False)
+    with bars:
+        yield shown

@@ -1,0 +1,220 @@
+"""Calls of foreign code: what it raises becomes a failure with a reason, and the run goes on.
+
+What a process does not survive (a segmentation fault, an endless loop) is seen from outside, by
+:mod:`tokbench.engine.workers.processes`. For that a process says what it is doing with :func:`doing`.
+"""
+
+from __future__ import annotations
+
+import bdb
+import mmap
+import os
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn, TypeVar
+
+from tokbench.foundation.errors import one_line, shortened
+
+T = TypeVar("T")
+
+_LONGEST_TRACEBACK: Final = 20_000
+
+
+class Failure(NamedTuple):
+    """The reason why a step has no result.
+
+    Attributes:
+        reason: what happened, on one line; the exception's message in it has at most 2,000 characters.
+        timed_out: whether the step took too long.
+        traceback: where the code failed, as Python prints it, at most 20,000 characters: the middle of a longer one is
+            left out; empty if a process died.
+    """
+
+    reason: str
+    timed_out: bool = False
+    traceback: str = ""
+
+
+def attempt(step: Callable[[], T], what: str = "") -> T | Failure:
+    """Return the result of a step, or the failure if it raises; ``what`` is put before the reason.
+
+    Native libraries panic with exceptions that are not an ``Exception`` (``pyo3_runtime.PanicException``),
+    so everything is caught except what a person or the interpreter uses to stop the program.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, or ``quit`` in a debugger.
+
+    >>> attempt(lambda: 1 / 0, "dividing").reason
+    'dividing: ZeroDivisionError: division by zero'
+    """
+    try:
+        return step()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except bdb.BdbQuit as error:
+        raise KeyboardInterrupt from error
+    except BaseException as error:  # noqa: BLE001 - see above
+        _Now.raised = None  # or the frames that it came through would stay in memory
+        return Failure(f"{what}: {one_line(error)}" if what else one_line(error), traceback=_traceback(error))
+
+
+def _traceback(error: BaseException) -> str:
+    """Return where an exception was raised, as Python prints it; empty if the exception cannot be printed."""
+    try:
+        return shortened("".join(traceback.format_exception(error)), _LONGEST_TRACEBACK)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - its class decides what its attributes do
+        return ""
+
+
+def tracebacks(failures: Iterable[Failure]) -> dict[str, str]:
+    """Return the tracebacks of failures that have one, by reason; the home folder is written ``~``.
+
+    >>> list(tracebacks([attempt(lambda: 1 / 0), Failure("it took too long", timed_out=True)]))
+    ['ZeroDivisionError: division by zero']
+    """
+    home = str(Path.home())
+    return {each.reason: each.traceback.replace(home, "~") for each in failures if each.traceback}
+
+
+class Heartbeat(NamedTuple):
+    """The present activity of a process.
+
+    Attributes:
+        tokenizer: the tokenizer whose code runs, or an empty string.
+        verb: such as ``encoding``.
+        place: such as ``corpus c, group en``.
+        number: how many heartbeats there were before. As long as it stays, the process is doing the same thing.
+        ended: how the process ended, if it ended itself for a reason that it knew.
+    """
+
+    tokenizer: str = ""
+    verb: str = ""
+    place: str = ""
+    number: int = 0
+    ended: str = ""
+
+
+HEARTBEAT_BYTES: Final = 1 << 14
+"""Size of the memory that keeps the heartbeat of a process."""
+
+_HEAD: Final = 12  # eight bytes of count, four of length
+_LONGEST: Final = 2000
+
+
+class _Now:
+    """The heartbeat of this process, and what goes with it.
+
+    Attributes:
+        heartbeat: the present activity.
+        memory: the memory that outlives the process, if there is one.
+        inspect: looks after a tokenizer's turn whether the process is still sound.
+        raised: the last exception that left a block of :func:`doing`.
+        raised_in: the innermost activity that it left.
+    """
+
+    heartbeat = Heartbeat()
+    memory: mmap.mmap | None = None
+    inspect: Callable[[], None] | None = None
+    raised: BaseException | None = None
+    raised_in = Heartbeat()
+
+
+class Copies:
+    """Counts how many ``os.fork`` lie between this process and the one that imported tokbench.
+
+    Attributes:
+        number: the count; a loop over calls of foreign code ends where it has changed, see :func:`end_copy`.
+    """
+
+    number = 0
+
+
+def _count_copy() -> None:
+    Copies.number += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_copy)
+
+
+def end_copy() -> NoReturn:
+    """End this process, which is a copy of one that was in the middle of something, and which is going on with it."""
+    os._exit(0)
+
+
+def keep_heartbeat(memory: mmap.mmap, inspect: Callable[[], None] | None = None) -> None:
+    """Keep the heartbeat of this process in a memory that another process reads, from now on.
+
+    Args:
+        memory: the memory.
+        inspect: is called at the end of every block of :func:`doing`, while the heartbeat still names the tokenizer.
+    """
+    _Now.memory, _Now.inspect = memory, inspect
+
+
+@contextmanager
+def doing(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> Iterator[None]:
+    """Say what is done while the block lasts; what is not given stays as it was.
+
+    A copy of the process that foreign code made inside the block (``os.fork`` returns twice) ends with the block: the
+    process itself goes on and answers.
+    """
+    before, process = _Now.heartbeat, os.getpid()
+    set_heartbeat(verb, tokenizer=tokenizer, place=place)
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        _end_copy_of(process)
+        raise  # the process ends here, and the heartbeat says where
+    except BaseException as error:
+        _end_copy_of(process)
+        if _Now.raised is not error:
+            _Now.raised, _Now.raised_in = error, _Now.heartbeat
+        _leave(before)
+        raise
+    _end_copy_of(process)
+    _leave(before)
+
+
+def _end_copy_of(process: int) -> None:
+    if os.getpid() != process:
+        end_copy()
+
+
+def _leave(before: Heartbeat) -> None:
+    if _Now.inspect is not None:
+        _Now.inspect()
+    _set(*before[:3])
+
+
+def set_heartbeat(verb: str, *, tokenizer: str | None = None, place: str | None = None) -> None:
+    """Say what is done from now on; what is not given stays as it was."""
+    before = _Now.heartbeat
+    _set(before.tokenizer if tokenizer is None else tokenizer, verb, before.place if place is None else place)
+
+
+def set_ended(how: str, error: BaseException | None = None) -> None:
+    """Say how this process is about to end itself; the heartbeat becomes the activity that an exception came from."""
+    now = _Now.raised_in if error is not None and error is _Now.raised else _Now.heartbeat
+    _set(*now[:3], how)
+
+
+def _set(*parts: str) -> None:
+    tokenizer, verb, place, ended = (*(part[:_LONGEST] for part in parts), "")[:4]
+    _Now.heartbeat = Heartbeat(tokenizer, verb, place, _Now.heartbeat.number + 1, ended)
+    if _Now.memory is not None:
+        text = f"{tokenizer}\0{verb}\0{place}\0{ended}".encode("utf-8", "replace")[: HEARTBEAT_BYTES - _HEAD]
+        head = _Now.heartbeat.number.to_bytes(8, "little") + len(text).to_bytes(4, "little")
+        _Now.memory[: _HEAD + len(text)] = head + text
+
+
+def read_heartbeat(memory: mmap.mmap) -> Heartbeat:
+    """Return the last heartbeat of the process that keeps it in this memory."""
+    length = int.from_bytes(memory[8:_HEAD], "little")
+    parts = memory[_HEAD : _HEAD + length].decode("utf-8", "replace").split("\0")
+    tokenizer, verb, place, ended = (*parts, "", "", "", "")[:4]
+    return Heartbeat(tokenizer, verb, place, int.from_bytes(memory[:8], "little"), ended)

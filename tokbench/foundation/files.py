@@ -1,0 +1,107 @@
+"""Reading of files with the reason in the error, and writing of files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+from tokbench.foundation.errors import BackendError
+
+
+def write_atomically(path: Path, data: bytes, *, survive_power_cut: bool = True) -> None:
+    """Write a file so that neither a reader nor a crash ever sees half of it.
+
+    Args:
+        path: where to; an existing file is replaced. The folder must exist.
+        data: all of the content.
+        survive_power_cut: wait until the disk has it, which takes milliseconds. Without it a power cut may leave a file
+            with less content, which its readers must then notice.
+
+    Raises:
+        OSError: the folder does not exist, cannot be written, or is full; it names the file.
+    """
+    # In the same folder, because a rename is atomic only within one file system.
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with unfinished.open("xb") as file:
+            file.write(data)
+            file.flush()
+            if survive_power_cut:
+                os.fsync(file.fileno())  # or a power cut could leave the new name with no content
+        unfinished.replace(path)
+    except OSError as error:
+        # The error itself names the unfinished file, or none.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+_SIGNATURES: Final = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"%PDF": "a PDF file",
+    b"PK\x03\x04": "a ZIP file",
+    b"\x1f\x8b": "packed with gzip",
+    b"\x28\xb5\x2f\xfd": "packed with Zstandard",
+    b"BZh": "packed with bzip2",
+    b"\xfd7zXZ": "packed with xz",
+    b"PAR1": "a Parquet file",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+"""The first bytes of files that are often taken for text."""
+
+
+def not_text(data: bytes) -> str:
+    r"""Return what bytes are that cannot be read as UTF-8, if they are not text in another encoding of bytes.
+
+    Args:
+        data: the first bytes of a file, a few thousand at least.
+
+    >>> not_text(b"\x89PNG rest"), not_text(bytes(9)), not_text("déjà vu".encode("latin-1"))
+    ('a binary file (a PNG image)', 'a binary file (byte 1 is zero)', '')
+    """
+    for signature, name in _SIGNATURES.items():
+        if data.startswith(signature):
+            return f"a binary file ({name})" if "text" not in name else name
+    zero = data.find(0)
+    return f"a binary file (byte {zero + 1:,} is zero)" if zero >= 0 else ""
+
+
+def read_file(path: Path, *, text: bool = False) -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        path: the file.
+        text: refuse a file that is no text in any encoding, such as an image or an archive.
+
+    Raises:
+        BackendError: it cannot be read, or is binary; the message names the file and the reason.
+
+    >>> read_file(Path("nowhere.model"))
+    Traceback (most recent call last):
+    tokbench.foundation.errors.BackendError: nowhere.model: No such file or directory
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BackendError(f"{path}: {error.strerror}") from error
+    kind = not_text(data) if text else ""
+    if "binary" in kind and not is_utf8(data):
+        raise BackendError(f"{path}: {kind}, and not text; is it the right file?")
+    return data
+
+
+def is_utf8(data: bytes) -> bool:
+    r"""Return ``True`` if bytes are UTF-8 by themselves.
+
+    >>> is_utf8("\u00e9".encode()), is_utf8(b"\xc3")
+    (True, False)
+    """
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

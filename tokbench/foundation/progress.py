@@ -1,0 +1,294 @@
+"""The progress of a run: documents, speeds, the time left, and the seconds of each phase.
+
+Nothing is shown here: :mod:`tokbench.foundation.display` shows it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple, Protocol
+
+Phase = Literal[
+    "reading", "loading", "training", "measuring", "cells", "vocabulary_size", "probes", "models", "timing", "reports"
+]
+"""The phases of a run; :class:`tokbench.results.blocks.Durations` describes them."""
+
+_ESTIMATED: Final[tuple[Phase, ...]] = ("training", "measuring", "models", "timing")
+"""The phases that are long, and whose length follows from the bytes that they take."""
+
+_STEPS: Final[Mapping[Phase, str]] = {"training": "training ", "models": "models on ", "timing": "timing on "}
+"""The beginnings of the names of steps; what follows is the tokenizer or the corpus."""
+
+_LEAST_SHARE: Final = 0.005
+_LEAST_SECONDS: Final = 30
+"""The speed of a phase is told from such a share or time on. Before, starting and compiling take most of its time."""
+
+_now = time.monotonic
+
+
+class Progress(Protocol):
+    """The function that a long step calls to show how far it has come."""
+
+    def __call__(self, step: str, done: float, total: float | None, /) -> None:
+        """Show that ``step`` has come from 0 to ``done`` of ``total`` (``None``: not known)."""
+
+
+def silent(*_: object) -> None:
+    """Show nothing, of a run or training that nobody watches."""
+
+
+@dataclass
+class Step:
+    """A step of a run, such as the training of one tokenizer or the measuring of one corpus.
+
+    Attributes:
+        name: the step in words, such as ``measuring pud``.
+        corpus, tokenizer: the corpus or tokenizer that it is about; empty if it is about none, or several.
+        done, total: how far it has come; in documents x tokenizers while a corpus is measured; ``total`` is ``None``
+            if it is not known.
+        n_bytes: the UTF-8 bytes that tokenizers have encoded in it, those of a document once for each tokenizer.
+        from_store: the documents x tokenizers whose numbers came from the store, which are in ``done``, too.
+        began: the time of its first sign of life, seconds of the monotonic clock.
+        ended: the time at which it reached its total; ``None`` before.
+    """
+
+    name: str
+    corpus: str = ""
+    tokenizer: str = ""
+    done: float = 0.0
+    total: float | None = None
+    n_bytes: int = 0
+    from_store: int = 0
+    began: float = field(default_factory=lambda: _now())  # noqa: PLW0108 - looked up when it is called
+    ended: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The time since its first sign of life, or until its end."""
+        return (_now() if self.ended is None else self.ended) - self.began
+
+    @property
+    def mb_per_s(self) -> float | None:
+        """The 10⁶ bytes a second that all workers together have encoded, decoded and measured; ``None`` for others."""
+        return self.n_bytes / 1e6 / self.seconds if self.n_bytes and self.seconds > 0 else None
+
+
+class TimeLeft(NamedTuple):
+    """An estimate of the time that the rest of a run takes.
+
+    Attributes:
+        seconds: the time of all phases that can be estimated; ``None`` if there is no such phase left.
+        unknown: the phases that are to come and cannot be estimated yet; ``seconds`` is without them.
+    """
+
+    seconds: float | None
+    unknown: tuple[Phase, ...]
+
+
+class RunProgress:
+    """The progress of one run. It can be called like any :class:`Progress`, for steps with units of their own.
+
+    Args:
+        show: called with a step whenever it has moved.
+
+    Attributes:
+        steps: all steps so far, by name, in the order of their beginning.
+        current: the step that moved last; ``None`` at the very beginning.
+        at_work: the tokenizers at work, as far as that is known.
+        seconds: wall time of the phases that have ended, whichever way.
+        phases: the phases that were begun, in order.
+        from_store: documents x tokenizers whose numbers came from the store, over all corpora.
+
+    >>> progress = RunProgress()
+    >>> progress.expect({"mine": 10}, {"pud": 40}, {})
+    >>> with progress.phase("measuring"):
+    ...     progress.measured("pud", documents=2, n_bytes=30, total=3)
+    ...     progress.measured("pud", documents=1, n_bytes=10, total=3, from_store=True)
+    >>> progress.steps["measuring pud"].done, progress.from_store
+    (3.0, 1)
+    >>> progress.time_left().unknown
+    ('training',)
+    """
+
+    def __init__(self, show: Callable[[Step], object] = silent) -> None:
+        self.steps: dict[str, Step] = {}
+        self.current: Step | None = None
+        self.at_work: tuple[str, ...] = ()
+        self.seconds: dict[Phase, float] = {}
+        self.phases: list[Phase] = []
+        self.from_store = 0
+        self._show = show
+        self._began: float | None = None
+        self._counted = 0.0
+        self._workers = 1
+        self._expected: dict[Phase, dict[str, int]] = {phase: {} for phase in _ESTIMATED}
+        self._trained: dict[str, bool] = {}
+        self._stored_bytes = 0
+        self._lock = threading.RLock()
+
+    @classmethod
+    def of(cls, progress: Progress) -> RunProgress:
+        """Return the progress itself, or one that passes every step on to the function."""
+        if isinstance(progress, RunProgress):
+            return progress
+        return cls(lambda step: progress(step.name, step.done, step.total))
+
+    def expect(
+        self,
+        training: Mapping[str, int],
+        measuring: Mapping[str, int],
+        timing: Mapping[str, int],
+        workers: int = 1,
+        models: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """Say what is to come, so that the time left can be estimated.
+
+        Args:
+            training: by tokenizer, the bytes of its training text.
+            measuring: by corpus, the bytes that are encoded, those of a document once for each tokenizer.
+            timing: by corpus, the bytes that are timed, likewise.
+            workers: the processes that measure side by side; timings have one.
+            models: by corpus, the bytes that models are trained on, over all tokenizers.
+        """
+        with self._lock:
+            for phase, amounts in zip(_ESTIMATED, (training, measuring, models, timing), strict=True):
+                self._expected[phase] = dict(amounts)
+            self._workers = max(1, workers)
+
+    @contextmanager
+    def phase(self, name: Phase) -> Iterator[None]:
+        """Add the wall time of the block to the seconds of a phase, without that of phases inside it."""
+        with self._lock:
+            self.phases.append(name)
+            self._began = began = _now()
+            inside = self._counted
+        try:
+            yield
+        finally:
+            with self._lock:
+                took = _now() - began
+                self.seconds[name] = self.seconds.get(name, 0.0) + took - (self._counted - inside)
+                self._counted = inside + took
+                self._began, self.at_work = None, ()
+
+    def __call__(self, step: str, done: float, total: float | None, /) -> None:
+        """Show that ``step`` has come from 0 to ``done`` of ``total`` (``None``: not known)."""
+        with self._lock:
+            found = self._move(self._step(step), done, total)
+        self._show(found)  # without the lock, because a display may have one of its own
+
+    def measuring(self, corpus: str, total: int) -> None:
+        """Show that the measuring of a corpus with so many documents x tokenizers has begun."""
+        name = f"measuring {corpus}"
+        if name not in self.steps:
+            with self._lock:
+                step = self._move(self._step(name, corpus=corpus), 0, total)
+            self._show(step)
+
+    def measured(
+        self, corpus: str, *, documents: int, n_bytes: int, total: int | None = None, from_store: bool = False
+    ) -> None:
+        """Count documents of a corpus that one tokenizer has finished with.
+
+        Args:
+            corpus: the corpus.
+            documents: the number of documents.
+            n_bytes: their size in UTF-8 bytes.
+            total: the documents x tokenizers of the corpus.
+            from_store: ``True`` if nothing was encoded, because the store had the numbers.
+        """
+        with self._lock:
+            step = self._step(f"measuring {corpus}", corpus=corpus)
+            if from_store:
+                step.from_store += documents
+                self.from_store += documents
+                self._stored_bytes += n_bytes
+            else:
+                step.n_bytes += n_bytes
+            self._move(step, step.done + documents, total)
+        self._show(step)
+
+    def trained(self, tokenizer: str, *, from_store: bool = False) -> None:
+        """Note the end of the training of a tokenizer, or that the store had it."""
+        with self._lock:
+            self._trained[tokenizer] = from_store
+
+    def tokenizers_at_work(self, *names: str) -> None:
+        """Note which tokenizers are at work."""
+        self.at_work = names
+
+    def _step(self, name: str, corpus: str = "", tokenizer: str = "") -> Step:
+        if name not in self.steps:
+            training = name.removeprefix("training ")
+            if training in self._expected["training"] and training != name:
+                tokenizer = training
+            for phase in ("models", "timing"):
+                place = name.removeprefix(_STEPS[phase])
+                if place in self._expected[phase] and place != name:
+                    corpus = place
+            self.steps[name] = Step(name, corpus, tokenizer)
+        return self.steps[name]
+
+    def _move(self, step: Step, done: float, total: float | None) -> Step:
+        step.done, step.total = done, total
+        step.ended = _now() if total is not None and done >= total else None
+        self.current = step
+        return step
+
+    def time_left(self) -> TimeLeft:
+        """Estimate the time left, from the bytes of each phase and the speed of what was done so far.
+
+        Timings that have not begun are taken to be as fast as one worker was at measuring.
+        """
+        with self._lock:
+            seconds: float | None = None
+            unknown: list[Phase] = []
+            for phase in _ESTIMATED:
+                done = self._bytes_done(phase)
+                left = sum(self._expected[phase].values()) - done - self._bytes_from_store(phase)
+                if left <= 0 or phase in self.seconds:
+                    continue
+                speed = self._speed(phase, done)
+                if speed:
+                    seconds = (seconds or 0.0) + left / speed
+                else:
+                    unknown.append(phase)
+            return TimeLeft(seconds, tuple(unknown))
+
+    def _bytes_done(self, phase: Phase) -> float:
+        """Return the bytes of a phase that were worked on, without those that came from the store."""
+        if phase == "measuring":
+            return float(sum(step.n_bytes for step in self.steps.values()))
+        verb = _STEPS[phase]
+        done = 0.0
+        for name, n_bytes in self._expected[phase].items():
+            step = self.steps.get(verb + name)
+            if phase == "training" and name in self._trained:
+                done += 0 if self._trained[name] else n_bytes
+            elif step and step.total:
+                done += n_bytes * min(1.0, step.done / step.total)
+        return done
+
+    def _bytes_from_store(self, phase: Phase) -> int:
+        if phase == "measuring":
+            return self._stored_bytes
+        trainings = self._expected["training"].items() if phase == "training" else ()
+        return sum(n_bytes for name, n_bytes in trainings if self._trained.get(name))
+
+    def _speed(self, phase: Phase, done: float) -> float | None:
+        """Return the bytes a second of a phase; ``None`` if they are not known."""
+        seconds = self.seconds.get(phase, 0.0)
+        if self.phases and self.phases[-1] == phase and self._began is not None:
+            seconds += _now() - self._began
+        share = done / max(sum(self._expected[phase].values()), 1)
+        if done and seconds and (share >= _LEAST_SHARE or seconds >= _LEAST_SECONDS):
+            return done / seconds
+        if phase == "timing":
+            measured = self._speed("measuring", self._bytes_done("measuring"))
+            return measured and measured / self._workers
+        return None

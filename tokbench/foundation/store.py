@@ -1,0 +1,288 @@
+"""The store: finished work in files, found again by what it was made from.
+
+An entry has a *kind* (``"training"``), a *key* (what the work was made from) and the bytes of the result. Its file is
+named by the SHA-256 of the key, so equal work has one place, whichever run did it. The file begins with a line of JSON
+that repeats kind and key and has the SHA-256 of the result. Reading checks both: a damaged entry is deleted and told,
+and its work is done again. Files are written whole or not at all, so runs may share a store, and any of them may die.
+
+The store is ``TOKBENCH_STORE``, or a folder in the platform's place for caches. ``TOKBENCH_NO_STORE=1`` is no store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import platformdirs
+
+from tokbench.foundation.errors import InputError
+from tokbench.foundation.files import write_atomically
+
+Key: TypeAlias = Mapping[str, object]
+"""The things that a result was made from, as values that JSON can write: all that can change the result."""
+
+FOLDER: Final = "TOKBENCH_STORE"
+SIZE: Final = "TOKBENCH_STORE_SIZE"
+OFF: Final = "TOKBENCH_NO_STORE"
+
+DEFAULT_SIZE: Final = 10 * 1024**3
+"""Bytes that a store may take, unless ``TOKBENCH_STORE_SIZE`` says otherwise."""
+
+_UNITS: Final = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+_STALE: Final = 3600.0
+"""Seconds after which an unfinished file is taken for that of a run that died."""
+
+_log = logging.getLogger(__name__)
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a text such as ``8GB`` means; units are powers of 1,024.
+
+    Raises:
+        ValueError: it is not a size.
+
+    >>> parse_size("8GB"), parse_size("1.5 MiB"), parse_size("300")
+    (8589934592, 1572864, 300)
+    """
+    found = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if not found:
+        raise ValueError(f"{text!r} is not a size; write for example 500MB or 8GB")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+class Damaged(Exception):  # noqa: N818 - a finding about a file
+    """A file of the store does not hold what it should; the argument is the reason."""
+
+
+@dataclass(frozen=True)
+class StoredEntry:
+    """A result in the store.
+
+    Attributes:
+        path: its file.
+        kind: the sort of work, such as ``training``.
+        key: what it was made from.
+        size: bytes of the file.
+        used: seconds since 1970 of the last use.
+    """
+
+    path: Path
+    kind: str
+    key: Key
+    size: int
+    used: float
+
+
+class Store:
+    """A folder of finished work.
+
+    Args:
+        folder: it is made when the first result is put there.
+        limit: bytes that the entries may take together, see :meth:`prune`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(Path(folder))
+    ...     before = store.get("training", {"vocab_size": 300})
+    ...     store.put("training", {"vocab_size": 300}, b"ids")
+    ...     before, store.get("training", {"vocab_size": 300}), [entry.key for entry in store.entries()]
+    (None, b'ids', [{'vocab_size': 300}])
+    """
+
+    def __init__(self, folder: Path, limit: int = DEFAULT_SIZE) -> None:
+        self.folder = folder
+        self.limit = limit
+        self._refused = False
+
+    def _path(self, kind: str, text: str) -> Path:
+        digest = hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()
+        return self.folder / kind / digest[:2] / digest[2:]
+
+    def get(self, kind: str, key: Key) -> bytes | None:
+        """Return a result, or ``None`` if it is not there. A damaged entry is deleted, and a log message says so."""
+        path = self._path(kind, canonical(key))
+        try:
+            data = _read(path, canonical(key))
+        except FileNotFoundError:
+            return None
+        except (OSError, Damaged) as error:
+            self._drop(path, str(error))
+            return None
+        with suppress(OSError):  # a store that cannot be written can be read
+            os.utime(path)
+        return data
+
+    def put(self, kind: str, key: Key, data: bytes) -> None:
+        """Keep a result. A store that cannot be written is told once, and costs nothing else."""
+        text = canonical(key)
+        path = self._path(kind, text)
+        head = {"kind": kind, "key": json.loads(text), "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            whole = json.dumps(head, ensure_ascii=False).encode() + b"\n" + data
+            write_atomically(path, whole, survive_power_cut=False)  # half an entry is noticed, and its work done again
+        except OSError as error:
+            if not self._refused:
+                self._refused = True
+                _log.warning("nothing more is kept in the store: %s; free the disk or set %s", error, FOLDER)
+
+    def remove(self, kind: str, key: Key) -> None:
+        """Delete a result that nobody needs any more, if it is there."""
+        with suppress(OSError):
+            self._path(kind, canonical(key)).unlink()
+
+    def result(self, kind: str, key: Key, make: Callable[[], bytes]) -> bytes:
+        """Return a result from the store, or make it and keep it."""
+        found = self.get(kind, key)
+        if found is None:
+            found = make()
+            self.put(kind, key, found)
+        return found
+
+    def _drop(self, path: Path, reason: str) -> None:
+        _log.warning("the store's entry %s is damaged (%s); it is deleted, and its work is done again", path, reason)
+        with suppress(OSError):
+            path.unlink()
+
+    def _files(self) -> Iterator[Path]:
+        """Yield the files of all entries."""
+        for path in sorted(self.folder.glob("*/??/*")):
+            if not path.name.startswith("."):
+                yield path
+
+    def entries(self) -> Iterator[StoredEntry]:
+        """Yield all entries by kind; damaged ones are left out, see :meth:`verify`."""
+        for path in self._files():
+            with suppress(OSError, Damaged), path.open("rb") as file:
+                head = _head(file.readline())
+                stat = path.stat()
+                yield StoredEntry(path, str(head["kind"]), _key(head), stat.st_size, stat.st_mtime)
+
+    def verify(self) -> tuple[int, list[tuple[Path, str]]]:
+        """Read every entry, and delete the damaged ones.
+
+        Returns:
+            The number of sound entries, and file and reason of each damaged one.
+        """
+        sound, damaged = 0, []
+        for path in self._files():
+            try:
+                _read(path)
+                sound += 1
+            except FileNotFoundError:
+                continue  # another run has just deleted it
+            except (OSError, Damaged) as error:
+                damaged.append((path, str(error)))
+                self._drop(path, str(error))
+        return sound, damaged
+
+    def prune(self, limit: int | None = None) -> tuple[int, int]:
+        """Delete the entries that were not used for longest, until all take ``limit`` bytes, and what dead runs left.
+
+        Args:
+            limit: bytes; ``None`` for the store's own limit.
+
+        Returns:
+            How many entries were deleted, and their bytes.
+        """
+        now = time.time()
+        for path in self.folder.glob("*/??/.*.tmp"):
+            with suppress(OSError):
+                if now - path.stat().st_mtime > _STALE:
+                    path.unlink()
+        sizes = []
+        for path in self._files():
+            with suppress(OSError):
+                stat = path.stat()
+                sizes.append((stat.st_mtime, stat.st_size, path))
+        too_much = sum(size for _, size, _ in sizes) - (self.limit if limit is None else limit)
+        deleted, freed = 0, 0
+        for _, size, path in sorted(sizes):
+            if freed >= too_much:
+                break
+            with suppress(OSError):
+                path.unlink()
+                deleted, freed = deleted + 1, freed + size
+        return deleted, freed
+
+
+def canonical(key: Key) -> str:
+    """Return a key as JSON with sorted names, the same for equal keys.
+
+    Raises:
+        TypeError: it has a value that JSON cannot write.
+
+    >>> canonical({"b": 1, "a": ["é"]})
+    '{"a":["é"],"b":1}'
+    """
+    return json.dumps(key, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _head(line: bytes) -> dict[str, object]:
+    try:
+        head = json.loads(line)
+    except ValueError:
+        raise Damaged("its first line is not JSON") from None
+    if not isinstance(head, dict) or not {"kind", "key", "bytes", "sha256"} <= head.keys():
+        raise Damaged("its first line does not describe an entry")
+    return head
+
+
+def _key(head: Mapping[str, object]) -> Key:
+    key = head["key"]
+    if not isinstance(key, dict):
+        raise Damaged("its key is not a mapping")
+    return key
+
+
+def _read(path: Path, key: str | None = None) -> bytes:
+    """Return the result of an entry, which was made from ``key`` if that is given.
+
+    Raises:
+        OSError: the file cannot be read.
+        Damaged: it does not hold what its first line says.
+    """
+    line, _, data = path.read_bytes().partition(b"\n")
+    head = _head(line)
+    if len(data) != head["bytes"]:
+        raise Damaged(f"it has {len(data):,} bytes where its first line says {head['bytes']}")
+    if hashlib.sha256(data).hexdigest() != head["sha256"]:
+        raise Damaged("its bytes have changed since they were written")
+    if key is not None and canonical(_key(head)) != key:
+        raise Damaged("it is the result of other work")
+    return data
+
+
+def default_folder() -> Path:
+    """Return ``TOKBENCH_STORE``, or tokbench's folder in the platform's place for caches."""
+    named = os.environ.get(FOLDER)
+    return (
+        Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("tokbench", appauthor=False)) / "store"
+    )
+
+
+def open_store() -> Store | None:
+    """Return the store of this process's environment; ``None`` if ``TOKBENCH_NO_STORE`` is set.
+
+    Raises:
+        InputError: ``TOKBENCH_STORE_SIZE`` is not a size, or the store is a file.
+    """
+    if os.environ.get(OFF):
+        return None
+    folder = default_folder()
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"the store {folder} is not a folder; set {FOLDER} to one, or use --no-store")
+    try:
+        limit = parse_size(os.environ[SIZE]) if os.environ.get(SIZE) else DEFAULT_SIZE
+    except ValueError as error:
+        raise InputError(f"{SIZE}: {error}") from None
+    return Store(folder, limit)

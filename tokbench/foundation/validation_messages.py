@@ -1,0 +1,99 @@
+"""Says in plain words what is wrong with a value, for every kind of error that pydantic reports."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tokbench.foundation.errors import close_name
+
+_TEXT: Final = "must be text"
+_WHOLE: Final = "must be a whole number"
+_NUMBER: Final = "must be a number"
+_LIST: Final = "must be a list"
+_MAPPING: Final = "must be a mapping of keys to values"
+_MUST_BE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("string_type", "string_unicode", "path_type"), _TEXT),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), _WHOLE),
+    "int_parsing_size": "must be a whole number of fewer digits",
+    **dict.fromkeys(("float_type", "float_parsing"), _NUMBER),
+    "finite_number": "must be a finite number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type", "frozen_set_type", "iterable_type"), _LIST),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type", "dataclass_type"), _MAPPING),
+    **dict.fromkeys(("none_required", "missing_sentinel_error"), "must be left out"),
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be {le} or less",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "too_short": "must have {min_length} entries or more",
+    "too_long": "must have {max_length} entries or fewer",
+    "string_too_short": "must have {min_length} characters or more",
+    "string_too_long": "must have {max_length} characters or fewer",
+    "string_pattern_mismatch": "must match the regular expression {pattern}",
+    "string_not_ascii": "must have ASCII characters only",
+    "invalid_key": "must have keys that are text",
+    "url_parsing": "must be a URL",
+    "url_type": "must be a URL",
+}
+"""The beginning of a message, by the kind of error; other kinds are not told apart."""
+
+_LONGEST: Final = 40
+
+
+def wrong_value(kind: str, context: Mapping[str, Any], given: Any) -> str:
+    r"""Return what a value must be, what it is, and what to write instead where that is known.
+
+    Args:
+        kind: the ``type`` of a pydantic error.
+        context: its ``ctx``.
+        given: the value.
+
+    >>> wrong_value("int_type", {}, "big")
+    'must be a whole number, but is "big"'
+    >>> wrong_value("literal_error", {"expected": "'line' or 'file'"}, "lime")
+    'must be \'line\' or \'file\', but is "lime"; did you mean \'line\'?'
+    >>> wrong_value("some_new_kind", {}, None)
+    'has a value that is not allowed here, but is empty'
+    """
+    if kind in {"value_error", "assertion_error"}:  # our own words, or those of a plugin
+        return " ".join(str(context.get("error", "")).split()) or "is not allowed here"
+    if kind in {"too_short", "string_too_short"} and context.get("min_length") == 1:
+        return "must not be empty"
+    values = {name: _number(value) for name, value in context.items()}
+    begin = _MUST_BE.get(kind, "has a value that is not allowed here").format_map(values)
+    return f"{begin}, but is {_shown(given)}{_remedy(begin, context, given)}"
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"{value:,}" if isinstance(value, int | float) else value
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "empty"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _remedy(begin: str, context: Mapping[str, Any], given: Any) -> str:
+    """Return the end of a message: what to write instead."""
+    simple = isinstance(given, str | int | float)
+    if begin == _TEXT and simple:
+        return f'; write it in quotes: "{_shown(given)}"'
+    if begin == _LIST and simple:
+        return f"; write it in brackets: [{_shown(given)}]"
+    if begin in {_WHOLE, _NUMBER} and isinstance(given, str) and re.fullmatch(r"[-+]?\d+(\.\d+)?", given):
+        return "; write it without quotes"
+    if "expected" in context and isinstance(given, str):
+        known = re.findall(r"'([^']*)'", str(context["expected"]))
+        close = close_name(given, known)
+        return f"; did you mean {close!r}?" if close else ""
+    return ""

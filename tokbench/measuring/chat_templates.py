@@ -1,0 +1,302 @@
+"""Chat templates of common models: a message with the control tokens that a model expects around it.
+
+A template is a function from messages to :class:`PromptPart`. A control part is the name of a special token. Text of a
+message is never a control part, whatever it spells. The forms are those that the makers of the models document:
+
+- ChatML: OpenAI's *Chat Markup Language* (2023), and Qwen's model cards.
+- DeepSeek V3: the template in the model's ``tokenizer_config.json`` (2024).
+- Gemma: Google's *Gemma formatting and system instructions* (2024).
+- Harmony: OpenAI's *Harmony response format* (2025).
+- Llama 2 and Llama 3: Meta's reference code (2023), and *Llama 3 model card and prompt formats* (2024).
+- Mistral: *Tokenization* in Mistral's documentation, version 3 (2024).
+- Phi-4: Microsoft's model card (2024).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple, Protocol
+
+from tokbench.foundation.errors import InputError, did_you_mean
+
+
+class Message(NamedTuple):
+    """One message of a conversation.
+
+    Attributes:
+        role: ``system``, ``user`` or ``assistant``.
+        content: the text.
+    """
+
+    role: str
+    content: str
+
+
+class PromptPart(NamedTuple):
+    """A stretch of a prompt.
+
+    Attributes:
+        text: the text.
+        control: ``True`` for the name of a special token, which stands for its id.
+    """
+
+    text: str
+    control: bool = False
+
+
+def chatml(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
+    r"""Yield the prompt in ChatML, which Qwen and many others use.
+
+    >>> "".join(part.text for part in chatml([Message("user", "Hi")]))
+    '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n'
+    """
+    for each in messages:
+        yield PromptPart("<|im_start|>", control=True)
+        yield PromptPart(f"{each.role}\n{each.content}")
+        yield PromptPart("<|im_end|>", control=True)
+        yield PromptPart("\n")
+    if reply:
+        yield PromptPart("<|im_start|>", control=True)
+        yield PromptPart("assistant\n")
+
+
+def llama_3(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
+    r"""Yield the prompt of Llama 3.
+
+    >>> "".join(part.text for part in llama_3([Message("user", "Hi")]))[:75]
+    '<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|st'
+    """
+    yield PromptPart("<|begin_of_text|>", control=True)
+    for role, content in messages:
+        yield from _llama_3_head(role)
+        yield PromptPart(f"\n\n{content}")
+        yield PromptPart("<|eot_id|>", control=True)
+    if reply:
+        yield from _llama_3_head("assistant")
+        yield PromptPart("\n\n")
+
+
+def _llama_3_head(role: str) -> Iterator[PromptPart]:
+    yield PromptPart("<|start_header_id|>", control=True)
+    yield PromptPart(role)
+    yield PromptPart("<|end_header_id|>", control=True)
+
+
+def llama_2(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:  # noqa: ARG001 - nothing opens a reply
+    r"""Yield the prompt of Llama 2; its ``[INST]`` is ordinary text.
+
+    >>> "".join(part.text for part in llama_2([Message("system", "Be brief."), Message("user", "Hi")]))
+    '<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST]'
+    """
+    system, rest = _system_and_rest(messages)
+    begun = f"<<SYS>>\n{system}\n<</SYS>>\n\n" if system else ""
+    for each in rest:
+        if each.role == "assistant":
+            yield PromptPart(f" {each.content} ")
+            yield PromptPart("</s>", control=True)
+        else:
+            yield PromptPart("<s>", control=True)
+            yield PromptPart(f"[INST] {begun}{each.content} [/INST]")
+            begun = ""
+
+
+def mistral(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:  # noqa: ARG001 - nothing opens a reply
+    """Yield the prompt of Mistral's models of version 3, whose ``[INST]`` is a special token.
+
+    Each text is encoded by itself, so that SentencePiece puts its own space before it, and Tekken none.
+
+    >>> "".join(part.text for part in mistral([Message("user", "Hi")]))
+    '<s>[INST]Hi[/INST]'
+    """
+    system, rest = _system_and_rest(messages)
+    last = max((k for k, each in enumerate(rest) if each.role != "assistant"), default=-1)
+    yield PromptPart("<s>", control=True)
+    for k, each in enumerate(rest):
+        if each.role == "assistant":
+            yield PromptPart(each.content)
+            yield PromptPart("</s>", control=True)
+        else:
+            yield PromptPart("[INST]", control=True)
+            yield PromptPart(f"{system}\n\n{each.content}" if system and k == last else each.content)
+            yield PromptPart("[/INST]", control=True)
+
+
+def gemma(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
+    r"""Yield the prompt of Gemma, which has no role for a system message: it begins the first turn.
+
+    >>> "".join(part.text for part in gemma([Message("user", "Hi")]))
+    '<bos><start_of_turn>user\nHi<end_of_turn>\n<start_of_turn>model\n'
+    """
+    system, rest = _system_and_rest(messages)
+    yield PromptPart("<bos>", control=True)
+    for k, each in enumerate(rest):
+        content = f"{system}\n\n{each.content}" if system and not k else each.content
+        yield PromptPart("<start_of_turn>", control=True)
+        yield PromptPart(f"{'model' if each.role == 'assistant' else 'user'}\n{content}")
+        yield PromptPart("<end_of_turn>", control=True)
+        yield PromptPart("\n")
+    if reply:
+        yield PromptPart("<start_of_turn>", control=True)
+        yield PromptPart("model\n")
+
+
+def phi_4(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
+    """Yield the prompt of Phi-4.
+
+    >>> "".join(part.text for part in phi_4([Message("user", "Hi")]))
+    '<|im_start|>user<|im_sep|>Hi<|im_end|><|im_start|>assistant<|im_sep|>'
+    """
+    for role, content in messages:
+        yield from _phi_4_head(role)
+        yield PromptPart(content)
+        yield PromptPart("<|im_end|>", control=True)
+    if reply:
+        yield from _phi_4_head("assistant")
+
+
+def _phi_4_head(role: str) -> Iterator[PromptPart]:
+    yield PromptPart("<|im_start|>", control=True)
+    yield PromptPart(role)
+    yield PromptPart("<|im_sep|>", control=True)
+
+
+def harmony(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
+    """Yield the prompt of gpt-oss in Harmony, without the system message that OpenAI's own renderer adds.
+
+    >>> "".join(part.text for part in harmony([Message("user", "Hi")]))
+    '<|start|>user<|message|>Hi<|end|><|start|>assistant'
+    """
+    for each in messages:
+        yield PromptPart("<|start|>", control=True)
+        yield PromptPart(each.role)
+        yield PromptPart("<|message|>", control=True)
+        yield PromptPart(each.content)
+        yield PromptPart("<|end|>", control=True)
+    if reply:
+        yield PromptPart("<|start|>", control=True)
+        yield PromptPart("assistant")
+
+
+def deepseek_v3(messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
+    """Yield the prompt of DeepSeek V3, whose special tokens have full-width bars.
+
+    >>> [part.text for part in deepseek_v3([Message("user", "Hi")]) if not part.control]
+    ['Hi']
+    """
+    system, rest = _system_and_rest(messages)
+    yield PromptPart(_barred("begin▁of▁sentence"), control=True)
+    if system:
+        yield PromptPart(system)
+    for each in rest:
+        yield PromptPart(_barred("Assistant") if each.role == "assistant" else _barred("User"), control=True)
+        yield PromptPart(each.content)
+        if each.role == "assistant":
+            yield PromptPart(_barred("end▁of▁sentence"), control=True)
+    if reply:
+        yield PromptPart(_barred("Assistant"), control=True)
+
+
+def _barred(name: str) -> str:
+    return f"<\uff5c{name}\uff5c>"
+
+
+def _system_and_rest(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+    system = "\n\n".join(each.content for each in messages if each.role == "system")
+    return system, [each for each in messages if each.role != "system"]
+
+
+class WritesPrompt(Protocol):
+    """A function that writes a conversation as a model expects it."""
+
+    def __call__(self, messages: Sequence[Message], *, reply: bool = True) -> Iterator[PromptPart]:
+        """Yield the parts of a conversation.
+
+        Args:
+            messages: the messages.
+            reply: open the reply of the assistant at the end, where the template has a mark for that.
+        """
+
+
+class ChatTemplate(NamedTuple):
+    """A template.
+
+    Attributes:
+        id: its name in the ids of metrics.
+        write: the function that writes a conversation.
+    """
+
+    id: str
+    write: WritesPrompt
+
+
+CHAT_TEMPLATES: Final[Mapping[str, ChatTemplate]] = MappingProxyType(
+    {
+        "ChatML": ChatTemplate("chatml", chatml),
+        "DeepSeek V3": ChatTemplate("deepseek_v3", deepseek_v3),
+        "Gemma": ChatTemplate("gemma", gemma),
+        "Harmony (gpt-oss)": ChatTemplate("harmony", harmony),
+        "Llama 2": ChatTemplate("llama2", llama_2),
+        "Llama 3": ChatTemplate("llama3", llama_3),
+        "Mistral": ChatTemplate("mistral", mistral),
+        "Phi-4": ChatTemplate("phi4", phi_4),
+    }
+)
+"""The templates by their names for people."""
+
+
+def prompt(template: str, text: str, system: str = "") -> list[PromptPart]:
+    """Return the parts of a prompt: the text alone, or a user's message in a template.
+
+    Args:
+        template: a name of :data:`CHAT_TEMPLATES`; empty for none.
+        text: the text.
+        system: the system message before it; empty for none.
+
+    Raises:
+        InputError: there is no such template.
+
+    >>> prompt("", "Hi"), len(prompt("ChatML", "Hi"))
+    ([PromptPart(text='Hi', control=False)], 6)
+    """
+    if not template:
+        return [PromptPart(text)]
+    if template not in CHAT_TEMPLATES:
+        raise InputError(f"no chat template is called {template!r}; {did_you_mean(template, CHAT_TEMPLATES)}")
+    messages = [Message("system", system)] if system else []
+    return list(CHAT_TEMPLATES[template].write([*messages, Message("user", text)]))
+
+
+class Stretch(NamedTuple):
+    """A special token, or ordinary text between two; ``token`` is ``None`` for text."""
+
+    text: str
+    token: int | None
+
+
+def stretches(parts: Sequence[PromptPart], known: Mapping[str, int], *, special: bool = False) -> list[Stretch]:
+    """Return the special tokens of a prompt, and the text between them: texts side by side are one stretch.
+
+    Args:
+        parts: the prompt. A control part whose name is not known is text.
+        known: the ids of the special tokens by name.
+        special: recognise special tokens in ordinary text, too.
+
+    >>> parts = [PromptPart("<s>", control=True), PromptPart("[INST]", control=True), PromptPart("Hi <s>")]
+    >>> stretches(parts, {"<s>": 1})
+    [Stretch(text='<s>', token=1), Stretch(text='[INST]Hi <s>', token=None)]
+    """
+    names = sorted(filter(None, known), key=len, reverse=True)
+    find = re.compile(f"({'|'.join(map(re.escape, names))})") if special and names else None
+    found: list[Stretch] = []
+    for part in parts:
+        pieces = find.split(part.text) if find and not part.control else [part.text]
+        for k, piece in enumerate(pieces):
+            if (part.control and piece in known) or k % 2:
+                found.append(Stretch(piece, known[piece]))
+            elif piece and found and found[-1].token is None:
+                found[-1] = Stretch(found[-1].text + piece, None)
+            elif piece:
+                found.append(Stretch(piece, None))
+    return found

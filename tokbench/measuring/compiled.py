@@ -1,0 +1,119 @@
+"""Loops over the tokens and words of a shard, compiled. Importing this file needs numba."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tokbench.corpus.shards import BUCKETS
+from tokbench.foundation.jit import compiled
+
+_NEW, _FOUND = np.int32(-1), np.int32(-2)
+_ONE: Final = np.uint64(1)
+_GROUPS: Final = np.uint64(BUCKETS)
+
+
+@compiled
+def new_ids(ids: Any, lengths: Any) -> Any:
+    """Return uint32[k], each id once whose length is not known yet, in order of appearance.
+
+    Args:
+        ids: uint32[n], each below the length of ``lengths``.
+        lengths: int32[m], the bytes of each id; -1 where they are not known.
+    """
+    found = np.empty(min(len(ids), len(lengths)), np.uint32)
+    count = np.uint64(0)
+    for k in range(len(ids)):
+        token = np.uint64(ids[k])  # unsigned: numba looks whether a signed index is negative
+        if lengths[token] == _NEW:
+            found[count] = ids[k]
+            count += _ONE
+            lengths[token] = _FOUND
+    for token in found[:count]:
+        lengths[token] = _NEW
+    return found[:count]
+
+
+@compiled
+def running_lengths(ids: Any, lengths: Any) -> Any:
+    """Return int64[n + 1], the bytes before each token and those of all.
+
+    Args:
+        ids: uint32[n].
+        lengths: int32[m], the bytes of each id.
+    """
+    running = np.empty(len(ids) + 1, np.int64)
+    total = np.int64(0)
+    running[0] = 0
+    for k in range(len(ids)):
+        total += lengths[np.uint64(ids[k])]
+        running[k + 1] = total
+    return running
+
+
+@compiled
+def count_each(ids: Any, most: Any) -> Any:
+    """Return int64[most], how often each id occurs; all ids are below ``most``."""
+    counts = np.zeros(most, np.int64)
+    for k in range(len(ids)):
+        counts[np.uint64(ids[k])] += 1
+    return counts
+
+
+@compiled
+def cut_words(tokens: Any, word_ends: Any, token_ends: Any) -> Any:
+    """Return bool[w], ``True`` for words inside which a token ends.
+
+    Args:
+        tokens: int64[w], the token with the first byte of each word.
+        word_ends: int64[w], where each word ends.
+        token_ends: int64[m], where each token ends.
+    """
+    cut = np.zeros(len(tokens), np.bool_)
+    size = np.uint64(len(token_ends))
+    for k in range(len(tokens)):
+        token = np.uint64(tokens[k])
+        if token < size:
+            cut[k] = token_ends[token] < word_ends[k]
+    return cut
+
+
+@compiled
+def count_chosen(documents: Any, chosen: Any, size: Any) -> Any:
+    """Return int64[size], how often each document is in a list of documents, at the places that bool[w] chooses."""
+    counts = np.zeros(size, np.int64)
+    for k in range(len(documents)):
+        counts[np.uint64(documents[k])] += np.int64(chosen[k])
+    return counts
+
+
+@compiled
+def count_by_group(ids: Any, starts: Any, ends: Any, groups: Any, most: Any) -> Any:
+    """Return uint64[k] and int64[k]: ``id * 32 + group`` for each id of each group, and how often it is there.
+
+    Args:
+        ids: uint32[n], each below ``most``.
+        starts: int64[d], the place of the first id of each document.
+        ends: int64[d], the place after its last id.
+        groups: uint64[d], the group of each document, below 32; the documents of a group follow one another.
+        most: the length of a table of all ids, small enough for the processor's cache.
+    """
+    keys, counts = np.empty(len(ids), np.uint64), np.empty(len(ids), np.int64)
+    of_group = np.zeros(most, np.int32)
+    first = last = np.uint64(0)
+    for k in range(len(starts)):
+        for at in range(np.uint64(starts[k]), np.uint64(ends[k])):
+            token = np.uint64(ids[at])
+            if of_group[token] == 0:
+                keys[last] = token
+                last += _ONE
+            of_group[token] += np.int32(1)
+        if k + 1 == len(starts) or groups[k + 1] != groups[k]:
+            for at in range(first, last):
+                token = keys[at]
+                counts[at] = of_group[token]
+                of_group[token] = 0
+                keys[at] = token * _GROUPS + groups[k]
+            first = last
+    return keys[:last].copy(), counts[:last].copy()

@@ -1,0 +1,259 @@
+"""One shard encoded by one tokenizer, from which every metric computes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import Shard
+from tokbench.foundation.errors import ContractError
+from tokbench.foundation.failures import doing
+from tokbench.foundation.jit import worth_compiling
+from tokbench.tokenizers.batch import decode_batch
+from tokbench.tokenizers.contract import (
+    Encoded,
+    EncodesWithOffsets,
+    HasDummyPrefix,
+    HasTokenBytes,
+    HasUnknown,
+    Tokenizer,
+    WarmsUp,
+)
+
+T = TypeVar("T")
+
+DECODING: Final = "decoding"
+"""The activity that a worker reports while it decodes."""
+
+
+_IDS_FOR_EACH: Final = 1000
+"""Counting by id is faster than sorting up to about this many possible ids for each token."""
+
+
+def differs_from_previous(keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return bool[n], ``False`` where a key is that of the place before."""
+    differs = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=differs[1:])
+    return differs
+
+
+class TokenEnds(NamedTuple):
+    """The places where tokens end in a shard, in bytes of its documents joined end to end.
+
+    Attributes:
+        ends: int64[m], rising; only of the documents in ``aligned``.
+        aligned: bool[d], ``True`` for documents whose tokens could be aligned with their bytes.
+    """
+
+    ends: NDArray[np.int64]
+    aligned: NDArray[np.bool_]
+
+
+class LoadedTokenizer:
+    """A tokenizer under comparison, with the lengths of its tokens.
+
+    Attributes:
+        name: its name in the run.
+        tokenizer: the tokenizer.
+    """
+
+    def __init__(self, name: str, tokenizer: Tokenizer) -> None:
+        self.name = name
+        self.tokenizer = tokenizer
+        self._lengths = np.empty(0, dtype=np.int32)
+        self._warm = False
+
+    def warm_up(self) -> None:
+        """Let the tokenizer prepare for much text, once."""
+        warm, self._warm = self._warm, True
+        if not warm and isinstance(self.tokenizer, WarmsUp):
+            self.tokenizer.warm_up()
+
+    def know_lengths(self, lengths: Sequence[int]) -> None:
+        """Take the number of bytes of every id of the vocabulary, so that the tokenizer need not be asked again."""
+        self._lengths = np.array(lengths, dtype=np.int32)
+
+    def byte_lengths(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
+        """Return int32[n], the number of bytes of each id. The tokenizer is asked once for each id in a process."""
+        self._make_room(ids)
+        lengths = self._lengths[ids]
+        if len(lengths) and lengths.min() < 0:
+            self._ask(np.unique(ids[lengths < 0]))
+            lengths = self._lengths[ids]
+        return lengths
+
+    def _make_room(self, ids: NDArray[np.uint32]) -> None:
+        """Make the table of lengths so long that it has a place for each id; -1 is the length of a new one."""
+        highest = int(ids.max(initial=0))
+        if highest >= len(self._lengths):
+            self._lengths = np.append(self._lengths, np.full(highest + 1 - len(self._lengths), -1, dtype=np.int32))
+
+    def _ask(self, distinct: NDArray[np.uint32]) -> None:
+        """Ask the tokenizer for the bytes of some ids, and keep their lengths."""
+        if not isinstance(self.tokenizer, HasTokenBytes):
+            raise TypeError("byte_lengths needs the capability HasTokenBytes")
+        token_bytes = self.tokenizer.token_bytes
+        self._lengths[distinct] = [len(token_bytes(token)) for token in distinct.tolist()]
+
+    def bytes_before(self, ids: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return int64[n + 1], the number of bytes before each id, the ids one after the other, and of all of them."""
+        if not worth_compiling(0):
+            running = np.zeros(len(ids) + 1, dtype=np.int64)
+            np.cumsum(self.byte_lengths(ids), out=running[1:])
+            return running
+        from tokbench.measuring.compiled import new_ids, running_lengths
+
+        ids = ids.astype(np.uint32, copy=False)
+        self._make_room(ids)
+        if len(unknown := new_ids(ids, self._lengths)):
+            self._ask(np.sort(unknown))
+        return running_lengths(ids, self._lengths)  # type: ignore[no-any-return]
+
+
+class EncodedShard:
+    """One shard, encoded by one tokenizer: the input of all text metrics.
+
+    Attributes:
+        loaded: the tokenizer under its name.
+        shard: the documents, with counts of their text.
+        arrays: the ids of all documents, with their offsets.
+        decode_seconds: CPU time that decoding has taken so far.
+    """
+
+    def __init__(self, loaded: LoadedTokenizer, shard: Shard, arrays: Encoded) -> None:
+        self.loaded = loaded
+        self.shard = shard
+        self.arrays = arrays
+        self._cached: dict[Hashable, Any] = {}
+        self.decode_seconds = 0.0
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the result of ``make``, computed once for all families, as :meth:`Shard.cached` does."""
+        if self.shard.is_long:
+            return make()
+        if key not in self._cached:
+            self._cached[key] = make()
+        found: T = self._cached[key]
+        return found
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer itself, for its capabilities."""
+        return self.loaded.tokenizer
+
+    @property
+    def ids(self) -> NDArray[np.uint32]:
+        """uint32[n], the ids of all documents, one after the other."""
+        return self.arrays.ids
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """int64[d + 1]; the ids of document ``k`` are ``ids[offsets[k]:offsets[k + 1]]``."""
+        return self.arrays.offsets
+
+    @cached_property
+    def tokens(self) -> NDArray[np.int64]:
+        """int64[d], the number of tokens of each document."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def decoded(self) -> list[str]:
+        """The documents as they come back: decoded from their ids, once for all metrics."""
+        start = time.process_time()
+        try:
+            with doing(DECODING):
+                decoded = decode_batch(self.tokenizer, self.arrays)
+        finally:
+            self.decode_seconds += time.process_time() - start
+        if len(decoded) != len(self.shard):
+            raise ContractError(f"decode_batch returned {len(decoded)} texts for {len(self.shard)} documents")
+        wrong = next((type(back).__name__ for back in decoded if not isinstance(back, str)), "")
+        if wrong:
+            raise ContractError(f"decode must return text, but returned {wrong}")
+        # A document that comes back unchanged is kept once: a second copy takes up to four bytes for each character.
+        return [text if back == text else back for back, text in zip(decoded, self.shard.texts, strict=True)]
+
+    @cached_property
+    def exact(self) -> NDArray[np.bool_]:
+        """bool[d], ``True`` for documents that come back unchanged."""
+        same = (back is text for back, text in zip(self.decoded, self.shard.texts, strict=True))
+        return np.fromiter(same, dtype=np.bool_, count=len(self.shard))
+
+    @cached_property
+    def comes_back(self) -> NDArray[np.bool_]:
+        """bool[d], ``True`` for documents that come back unchanged and have no unknown token."""
+        unk_id = self.tokenizer.unk_id if isinstance(self.tokenizer, HasUnknown) else None
+        return self.exact if unk_id is None else self.exact & (self.count_ids(unk_id) == 0)
+
+    @cached_property
+    def id_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """int64[k] twice: the ids that occur, rising, and how often each occurs in all documents."""
+        ids = self.ids
+        most = int(ids.max(initial=0)) + 1
+        if most > _IDS_FOR_EACH * (len(ids) + _IDS_FOR_EACH):  # ids up to 2**32, as if all byte strings had one
+            distinct, times = np.unique(ids, return_counts=True)
+            return distinct.astype(np.int64), times.astype(np.int64, copy=False)
+        if worth_compiling(0):
+            from tokbench.measuring.compiled import count_each
+
+            counts: NDArray[np.int64] = count_each(ids.astype(np.uint32, copy=False), most)
+        else:
+            counts = np.bincount(ids, minlength=most)
+        found = np.flatnonzero(counts)
+        return found, counts[found]
+
+    def count_ids(self, token_id: int) -> NDArray[np.int64]:
+        """Return int64[d], how often an id occurs in each document."""
+        at = np.flatnonzero(self.ids == token_id)
+        documents = np.searchsorted(self.offsets, at, side="right") - 1
+        return np.bincount(documents, minlength=len(self.shard))
+
+    @cached_property
+    def token_ends(self) -> TokenEnds:
+        """The places where tokens end: from the bytes of the ids, or else from the offsets of the tokenizer.
+
+        Bytes are used only for documents that come back exactly: the bytes of their ids are then the bytes of the
+        document, and the lengths of the tokens say where each token ends.
+        """
+        documents = len(self.shard)
+        ends = np.empty(0, dtype=np.int64)
+        aligned = np.zeros(documents, dtype=np.bool_)
+        if isinstance(self.tokenizer, HasTokenBytes):
+            ends, aligned = self._ends_by_bytes()
+        if isinstance(self.tokenizer, EncodesWithOffsets) and not aligned.all():
+            parts = [ends]
+            for k in np.flatnonzero(~aligned).tolist():
+                offsets = self.tokenizer.encode_with_offsets(self.shard.texts[k])
+                parts.append(np.asarray(offsets.ends, dtype=np.int64) + self.shard.byte_offsets[k])
+                aligned[k] = True
+            ends = np.sort(np.concatenate(parts))
+        return TokenEnds(ends, aligned)
+
+    @cached_property
+    def boundaries(self) -> NDArray[np.int64]:
+        """int64[b], rising, each once: the places where tokens begin or end in the aligned documents."""
+        ends, aligned = self.token_ends
+        # A stable sort merges two columns that rise in one pass.
+        places = np.sort(np.concatenate([ends, self.shard.byte_offsets[:-1][aligned]]), kind="stable")
+        return places[differs_from_previous(places)]
+
+    def _ends_by_bytes(self) -> TokenEnds:
+        ids, offsets = self.arrays
+        exact = self.exact  # first, because decoding takes the most memory
+        prefix = self.tokenizer.dummy_prefix if isinstance(self.tokenizer, HasDummyPrefix) else b""
+        running = self.loaded.bytes_before(ids)
+        starts = running[offsets[:-1]]
+        surplus = running[offsets[1:]] - starts - self.shard.n_bytes
+        # The dummy prefix is inside the first token; an empty document has neither.
+        expected = np.where(self.tokens > 0, len(prefix), 0)
+        aligned = exact & (surplus == expected)
+        if aligned.all() and not prefix:
+            return TokenEnds(running[1:], aligned)
+        shift = np.repeat(self.shard.byte_offsets[:-1] - starts - expected, self.tokens)
+        inside = np.repeat(aligned, self.tokens)
+        return TokenEnds((running[1:] + shift)[inside], aligned)

@@ -1,0 +1,370 @@
+"""The contract of a metric: how it computes its numbers, and what a plugin registers for a family of metrics.
+
+There are six kinds:
+
+* A :class:`TextMetric` computes a state from each shard of encoded text (``map``), adds states up in any order
+  (``merge``), and makes values of the sum at the end (``finish``). So shards can be measured on any machine, and memory
+  does not grow with the corpus. The text is already encoded; no metric encodes it again.
+* A :class:`CorpusMetric` is a text metric that compares groups or tokenizers with one another. Its ``finish_corpus``
+  sees the states of all groups and tokenizers of a corpus.
+* A :class:`Probe` asks one tokenizer about texts of its own, whatever the corpora are.
+* A :class:`TimedMetric` measures all tokenizers together, after everything else and alone on the machine: speed.
+* An :class:`~tokbench.measuring.isolated_metric.IsolatedMetric` measures one tokenizer after the other, each in a
+  process of its own that may die: memory, and text that hangs or crashes an engine.
+* A :class:`~tokbench.measuring.model_metric.ModelMetric` trains small language models on the ids of one part of a
+  text, and scores them on another part: bits per byte.
+
+A text metric in a few lines:
+
+>>> from tokbench.plugin import EncodedShard, Measured, Options
+>>> class LongestDocument:
+...     def __init__(self, options: Options) -> None: ...
+...
+...     def map(self, encoded: EncodedShard) -> int:
+...         return int(encoded.tokens.max())
+...
+...     def merge(self, one: int, other: int) -> int:
+...         return max(one, other)
+...
+...     def finish(self, state: int) -> dict[str, Measured]:
+...         return {"longest_document": Measured(state, n=1)}
+...
+...     def raw(self, state: int) -> int:
+...         return state
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+from tokbench.tokenizers.contract import Tokenizer
+
+if TYPE_CHECKING:
+    from tokbench.foundation.failures import Failure
+    from tokbench.foundation.progress import Progress
+    from tokbench.measuring.encoded_shard import EncodedShard
+    from tokbench.results.blocks import LossCause, LossExample, PairComparison, PairMatrix
+    from tokbench.results.cells import Cell
+    from tokbench.results.metric_curves import CurvePoint
+
+
+class Measured(NamedTuple):
+    """A measured value.
+
+    Attributes:
+        value: a finite number.
+        n: the number of documents on which the value rests.
+        ci_low, ci_high: the 95 % interval of the value; ``None`` if there is none.
+        unit: the unit, if it differs from group to group; empty for the unit of the :class:`Metric`.
+        no_interval: the reason why there is no interval, if the metric could have one.
+        ratio_of: the names of the two sums of which the value is the ratio, such as ``("bytes", "tokens")``; empty if
+            it is not a ratio. Two runs are compared by these sums, document group by document group.
+    """
+
+    value: float
+    n: int
+    ci_low: float | None = None
+    ci_high: float | None = None
+    unit: str = ""
+    no_interval: str = ""
+    ratio_of: tuple[str, ...] = ()
+
+
+class NotApplicable(NamedTuple):
+    """The reason why a value does not exist here."""
+
+    reason: str
+
+
+class Role(StrEnum):
+    """The meaning of a metric to the rest of tokbench, which asks for a role and never for an id.
+
+    A plugin's metric may have a role, too: a run uses the first metric that has it. A study of vocabulary sizes reads
+    the states of families by role: that of ``TEXT_PER_TOKEN`` keeps :class:`~tokbench.measuring.sums.Sums` with a
+    column ``bytes``, that of ``TOKENS_PER_WORD`` :class:`~tokbench.measuring.word_units.UnitSums` with a column
+    ``words``, and that of ``ID_COUNTS`` :class:`~tokbench.measuring.token_counts.TokenCounts`.
+    """
+
+    TEXT_PER_TOKEN = "text per token"  # noqa: S105 - not a password
+    TOKENS_PER_WORD = "tokens per word"
+    ROUND_TRIP = "share of documents that come back"
+    UNKNOWN = "share of unknown tokens"
+    ENCODING_SPEED = "encoding speed"
+    PREMIUM = "premium over the reference language"
+    RELATIVE_CONTEXT = "relative context"
+    INEQUALITY = "inequality of premiums"
+    PREMIUM_RANGE = "dearest over cheapest language"
+    RANK = "rank among the tokenizers"
+    SAME_IDS = "same ids as the reference"
+    ID_COUNTS = "counts of ids"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """One number of a family, with its definition: a column of ``results.csv``.
+
+    Attributes:
+        id: the name in ``results.csv``.
+        unit: the unit.
+        direction: the direction in which values are better.
+        formula: how the value is computed, aggregation included.
+        definition: what the value says, in a sentence or two.
+        needs: capabilities; a tokenizer must have at least one of them. Empty if none is needed.
+        whole: ``True`` if only the whole corpus and the slices of a corpus metric have a value, but no single group.
+        label: the name in reports; empty for the id with spaces.
+        short_label: the name in narrow columns; empty for the label.
+        headline: ``True`` for the few metrics that a summary of tokenizers begins with.
+        loss_cannot_help: the reason why losing text cannot improve the value. Empty if there is no such reason, which
+            is the safe assumption: a tokenizer that loses text is then marked, and never best.
+        role: the meaning of the metric to the rest of tokbench; ``None`` if it has none.
+        curve: the place of the metric on a curve that reports draw, such as tokens over the strength of a change;
+            ``None`` if it lies on no curve.
+    """
+
+    id: str
+    unit: str
+    direction: Literal["higher", "lower", "none"]
+    formula: str
+    definition: str
+    needs: tuple[type, ...] = ()
+    whole: bool = False
+    label: str = ""
+    short_label: str = ""
+    headline: bool = False
+    loss_cannot_help: str = ""
+    role: Role | None = None
+    curve: CurvePoint | None = None
+
+
+class _MapsShards(Protocol):
+    """The common part of metrics of text. A state may be any object that can be pickled."""
+
+    def map(self, encoded: EncodedShard, /) -> Any:
+        """Return the state of one shard. It depends on nothing else, because a run may take it from the store."""
+
+    def merge(self, one: Any, other: Any, /) -> Any:
+        """Return the state of both together. It is associative and commutative, and changes neither argument."""
+
+    def raw(self, state: Any, /) -> Any:
+        """Return the state of one group as plain JSON data; a NumPy array of one dimension stands for its list."""
+
+
+class TextMetric(_MapsShards, Protocol):
+    """A metric of text: ``map``, ``merge``, ``raw``, and ``finish``."""
+
+    def finish(self, state: Any, /) -> Mapping[str, Measured | NotApplicable]:
+        """Return the values by id. A metric whose ``needs`` the tokenizer does not meet may be left out."""
+
+
+@runtime_checkable
+class RestoresStates(Protocol):
+    """A metric of text whose raw states say everything, so that ``tokbench merge`` can put runs together."""
+
+    def restore(self, raw: Any, before: int, /) -> Any:
+        """Return the state that ``raw`` has written as JSON data.
+
+        Args:
+            raw: the data, as it was read from a file.
+            before: the number of documents of the group that stand before those of the state. It is 0 unless the state
+                is that of a later part of a corpus; a state that numbers documents adds it.
+        """
+
+
+class CorpusStates(NamedTuple):
+    """The states of a corpus metric on one corpus, after all shards.
+
+    Attributes:
+        corpus: the name of the corpus.
+        parallel: ``True`` if its groups are translations of one another.
+        reference: the group with which the others are compared; empty if the configuration names none.
+        groups: the number of documents of each group, in the order of the corpus.
+        tokenizers: the tokenizers that were measured, in the order of the run.
+        states: the states by tokenizer and group. One that failed is missing; the run gives its cells the reason.
+    """
+
+    corpus: str
+    parallel: bool
+    reference: str
+    groups: Mapping[str, int]
+    tokenizers: Sequence[str]
+    states: Mapping[tuple[str, str], Any]
+
+
+class CorpusOutcome(NamedTuple):
+    """The result of a corpus metric on one corpus.
+
+    Attributes:
+        values: by tokenizer and group (``*`` is the whole corpus), the values by id. A name that is not a group of the
+            corpus is a slice of several groups, such as ``script: Latin``.
+        pairs: comparisons of two tokenizers each, for ``Results.pairs``.
+        matrices: numbers of every two groups or tokenizers, for ``Results.matrices``.
+    """
+
+    values: Mapping[tuple[str, str], Mapping[str, Measured | NotApplicable]]
+    pairs: Sequence[PairComparison] = ()
+    matrices: Sequence[PairMatrix] = ()
+
+
+@runtime_checkable
+class CorpusMetric(_MapsShards, Protocol):
+    """A metric that compares groups or tokenizers: ``map``, ``merge`` and ``raw``, and ``finish_corpus``."""
+
+    def finish_corpus(self, states: CorpusStates, /) -> CorpusOutcome:
+        """Return the values of every tokenizer and group of one corpus."""
+
+
+class LossSummary(NamedTuple):
+    """The documents of one group that did not come back.
+
+    Attributes:
+        documents: their number.
+        first: the first of them.
+        causes: the causes that take part.
+    """
+
+    documents: int
+    first: LossExample
+    causes: list[LossCause]
+
+
+@runtime_checkable
+class FindsLosses(Protocol):
+    """A text metric that can show texts that did not come back."""
+
+    def loss(self, state: Any, /) -> LossSummary | None:
+        """Return what a report shows of a group, or ``None`` where all documents came back."""
+
+
+class Segmented(NamedTuple):
+    """A text and its tokens.
+
+    Attributes:
+        label: the name of the text in tables.
+        text: the text.
+        tokens: the ids, each with the text that it alone decodes to.
+    """
+
+    label: str
+    text: str
+    tokens: Sequence[tuple[int, str]]
+
+
+class Answer(NamedTuple):
+    """The answer of one tokenizer to a probe.
+
+    Attributes:
+        values: the values by id.
+        segmented: the texts of the probe, which are the same for all tokenizers.
+        own: further texts, chosen for this tokenizer.
+    """
+
+    values: Mapping[str, Measured | NotApplicable]
+    segmented: Sequence[Segmented]
+    own: Sequence[Segmented] = ()
+
+
+class Probe(Protocol):
+    """A question to a tokenizer, with texts of its own."""
+
+    @property
+    def name(self) -> str:
+        """The name: one word."""
+
+    @property
+    def title(self) -> str:
+        """The heading in reports: a few words."""
+
+    @property
+    def explanation(self) -> str:
+        """The meaning of the probe, and why it matters, in a few sentences."""
+
+    @property
+    def values(self) -> tuple[Metric, ...]:
+        """The metrics of the probe."""
+
+    def ask(self, tokenizer: Tokenizer, /) -> Answer:
+        """Ask one tokenizer. A metric whose ``needs`` it does not meet may be left out."""
+
+
+class TimedOutcome(NamedTuple):
+    """The cells of a timed metric, and what a reader of them must know.
+
+    Attributes:
+        cells: the numbers.
+        notes: sentences for the reader.
+        failures: the failures behind failed cells; their tracebacks go to ``Results.tracebacks``.
+    """
+
+    cells: list[Cell]
+    notes: list[str]
+    failures: Sequence[Failure] = ()
+
+
+class TimedText(NamedTuple):
+    """The text of a corpus, or of its held-out part.
+
+    Attributes:
+        corpus: the name of the corpus.
+        evaluated: ``True`` if the corpus is evaluated; ``False`` if only the key ``corpora`` of the family names it.
+        n_bytes: the size in UTF-8 bytes.
+        documents: the texts of all groups, or of one; they can be iterated once.
+        group: the group of the cells; ``*`` for the whole corpus.
+    """
+
+    corpus: str
+    evaluated: bool
+    n_bytes: int
+    documents: Iterable[str]
+    group: str = "*"
+
+
+class TimedMetric(Protocol):
+    """A metric that measures all tokenizers together, alone on the machine."""
+
+    def measure(
+        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress, /
+    ) -> TimedOutcome:
+        """Measure every tokenizer on every corpus. It is called anew for corpora that have other tokenizers.
+
+        A tokenizer that raises gets failed cells; the others are measured all the same.
+        """
+
+
+@runtime_checkable
+class EstimatesTiming(Protocol):
+    """A timed metric that knows how much work it is, so that the time left of a run can be estimated."""
+
+    def bytes_to_time(self, n_bytes: int, tokenizers: int, /) -> int:
+        """Return how many bytes it encodes and decodes, over all rounds, on a corpus of so many bytes."""
+
+
+@runtime_checkable
+class TimesGroups(Protocol):
+    """A timed metric that may want the text of every group, too, and not only that of the whole corpus."""
+
+    @property
+    def by_group(self) -> bool:
+        """``True`` to be given a :class:`TimedText` for each group after that of the whole corpus."""
+
+
+@runtime_checkable
+class RefersToOthers(Protocol):
+    """A timed metric that sets each tokenizer beside the one whose ids it is declared to give."""
+
+    def refer(self, same_as: Mapping[str, str], /) -> None:
+        """Take note, before measuring, of the tokenizers with a ``same_as``, each with the name that it gives."""
+
+
+@runtime_checkable
+class RepeatsInProcesses(Protocol):
+    """A timed metric that may be measured in several fresh processes, because one process can be lucky."""
+
+    @property
+    def processes(self) -> int:
+        """The number of processes, 1 or more; every one of them measures everything."""
+
+    def combine(self, outcomes: Sequence[TimedOutcome], /) -> TimedOutcome:
+        """Make one outcome of those of all processes, of which there are two or more."""

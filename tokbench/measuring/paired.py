@@ -1,0 +1,171 @@
+"""Two ratios of the same documents: the sums behind them, and the interval of their difference."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.measuring.sums import Sums
+from tokbench.results.cells import WHOLE
+from tokbench.results.model import Results
+from tokbench.statistics.jackknife import Spread, holm, leave_out, spread
+
+K = TypeVar("K", bound=Hashable)
+
+_LEVEL: Final = 0.05
+
+
+class KeptSums:
+    """The raw sums of a run, found by place.
+
+    Raises:
+        ResultsError: the raw states of the run are missing or damaged.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._found: dict[tuple[str, str, str, str], Sums | None] = {}
+        self._groups = {name: list(corpus.groups) for name, corpus in results.corpora.items()}
+        self._states = results.states
+        self._at = {place: at for at, place in enumerate(results.states.places)}
+
+    def sums(self, tokenizer: str, corpus: str, group: str, family: str) -> Sums | None:
+        """Return the sums of a metric family, of a group or the whole corpus; ``None`` if they are not kept."""
+        place = tokenizer, corpus, group, family
+        if place not in self._found:
+            self._found[place] = self._sums(*place)
+        return self._found[place]
+
+    def _sums(self, tokenizer: str, corpus: str, group: str, family: str) -> Sums | None:
+        groups = self._groups.get(corpus, []) if group == WHOLE else [group]
+        at = [self._at.get((tokenizer, corpus, each, family)) for each in groups]
+        found = [None if each is None else _sums(self._states[each].state) for each in at]
+        known = [each for each in found if each is not None]
+        return reduce(add, known) if known and len(known) == len(found) else None
+
+
+def _sums(raw: Any) -> Sums | None:
+    """Return the sums of a raw state that has some."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("sums"), dict):
+        return None
+    columns = {name: np.asarray(column, dtype=np.float64) for name, column in raw["sums"].items()}
+    return Sums(raw.get("documents", 0), columns, raw.get("largest") or {})
+
+
+class PairedChange(NamedTuple):
+    """The difference of two ratios of the same documents, or their quotient.
+
+    Attributes:
+        low, high: the ends of its 95 % interval; ``None`` if there is none.
+        p: the p-value of the difference from 0; ``None`` if there is no interval, or for a quotient.
+        spread: its spread when each jackknife group is left out; ``None`` if it does not vary, or has no interval.
+        reason: the reason why there is no interval; an empty string if there is one.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    spread: Spread | None = None
+    reason: str = ""
+
+
+def has_pair(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> bool:
+    """Tell whether the sums of a paired comparison are there: both parts of both ratios.
+
+    >>> one = Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.full(6, 4.0)}, {"tokens": 1})
+    >>> has_pair(one, one, ("bytes", "tokens")), has_pair(one, None, ("bytes", "tokens")), has_pair(one, one, ())
+    (True, False, False)
+    """
+    if one is None or two is None:
+        return False
+    return bool(ratio_of) and set(ratio_of) <= one.columns.keys() & two.columns.keys()
+
+
+def paired_difference(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
+    """Return the second ratio less the first, by leaving out each jackknife group in turn in both.
+
+    Args:
+        one: the sums of the first; ``None`` if they are not kept.
+        two: those of the second, over the same documents.
+        ratio_of: the names of the two sums of which the values are ratios; empty if they are not.
+
+    >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
+    ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
+    >>> found = paired_difference(*sums, ("bytes", "tokens"))
+    >>> round(found.low, 2), round(found.high, 2), found.p < 0.001
+    (-0.9, -0.43, True)
+    """
+    pair = _Pair.of(one, two, ratio_of)
+    if isinstance(pair, str):
+        return PairedChange(reason=pair)
+    found = spread(pair.without[1] - pair.without[0])
+    reason = "too few documents for an interval" if found is None else found.shortcoming()
+    if found is None or reason:
+        return PairedChange(reason=reason)
+    difference = pair.values[1] - pair.values[0]
+    if not found.error:
+        return PairedChange(difference, difference, 0.0 if difference else 1.0)
+    return PairedChange(*found.ends(difference), found.p_value(difference), found)
+
+
+def paired_quotient(one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> PairedChange:
+    """Return the second ratio divided by the first, less 1; see :func:`paired_difference`.
+
+    >>> sums = [Sums(60, {"bytes": np.full(6, 20.0), "tokens": np.array(t)}, {"tokens": 1}) for t in
+    ...         ([4.0, 5, 6, 4, 5, 6], [5.0, 6, 7, 5, 6, 7])]
+    >>> found = paired_quotient(*sums, ("tokens", "bytes"))
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.162, 0.238)
+    """
+    pair = _Pair.of(one, two, ratio_of)
+    if isinstance(pair, str):
+        return PairedChange(reason=pair)
+    if not pair.values[0] or not pair.without[0].all():
+        return PairedChange(reason="the first is 0")
+    found = spread(pair.without[1] / pair.without[0])
+    reason = "too few documents for an interval" if found is None else found.shortcoming()
+    if found is None or reason:
+        return PairedChange(reason=reason)
+    quotient = pair.values[1] / pair.values[0]
+    if not found.error:
+        return PairedChange(quotient - 1, quotient - 1)
+    low, high = found.around(quotient)
+    return PairedChange(low - 1, high - 1, spread=found)
+
+
+def not_told_apart(differences: Mapping[K, PairedChange]) -> set[K]:
+    """Return the keys of the differences that are not significant: whose p-value is above 0.05 after Holm's correction.
+
+    A difference without a p-value counts neither way, and is not among them.
+
+    >>> sorted(not_told_apart({"a": PairedChange(p=0.001), "b": PairedChange(p=0.3), "c": PairedChange()}))
+    ['b']
+    """
+    compared = {key: each.p for key, each in differences.items() if each.p is not None}
+    return {key for key, p in zip(compared, holm(list(compared.values())), strict=True) if p > _LEVEL}
+
+
+class _Pair(NamedTuple):
+    """Two ratios, and float64[g], each with each group left out."""
+
+    values: tuple[float, float]
+    without: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, one: Sums | None, two: Sums | None, ratio_of: Sequence[str]) -> _Pair | str:
+        """Return the pair, or the reason why there is no interval."""
+        if not ratio_of:
+            return "not a ratio of sums, so it has no interval"
+        above, below = ratio_of
+        if one is None or two is None or not has_pair(one, two, ratio_of):
+            return "the sums behind it are not kept, so it has no interval"
+        if reason := one.lengths(below).shortcoming():
+            return reason
+        used = (one.columns[below] > 0) & (two.columns[below] > 0)
+        a, b = ((each.columns[above], each.columns[below]) for each in (one, two))
+        values = float(a[0].sum() / a[1].sum()), float(b[0].sum() / b[1].sum())
+        return cls(values, (leave_out(a[0][used], a[1][used]), leave_out(b[0][used], b[1][used])))

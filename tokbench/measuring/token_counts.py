@@ -1,0 +1,262 @@
+"""Counts of ids: tables of counts by jackknife group, and the entropy of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.corpus.shards import BUCKETS
+from tokbench.foundation.jit import worth_compiling
+from tokbench.measuring.encoded_shard import EncodedShard, differs_from_previous
+
+Key = TypeVar("Key", np.int64, np.uint64, np.unsignedinteger[Any])
+
+_FEW: Final = 16
+"""Up to so many possible keys for each that is there, a table of all keys is faster than sorting."""
+
+_BUCKET_BITS: Final = (BUCKETS - 1).bit_length()
+
+_MOST_IDS: Final = 1 << 22
+"""Vocabularies beyond this are made by a formula; a table of all their ids would not fit into the processor's cache."""
+
+_WAITING: Final = 1 << 18
+"""Counts that wait at most before they are joined by sorting; each takes five to eight bytes."""
+
+
+def renyi_entropy(counts: NDArray[np.int64], alpha: float) -> float:
+    """Return the Rényi entropy of order alpha in bits; at 1 it is Shannon's.
+
+    H_α = log2(Σ p^α) / (1 - α); at α = 1 its limit -Σ p log2 p (Rényi 1961).
+
+    >>> counts = np.array([4, 2, 1, 1])
+    >>> renyi_entropy(counts, 1.0), round(renyi_entropy(counts, 2.5), 3)
+    (1.75, 1.46)
+    """
+    p = counts / counts.sum()
+    if alpha == 1:
+        return float(-(p * np.log2(p)).sum())
+    return float(np.log2((p**alpha).sum()) / (1 - alpha))
+
+
+def add_counts(
+    keys: NDArray[Key], counts: NDArray[np.int64], other_keys: NDArray[Key], other_counts: NDArray[np.int64]
+) -> tuple[NDArray[Key], NDArray[np.int64]]:
+    """Add two tables of counts above 0, each with no key twice; the keys of the sum rise.
+
+    >>> keys, counts = add_counts(*map(np.array, ([1, 3], [10, 30], [2, 3], [5, 5])))
+    >>> keys.tolist(), counts.tolist()
+    ([1, 2, 3], [10, 5, 35])
+    """
+    return _sum_of_counts([keys, other_keys], [counts, other_counts])
+
+
+def _sum_of_counts(
+    keys: Sequence[NDArray[Key]], counts: Sequence[NDArray[np.integer[Any]]]
+) -> tuple[NDArray[Key], NDArray[np.int64]]:
+    """Add tables of counts above 0, each with no key twice; the keys of the sum rise."""
+    most = max(int(some.max(initial=0)) for some in keys)
+    if most < _FEW * sum(map(len, keys)):  # faster than sorting
+        largest = sum(int(some.max(initial=0)) for some in counts)
+        table: NDArray[Any] = np.zeros(most + 1, dtype=np.uint32 if largest <= np.iinfo(np.uint32).max else np.int64)
+        for some, amounts in zip(keys, counts, strict=True):
+            table[some] += amounts.astype(table.dtype, copy=False)
+        found = np.flatnonzero(table != 0)  # of numbers it takes three times as long
+        return found.astype(np.result_type(*keys)), table[found].astype(np.int64)
+    every, amounts = np.concatenate(keys), np.concatenate(counts).astype(np.int64, copy=False)
+    order = np.argsort(every, kind="stable")  # which merges tables whose keys rise
+    every = every[order]
+    starts = np.flatnonzero(differs_from_previous(every))
+    return every[starts], np.add.reduceat(amounts[order], starts) if len(starts) else amounts
+
+
+class CountTable(NamedTuple):
+    """The number of occurrences of keys, for those that occur.
+
+    Attributes:
+        keys: uint32[k] or uint64[k], each once. A key is an id, or an id and a jackknife group:
+            ``id * BUCKETS + group``.
+        counts: unsigned[k], above 0.
+    """
+
+    keys: NDArray[np.unsignedinteger[Any]]
+    counts: NDArray[np.unsignedinteger[Any]]
+
+    @classmethod
+    def of(cls, keys: NDArray[Any], counts: NDArray[Any]) -> CountTable:
+        """Return a table in the types that take the least memory: most counts are small, and there are millions.
+
+        >>> [column.dtype.name for column in CountTable.of(np.array([33, 65]), np.array([5, 700]))]
+        ['uint32', 'uint16']
+        """
+        highest = int(keys.max(initial=0))
+        kind = np.uint32 if highest <= np.iinfo(np.uint32).max else np.uint64
+        return cls(keys.astype(kind), counts.astype(np.min_scalar_type(int(counts.max(initial=0)))))
+
+    @property
+    def highest(self) -> int:
+        """The highest key."""
+        return int(self.keys.max(initial=0))
+
+
+class GroupedCountTable(NamedTuple):
+    """The same as a :class:`CountTable` of ids and jackknife groups; it takes less memory where ids are in many groups.
+
+    Attributes:
+        ids: uint32[i] or uint64[i], rising: the ids that occur.
+        groups: uint32[i]; bit ``k`` is set if the id occurs in the jackknife group ``k``.
+        counts: unsigned[k], above 0, id after id and group after group.
+    """
+
+    ids: NDArray[np.unsignedinteger[Any]]
+    groups: NDArray[np.uint32]
+    counts: NDArray[np.unsignedinteger[Any]]
+
+    @classmethod
+    def of(cls, table: CountTable) -> GroupedCountTable:
+        """Return a table whose keys rise in its compact form.
+
+        >>> table = GroupedCountTable.of(CountTable.of(np.array([32, 35, 64]), np.array([5, 1, 7])))
+        >>> [column.tolist() for column in table], table.keys.tolist()
+        ([[1, 2], [9, 1], [5, 1, 7]], [32, 35, 64])
+        """
+        ids: NDArray[Any] = table.keys >> _BUCKET_BITS
+        starts = np.flatnonzero(differs_from_previous(ids))
+        bits = np.uint32(1) << (table.keys & (BUCKETS - 1)).astype(np.uint32)
+        return cls(ids[starts], np.bitwise_or.reduceat(bits, starts) if len(starts) else bits, table.counts)
+
+    @property
+    def keys(self) -> NDArray[Any]:
+        """uint32[k] or uint64[k], see :class:`CountTable`."""
+        bits = np.unpackbits(self.groups.astype("<u4").view(np.uint8), bitorder="little")
+        places = np.flatnonzero(bits.view(np.bool_))
+        keys: NDArray[Any] = (self.ids << _BUCKET_BITS)[places >> _BUCKET_BITS]
+        keys += (places & (BUCKETS - 1)).astype(keys.dtype)
+        return keys
+
+    @property
+    def highest(self) -> int:
+        """The highest key that the last id can have."""
+        return (int(self.ids.max(initial=0)) << _BUCKET_BITS) + BUCKETS - 1
+
+
+AnyCountTable: TypeAlias = CountTable | GroupedCountTable
+"""Counts of keys."""
+
+
+def add_tables(one: Sequence[AnyCountTable], other: Sequence[AnyCountTable]) -> tuple[AnyCountTable, ...]:
+    """Return tables whose sum is that of all these tables.
+
+    Small tables wait, so that each count is moved only a few times. They are joined when they have more counts than
+    the largest table, and so many that they need not be sorted.
+    """
+    tables = sorted([*one, *other], key=lambda table: -len(table.counts))
+    size, largest = sum(len(table.counts) for table in tables), len(tables[0].counts)
+    waiting = size - largest
+    if waiting > largest and (waiting > _WAITING or max(table.highest for table in tables) < _FEW * size):
+        return (join_tables(tables),)
+    return tuple(tables)
+
+
+def join_tables(tables: Sequence[AnyCountTable]) -> CountTable:
+    """Return the sum of some tables; its keys rise.
+
+    >>> one, other = CountTable.of(np.array([7, 3]), np.array([1, 2])), CountTable.of(np.array([7]), np.array([5]))
+    >>> [column.tolist() for column in join_tables([one, other])]
+    [[3, 7], [2, 6]]
+    """
+    if len(tables) == 1 and isinstance(tables[0], GroupedCountTable):
+        return CountTable(tables[0].keys, tables[0].counts)
+    return CountTable.of(*_sum_of_counts([table.keys for table in tables], [table.counts for table in tables]))
+
+
+class TokenCounts(NamedTuple):
+    """The number of occurrences of each id of a vocabulary in some documents.
+
+    Attributes:
+        vocab_size: size of the vocabulary.
+        documents: how many documents were counted.
+        tables: the counts are the sums of these tables. There are several, so that adding a shard need not move all
+            counts that came before.
+    """
+
+    vocab_size: int
+    documents: int
+    tables: tuple[AnyCountTable, ...]
+
+    @classmethod
+    def of(cls, encoded: EncodedShard) -> TokenCounts:
+        """Count the ids of one shard."""
+        keys, counts = _compiled_counts(encoded) if worth_compiling(0) else _counts(encoded)
+        return cls(encoded.tokenizer.vocab_size, len(encoded.shard), (CountTable.of(keys, counts),))
+
+    def __add__(self, other: TokenCounts) -> TokenCounts:  # type: ignore[override]
+        tables = add_tables(self.tables, other.tables)
+        if len(tables) == 1 and isinstance(tables[0], CountTable):
+            tables = (GroupedCountTable.of(tables[0]),)
+        return TokenCounts(self.vocab_size, self.documents + other.documents, tables)
+
+    def joined(self) -> CountTable:
+        """Return all counts as one table, whatever the order in which shards were added."""
+        return join_tables(self.tables)
+
+    @classmethod
+    def restore(cls, vocab_size: int, documents: int, keys: Sequence[int], counts: Sequence[int]) -> TokenCounts:
+        """Return the counts of a table that was kept as lists.
+
+        >>> found = TokenCounts.restore(9, 2, [33, 65], [5, 7])
+        >>> found.total().tolist(), found.joined().keys.tolist()
+        ([0, 5, 7, 0, 0, 0, 0, 0, 0], [33, 65])
+        """
+        table = CountTable.of(np.array(keys, dtype=np.uint64), np.array(counts, dtype=np.int64))
+        return cls(vocab_size, documents, (table,))
+
+    def raw(self) -> dict[str, int]:
+        """Return how many documents there are, and how many different ids, as JSON data."""
+        ids = [table.keys >> _BUCKET_BITS for table in self.tables]
+        return {"documents": self.documents, "distinct": len(np.unique(np.concatenate(ids)))}
+
+    def total(self) -> NDArray[np.int64]:
+        """Return int64[vocab_size], how often each id occurs in all documents."""
+        ids = np.concatenate([table.keys >> _BUCKET_BITS for table in self.tables]).astype(np.int64)
+        counts = np.concatenate([table.counts for table in self.tables])
+        # Sums of floating-point numbers are exact up to 2**53, and several times as fast as np.add.at.
+        return np.bincount(ids, weights=counts, minlength=self.vocab_size).astype(np.int64)
+
+    def per_bucket(self, weights: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return float64[BUCKETS], for each jackknife group the sum of the weights of its tokens.
+
+        Args:
+            weights: int64[vocab_size], a number for each id.
+        """
+        sums = np.zeros(BUCKETS)
+        for table in self.tables:
+            ids, buckets = table.keys >> _BUCKET_BITS, table.keys & (BUCKETS - 1)
+            sums += np.bincount(buckets.astype(np.int64), weights=table.counts * weights[ids], minlength=BUCKETS)
+        return sums
+
+
+def _counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the keys of the ids of a shard, rising, and how often each occurs."""
+    buckets = np.repeat(encoded.shard.buckets, encoded.tokens)
+    # Sorting is about three times as fast when a key takes four bytes.
+    small = encoded.tokenizer.vocab_size << _BUCKET_BITS <= np.iinfo(np.uint32).max
+    kind: Any = np.uint32 if small else np.uint64
+    keys = np.sort((encoded.ids.astype(kind) * kind(BUCKETS)) + buckets.astype(kind))
+    starts = np.flatnonzero(differs_from_previous(keys))
+    return keys[starts].astype(np.uint64), np.diff(starts, append=len(keys))
+
+
+def _compiled_counts(encoded: EncodedShard) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the same, the keys of one group after those of another."""
+    from tokbench.measuring.compiled import count_by_group
+
+    ids = encoded.ids.astype(np.uint32, copy=False)
+    most = int(ids.max(initial=0)) + 1
+    if most > _MOST_IDS:
+        return _counts(encoded)
+    order = np.argsort(encoded.shard.buckets, kind="stable")
+    groups = encoded.shard.buckets[order].astype(np.uint64)
+    return count_by_group(ids, encoded.offsets[order], encoded.offsets[order + 1], groups, most)  # type: ignore[no-any-return]

@@ -1,0 +1,230 @@
+"""The common part of the families that count words: their options, and sums that know their unit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field
+
+from tokbench.corpus.shards import Shard
+from tokbench.corpus.words.find import Spans
+from tokbench.corpus.words.gold import GOLD_UNITS
+from tokbench.corpus.words.units import UNIT_NAMES, Unit, default_unit, foreign, uninstalled
+from tokbench.foundation.jit import worth_compiling
+from tokbench.measuring.encoded_shard import EncodedShard, TokenEnds
+from tokbench.measuring.metric import Measured, NotApplicable
+from tokbench.measuring.sums import SummedMetric, Sums
+from tokbench.tokenizers.contract import EncodesWithOffsets, HasTokenBytes, HasUnknown
+from tokbench.tokenizers.options import GroupName, Options
+
+NO_GOLD = "the corpus has no gold words; read it with 'source: conllu', or from rows with 'segments'"
+NO_PLACE = "morae are counted; those of a word in kanji have no places in the text where a token could end"
+_WORDS: Final = 1 << 18
+"""The number of words that are looked at together, so that a long document takes no more memory for it."""
+
+NOT_ALIGNED = "no document's tokens could be laid onto its bytes"
+
+
+def _installed(unit: Unit) -> Unit:
+    lacking = uninstalled(unit)
+    if lacking:
+        raise ValueError(lacking)
+    return unit
+
+
+WantedUnit = Annotated[Unit, AfterValidator(_installed)]
+"""A unit that somebody asked for. It is refused where its library is not installed, and never replaced by another."""
+
+
+class WordOptions(Options):
+    """Options of the families that count words."""
+
+    unit: WantedUnit | None = Field(
+        default=None,
+        description=(
+            "what a word is: gold, gold_nonpunct, icu, uax29, whitespace, character, grapheme, syllable or mora; "
+            "default: by language"
+        ),
+    )
+    units: dict[GroupName, WantedUnit] = Field(default_factory=dict, description="the same for single groups, by name")
+
+
+class UnitSums(NamedTuple):
+    """Sums over words, and the units in which the words were counted.
+
+    Attributes:
+        units: the units of all shards in the sums.
+        sums: the sums.
+        lacking: the reason why there are no words to count; empty if there are.
+    """
+
+    units: frozenset[Unit]
+    sums: Sums
+    lacking: str = ""
+
+    def __add__(self, other: UnitSums) -> UnitSums:  # type: ignore[override]
+        return UnitSums(self.units | other.units, self.sums + other.sums, self.lacking or other.lacking)
+
+    def refusal(self) -> NotApplicable | None:
+        """Return the reason why there is no value; ``None`` if there is one.
+
+        There is none for groups that are counted in different units, and for text without words.
+        """
+        if len(self.units) > 1:
+            names = ", ".join(UNIT_NAMES[unit][1] for unit in sorted(self.units))
+            return NotApplicable(f"groups are counted in different units: {names}")
+        return NotApplicable(self.lacking) if self.lacking else None
+
+    def raw(self) -> dict[str, object]:
+        """Return the sums and their units as JSON data."""
+        return {"units": sorted(self.units), "lacking": self.lacking, **self.sums.raw()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> UnitSums:
+        """Return the sums of which :meth:`raw` gave the data."""
+        return cls(frozenset(raw["units"]), Sums.restore(raw, before), raw["lacking"])
+
+
+def words_of(options: WordOptions, shard: Shard, *, placed: bool) -> tuple[Unit, Spans, str]:
+    """Return the unit of a shard, its words, and the reason why there are none (empty if there are).
+
+    The options name the unit; if they do not, the language of the group decides, and what is installed.
+
+    Args:
+        options: the options of the family.
+        shard: the documents.
+        placed: ``True`` if the places of the words are needed, so that a unit that can only be counted is refused.
+    """
+    group = shard.group
+    unit = options.units.get(group) or options.unit or default_unit(group)
+    lacking = foreign(unit, group)
+    if unit in GOLD_UNITS and shard.gold is None:
+        lacking = NO_GOLD
+    elif unit == "mora" and placed:
+        lacking = lacking or NO_PLACE
+    if lacking:
+        nothing = np.empty(0, dtype=np.int64)
+        return unit, Spans(nothing, nothing, nothing), lacking
+    return unit, shard.words(unit), ""
+
+
+def token_ends(encoded: EncodedShard) -> TokenEnds:
+    """Return where tokens end. If the tokenizer has neither bytes nor offsets, no document is aligned."""
+    if isinstance(encoded.tokenizer, HasTokenBytes | EncodesWithOffsets):
+        return encoded.token_ends
+    return TokenEnds(np.empty(0, dtype=np.int64), np.zeros(len(encoded.shard), dtype=np.bool_))
+
+
+class LaidWords(NamedTuple):
+    """The words of the aligned documents of a shard, laid onto their tokens.
+
+    Attributes:
+        words: the words.
+        tokens: int64[w], for each word the number of the token with its first byte, as ``ends`` counts tokens.
+        ends: int64[m], where tokens end, rising.
+    """
+
+    words: Spans
+    tokens: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def cut(self) -> NDArray[np.bool_]:
+        """Return bool[w], ``True`` for words inside which a token ends.
+
+        >>> at = np.array([0, 0])  # "dogs bark" as "do", "gs", " bark"
+        >>> words = Spans(np.array([0, 5]), np.array([4, 9]), at)
+        >>> LaidWords(words, tokens=np.array([0, 2]), ends=np.array([2, 4, 9])).cut().tolist()
+        [True, False]
+        """
+        if worth_compiling(0):
+            from tokbench.measuring.compiled import cut_words
+
+            return cut_words(self.tokens, self.words.ends, self.ends)  # type: ignore[no-any-return]
+        cut = np.zeros(len(self.tokens), dtype=np.bool_)
+        for first in range(0, len(cut) if len(self.ends) else 0, _WORDS):
+            turn = slice(first, first + _WORDS)
+            tokens = self.tokens[turn]
+            following = self.ends[np.minimum(tokens, len(self.ends) - 1)]
+            cut[turn] = (following < self.words.ends[turn]) & (tokens < len(self.ends))
+        return cut
+
+    def where(self, chosen: NDArray[Any]) -> LaidWords:
+        """Return the words that a mask chooses."""
+        return LaidWords(self.words.where(chosen), self.tokens[chosen], self.ends)
+
+
+def lay_words(encoded: EncodedShard, unit: Unit, words: Spans) -> LaidWords:
+    """Lay the words of a shard in a unit onto its tokens, once for all families."""
+
+    def lay() -> LaidWords:
+        ends, aligned = token_ends(encoded)
+        counted = words if aligned.all() else words.where(aligned[words.documents])
+        if worth_compiling(0):
+            from tokbench.corpus.words.compiled import places_after
+
+            return LaidWords(counted, places_after(ends, counted.starts), ends)
+        return LaidWords(counted, np.searchsorted(ends, counted.starts, side="right"), ends)
+
+    return encoded.cached(("laid words", unit), lay)
+
+
+class AlignedWords(SummedMetric, ABC):
+    """The common part of the families that give a share of the words, found by the places where tokens end.
+
+    Attributes:
+        value: the id of the metric.
+        column: the name of the sum of the words that count.
+    """
+
+    state = UnitSums
+    value: ClassVar[str]
+    column: ClassVar[str]
+    _options: WordOptions
+
+    @abstractmethod
+    def chosen(self, encoded: EncodedShard, laid: LaidWords) -> NDArray[np.bool_]:
+        """Return bool[w], ``True`` for the words that count, of those in aligned documents."""
+
+    def map(self, encoded: EncodedShard) -> UnitSums:
+        """Return the sums of one shard, over the documents whose tokens could be aligned with their bytes."""
+        shard, aligned = encoded.shard, token_ends(encoded).aligned
+        unit, words, lacking = words_of(self._options, shard, placed=True)
+        laid = LaidWords(words, words.starts, words.starts) if lacking else lay_words(encoded, unit, words)
+        documents = laid.words.documents
+        columns: dict[str, NDArray[Any]] = {
+            self.column: count_by_document(shard, documents, self.chosen(encoded, laid)),
+            "words": count_by_document(shard, documents),
+            "aligned": aligned,
+        }
+        return UnitSums(frozenset({unit}), Sums.of(shard, **columns), lacking)
+
+    def finish(self, state: UnitSums) -> dict[str, Measured | NotApplicable]:
+        """Return the ratio of sums with its unit; ``n`` is the number of documents that were aligned."""
+        aligned = int(state.sums.columns["aligned"].sum())
+        refusal = state.refusal() or (None if aligned else NotApplicable(NOT_ALIGNED))
+        if refusal:
+            return {self.value: refusal}
+        [unit] = state.units
+        return {self.value: state.sums.share(self.column, "words", unit=f"share of {UNIT_NAMES[unit][1]}", n=aligned)}
+
+
+def unknown_tokens(encoded: EncodedShard) -> NDArray[np.bool_]:
+    """Return bool[n], ``True`` for the unknown tokens of a shard."""
+    unknown = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
+    ids = encoded.ids
+    return np.zeros(len(ids), dtype=np.bool_) if unknown is None else ids == unknown
+
+
+def count_by_document(
+    shard: Shard, documents: NDArray[np.int64], chosen: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Return int64[d], how often each document of a shard is in a list of documents, at the chosen places of it."""
+    if chosen is not None and worth_compiling(0):
+        from tokbench.measuring.compiled import count_chosen
+
+        return count_chosen(documents, chosen, len(shard))  # type: ignore[no-any-return]
+    return np.bincount(documents if chosen is None else documents[chosen], minlength=len(shard))

@@ -1,0 +1,170 @@
+"""The theme of lines: the tokens of a line, and of its indentation."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.code.theme import Columns, Theme, Values, value
+from tokbench.plugin import EncodedShard, Shard, Spans, Sums, find_spans, shard_bytes, sum_by_document, tokens_within
+
+_LINE_STARTS: Final = re.compile(rb"(?m)^[ \t]*(?=[^\s])")
+_TAB, _SPACE = 9, 32
+_SMALLEST_UNIT: Final = 2
+"""A single space is not a level: the further lines of ``/* */`` begin with one."""
+_DEEPEST: Final = 4
+_SPENT: Final = (
+    "Tokens count as indentation if they hold nothing but tabs and spaces before the first character of a "
+    "line; a token that also holds a line end or the first word of the line does not count."
+)
+_LEVEL: Final = (
+    "A level is a tab, or the number of spaces (two at least) by which lines of the document most often go "
+    "further right than the line before."
+)
+
+
+class Lines(NamedTuple):
+    """The lines of some programs, blank lines aside.
+
+    Attributes:
+        margins: the tabs and spaces at the beginning of each line, which may be empty.
+        tabs, spaces: int64[l], the number of tabs and of spaces in each margin.
+        levels: int64[l], the depth of indentation: tabs, or spaces by the document's unit, rounded down; 0 if mixed.
+    """
+
+    margins: Spans
+    tabs: NDArray[np.int64]
+    spaces: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+def lines_of(shard: Shard) -> Lines:
+    r"""Return the lines of a shard, found once.
+
+    >>> from tokbench.plugin import Document
+    >>> text = "if x:\n  y\n\n  if z:\n    w\n\tv\n"
+    >>> lines = lines_of(Shard("c", "python", 0, [Document(text, "python", "0", "c:1")], by_key=False))
+    >>> lines.spaces.tolist(), lines.tabs.tolist(), lines.levels.tolist()
+    ([0, 2, 2, 4, 0], [0, 0, 0, 0, 1], [0, 1, 1, 2, 1])
+    """
+    return shard.cached("lines of code", lambda: _find(shard))
+
+
+def _find(shard: Shard) -> Lines:
+    margins = find_spans(shard, _LINE_STARTS)
+    before = np.concatenate([[0], np.cumsum(shard_bytes(shard) == _TAB)])
+    tabs = before[margins.ends] - before[margins.starts]
+    spaces = margins.ends - margins.starts - tabs
+    ends = np.searchsorted(margins.documents, np.arange(len(shard)), side="right")[:-1]
+    lines = zip(np.split(spaces, ends), np.split(tabs, ends), strict=True)
+    units = np.array([_unit(*each) for each in lines], dtype=np.int64)
+    by_spaces = spaces // units[margins.documents]
+    return Lines(margins, tabs, spaces, np.where(tabs == 0, by_spaces, np.where(spaces == 0, tabs, 0)))
+
+
+def _unit(spaces: NDArray[np.int64], tabs: NDArray[np.int64]) -> int:
+    """Return the number of spaces of a level: the most frequent step to the right from one line to the next."""
+    steps = np.diff(spaces[tabs == 0])
+    steps = steps[steps >= _SMALLEST_UNIT]
+    return int(np.argmax(np.bincount(steps))) if len(steps) else _SMALLEST_UNIT
+
+
+def _measure(encoded: EncodedShard) -> Columns:
+    margins, tabs, spaces, levels = lines_of(encoded.shard)
+    spent = tokens_within(encoded, margins)
+    by_spaces, by_tabs = (spaces > 0) & (tabs == 0), (tabs > 0) & (spaces == 0)
+    columns = {
+        "lines": sum_by_document(encoded, margins),
+        "tokens": np.where(encoded.token_ends.aligned, encoded.tokens, 0),
+        "indentation tokens": sum_by_document(encoded, margins, spent),
+    }
+    for name, chosen in (("spaces", by_spaces), ("tabs", by_tabs)):
+        deep = chosen & (levels > 0)
+        columns |= {
+            f"{name} tokens": sum_by_document(encoded, margins, spent * chosen),
+            f"lines indented with {name}": sum_by_document(encoded, margins, chosen),
+            f"{name} tokens at levels": sum_by_document(encoded, margins, spent * deep),
+            f"levels of {name}": sum_by_document(encoded, margins, levels * deep),
+        }
+    columns["spaces of indentation"] = sum_by_document(encoded, margins, spaces * by_spaces)
+    for depth in range(1, _DEEPEST + 1):
+        here = np.minimum(levels, _DEEPEST) == depth
+        columns[f"tokens at level {depth}"] = sum_by_document(encoded, margins, spent * here)
+        columns[f"lines at level {depth}"] = sum_by_document(encoded, margins, here)
+    return columns
+
+
+def _finish(sums: Sums, n: int) -> Values:
+    values = {
+        "tokens_per_line": sums.ratio("tokens", "lines", n=n),
+        "indent_share": sums.share("indentation tokens", "tokens", n=n),
+        "indent_tokens_per_space": sums.ratio("spaces tokens", "spaces of indentation", n=n),
+    }
+    for name in ("spaces", "tabs"):
+        values[f"indent_{name}_per_line"] = sums.ratio(f"{name} tokens", f"lines indented with {name}", n=n)
+        values[f"indent_{name}_per_level"] = sums.ratio(f"{name} tokens at levels", f"levels of {name}", n=n)
+    for depth in range(1, _DEEPEST + 1):
+        values[f"indent_level_{depth}"] = sums.ratio(f"tokens at level {depth}", f"lines at level {depth}", n=n)
+    return values
+
+
+_VALUES: Final = (
+    value(
+        "tokens_per_line",
+        "tokens/line",
+        "lower",
+        "Σ tokens / Σ lines that are not blank",
+        "Tokens of a line of code; the tokens of blank lines count among them.",
+    ),
+    value(
+        "indent_share",
+        "share of tokens",
+        "lower",
+        "Σ tokens within indentation / Σ tokens",
+        f"Share of all tokens that are indentation. {_SPENT}",
+    ),
+    value(
+        "indent_tokens_per_space",
+        "tokens/space",
+        "lower",
+        "Σ tokens within indentation / Σ spaces, over lines indented with spaces alone",
+        f"1 if every space is a token of its own, near 0 if a run of any length is one token. {_SPENT}",
+        headline=True,
+    ),
+    *(
+        spec
+        for name in ("spaces", "tabs")
+        for spec in (
+            value(
+                f"indent_{name}_per_line",
+                "tokens/line",
+                "lower",
+                f"Σ tokens within indentation / Σ lines, over lines indented with {name} alone",
+                f"Tokens of the indentation of a line that is indented with {name}. {_SPENT}",
+            ),
+            value(
+                f"indent_{name}_per_level",
+                "tokens/level",
+                "lower",
+                f"Σ tokens within indentation / Σ levels, over lines indented with {name} alone by a level or more",
+                f"Tokens of a level of indentation. {_LEVEL} {_SPENT}",
+            ),
+        )
+    ),
+    *(
+        value(
+            f"indent_level_{depth}",
+            "tokens/line",
+            "lower",
+            f"Σ tokens within indentation / Σ lines, over lines at level {depth}"
+            + (" and deeper" if depth == _DEEPEST else ""),
+            f"Tokens of the indentation of a line, by depth. {_LEVEL} {_SPENT}",
+        )
+        for depth in range(1, _DEEPEST + 1)
+    ),
+)
+
+THEME: Final = Theme(_VALUES, _measure, _finish)

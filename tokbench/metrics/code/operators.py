@@ -1,0 +1,107 @@
+"""The theme of operators and delimiters of several characters: the share that is not cut."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.code.theme import Columns, Theme, Values, value
+from tokbench.plugin import EncodedShard, Shard, Spans, Sums, cuts, find_spans, shard_bytes, sum_by_document
+
+OPERATORS: Final = {
+    "comparison": "== != <= >= === !== <=> <>",
+    "assignment": "+= -= *= /= %= &= |= ^= **= //= <<= >>= ||= &&= ??= :=",
+    "arrow": "-> => <- |>",
+    "logic": "&& || ??",
+    "arithmetic": "** // << >> ++ --",
+    "path": ":: ?. .. ... ..=",
+    "delimiter": "/* */ /** <!-- --> </ /> \"\"\" ''' #! ${ #{",
+}
+"""The operators and delimiters that are counted, by class."""
+
+_CLASS: Final = {each.encode(): kind for kind, listed in OPERATORS.items() for each in listed.split()}
+
+
+def _pattern() -> re.Pattern[bytes]:
+    """Return a pattern of the longest operator at each place.
+
+    An operator does not match where its first or last character goes on, as in a line of ``=====``.
+    """
+    listed = sorted(_CLASS, key=lambda each: (-len(each), each))
+    parts = (b"(?<!%b)%b(?!%b)" % (re.escape(each[:1]), re.escape(each), re.escape(each[-1:])) for each in listed)
+    # Most places are ruled out by two characters, which makes the search thirty times as fast.
+    first, second = (re.escape(bytes(sorted({each[k] for each in listed}))) for k in (0, 1))
+    return re.compile(b"(?=[%b][%b])(?:%b)" % (first, second, b"|".join(parts)))
+
+
+_PATTERN: Final = _pattern()
+
+
+def _find(shard: Shard) -> tuple[Spans, NDArray[np.int64]]:
+    spans = find_spans(shard, _PATTERN)
+    data, kinds = shard_bytes(shard).tobytes(), list(OPERATORS)
+    found = (data[start:end] for start, end in zip(spans.starts.tolist(), spans.ends.tolist(), strict=True))
+    return spans, np.fromiter((kinds.index(_CLASS[each]) for each in found), dtype=np.int64, count=len(spans.starts))
+
+
+def _measure(encoded: EncodedShard) -> Columns:
+    spans, kinds = encoded.shard.cached("operators", lambda: _find(encoded.shard))
+    whole = cuts(encoded, spans) == 0
+    # White space beside an operator may be in its token: places are compared by what is not white space before them.
+    ink = encoded.shard.ink_before
+    met = ink[encoded.boundaries]
+    alone = whole & np.isin(ink[spans.starts], met) & np.isin(ink[spans.ends], met)
+    columns = {"operators": sum_by_document(encoded, spans), "whole operators": sum_by_document(encoded, spans, whole)}
+    columns["isolated operators"] = sum_by_document(encoded, spans, alone)
+    for number, kind in enumerate(OPERATORS):
+        columns[f"{kind} operators"] = sum_by_document(encoded, spans, kinds == number)
+        columns[f"whole {kind} operators"] = sum_by_document(encoded, spans, whole & (kinds == number))
+    return columns
+
+
+def _finish(sums: Sums, n: int) -> Values:
+    return {
+        "operators_whole": sums.share("whole operators", "operators", n=n),
+        "operators_isolated": sums.share("isolated operators", "operators", n=n),
+        **{
+            f"operators_whole_{kind}": sums.share(f"whole {kind} operators", f"{kind} operators", n=n)
+            for kind in OPERATORS
+        },
+    }
+
+
+_VALUES: Final = (
+    value(
+        "operators_whole",
+        "share of operators",
+        "higher",
+        "operators without a token boundary inside / operators",
+        (
+            "Share of the operators and delimiters of two characters and more that lie inside one token, in code, "
+            "strings and comments alike. The longest at a place counts; longer rows of one character, as in =====, "
+            "do not count."
+        ),
+    ),
+    value(
+        "operators_isolated",
+        "share of operators",
+        "higher",
+        "operators that one token has alone, but for white space / operators",
+        "Share of the operators and delimiters of two characters and more that are a token of their own.",
+    ),
+    *(
+        value(
+            f"operators_whole_{kind}",
+            "share of operators",
+            "higher",
+            f"operators without a token boundary inside / operators, of {listed}",
+            "The same for one class.",
+        )
+        for kind, listed in OPERATORS.items()
+    ),
+)
+
+THEME: Final = Theme(_VALUES, _measure, _finish)

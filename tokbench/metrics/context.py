@@ -1,0 +1,329 @@
+"""The family ``context``: how predictable a token is from those before it, and how many neighbours it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from tokbench.metrics.vocabulary import DEPENDS_ON_AMOUNT
+from tokbench.plugin import (
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    SummedMetric,
+    Sums,
+    document_hashes,
+    first_by_hash,
+)
+
+_LEAST: Final = 3
+"""A context that occurs less often says nothing about its successors."""
+
+_KEY_BITS: Final = 64
+_NO_BOUND: Final = 2**64 - 1
+
+_WAITING: Final = 8
+"""Parts of a sample that wait to be joined."""
+
+
+class ContextOptions(Options):
+    """Options of ``context``."""
+
+    window: int = Field(default=2000, ge=1, description="tokens of a window of the moving type-token ratio")
+    stride: int = Field(default=1000, ge=1, description="tokens from the start of one window to that of the next")
+    sample: int = Field(
+        default=1 << 20,
+        ge=1,
+        description="bytes of text of a group whose n-grams are counted; of more text the documents are drawn by hash",
+    )
+
+
+class NgramCounts(NamedTuple):
+    """The number of occurrences of each n-gram of ids inside documents.
+
+    Attributes:
+        bits: bits of one id in a key.
+        keys: uint64[k], rising: the ids one after the other, the first of them in the highest bits.
+        counts: int64[k], positive.
+    """
+
+    bits: int
+    keys: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, documents: DocumentIds, length: int, vocab_size: int) -> NgramCounts | None:
+        """Count the n-grams of ``length`` ids; ``None`` if one does not fit into 64 bits.
+
+        No n-gram reaches from one document into the next.
+        """
+        bits = int(vocab_size - 1).bit_length() or 1
+        if length * bits > _KEY_BITS:
+            return None
+        ids, count = documents.ids, max(0, len(documents.ids) - length + 1)
+        keys = np.zeros(count, dtype=np.uint64)
+        for k in range(length):
+            keys = (keys << np.uint64(bits)) | ids[k : k + count]
+        document = np.repeat(np.arange(len(documents.lengths)), documents.lengths)
+        inside = document[:count] == document[length - 1 : length - 1 + count]
+        found, counts = np.unique(keys[inside], return_counts=True)
+        return cls(bits, found, counts.astype(np.int64))
+
+    def successor_entropy(self) -> float | None:
+        """Return how evenly contexts are followed by their successors, 0 … 1; ``None`` without a frequent context.
+
+        For a context t (all ids of the n-gram but the last) with n_t ≥ 3 occurrences, η_t = H(successors of t) /
+        log2(different successors of t), and 0 if there is one. The value is Σ n_t η_t / Σ n_t (Poelman and others
+        2025).
+
+        Of "a b a c a b" the context a is followed by b, c, b and so has the entropy 0.918 of at most log2(2) = 1:
+
+        >>> counts = NgramCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
+        >>> round(counts.successor_entropy(), 4)
+        0.9183
+        """
+        if not len(self.keys):
+            return None
+        context = self.keys >> np.uint64(self.bits)
+        starts = np.flatnonzero(np.concatenate([[True], context[1:] != context[:-1]]))
+        kinds = np.diff(np.append(starts, len(context)))
+        totals = np.add.reduceat(self.counts, starts).astype(np.float64)
+        entropy = np.log2(totals) - np.add.reduceat(self.counts * np.log2(self.counts), starts) / totals
+        even = np.divide(entropy, np.log2(kinds), out=np.zeros_like(entropy), where=kinds > 1)
+        frequent = totals >= _LEAST
+        if not frequent.any():
+            return None
+        return float((totals * even)[frequent].sum() / totals[frequent].sum())
+
+    def accessor_variety(self) -> float | None:
+        """Return the mean accessor variety of the ids in bigrams; ``None`` if there are none.
+
+        The accessor variety of an id is the smaller of the numbers of different ids before it and after it, inside
+        documents (Feng and others 2004, "Accessor variety criteria for Chinese word extraction").
+
+        Of "a b a c a b", a has 2 ids after it and 2 before; b has 1 and 1; c has 1 and 1:
+
+        >>> counts = NgramCounts(2, np.array([0b0001, 0b0010, 0b0100, 0b1000], dtype=np.uint64), np.array([2, 1, 1, 1]))
+        >>> round(counts.accessor_variety(), 4)
+        1.3333
+        """
+        if not len(self.keys):
+            return None
+        sides = self.keys >> np.uint64(self.bits), self.keys & np.uint64((1 << self.bits) - 1)
+        ids = np.union1d(*sides)
+        found = [np.bincount(np.searchsorted(ids, side), minlength=len(ids)) for side in sides]
+        return float(np.minimum(*found).mean())
+
+
+class DocumentIds(NamedTuple):
+    """The ids of some documents.
+
+    Attributes:
+        hashes: uint64[d], a hash of the text of each document.
+        sizes: int64[d], the bytes of its text.
+        lengths: int64[d], how many ids it has here.
+        ids: unsigned[n], the ids of all documents.
+    """
+
+    hashes: NDArray[np.uint64]
+    sizes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    ids: NDArray[np.unsignedinteger[Any]]
+
+    @classmethod
+    def of(cls, encoded: EncodedShard, most: int) -> DocumentIds:
+        """Return the documents of a shard; of one of more than ``most`` ids the first so many."""
+        ids, lengths = encoded.ids, np.minimum(encoded.tokens, most)
+        if (encoded.tokens > most).any():
+            place = np.arange(len(ids)) - np.repeat(encoded.offsets[:-1], encoded.tokens)
+            ids = ids[place < most]
+        small = np.min_scalar_type(encoded.tokenizer.vocab_size - 1)
+        return cls(document_hashes(encoded.shard), encoded.shard.n_bytes, lengths, ids.astype(small))
+
+    @classmethod
+    def joined(cls, parts: Sequence[DocumentIds]) -> DocumentIds:
+        """Return the documents of all parts."""
+        return cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def chosen(self, mask: NDArray[np.bool_]) -> DocumentIds:
+        """Return the documents that bool[d] chooses."""
+        if mask.all():
+            return self
+        inside = np.repeat(mask, self.lengths)
+        return DocumentIds(self.hashes[mask], self.sizes[mask], self.lengths[mask], self.ids[inside])
+
+    def first(self, sample: int) -> DocumentIds:
+        """Return the documents with the smallest hashes, of ``sample`` bytes of text together."""
+        mask = np.zeros(len(self.hashes), dtype=np.bool_)
+        mask[first_by_hash(self.hashes, self.sizes, sample)] = True
+        return self.chosen(mask)
+
+    def by_hash(self) -> DocumentIds:
+        """Return the documents in the order of their hashes; equal ones are the same text."""
+        order = np.argsort(self.hashes, kind="stable")
+        ends = np.cumsum(self.lengths)
+        spans = [self.ids[end - length : end] for end, length in zip(ends[order], self.lengths[order], strict=True)]
+        ids = np.concatenate(spans) if spans else self.ids
+        return DocumentIds(self.hashes[order], self.sizes[order], self.lengths[order], ids)
+
+
+class ContextState(NamedTuple):
+    """The ids of a sample of the documents of a group.
+
+    Attributes:
+        documents: the number of all documents.
+        vocab_size: the number of ids of the vocabulary.
+        sample: the bytes of text that the sample has at most, but for its last document.
+        bound: the hash beyond which no document is in the sample.
+        parts: documents among which the sample is; there are several, so that adding a shard need not move all others.
+        windows: the sums over windows of all documents: their different ids, and their tokens.
+    """
+
+    documents: int
+    vocab_size: int
+    sample: int
+    bound: int
+    parts: tuple[DocumentIds, ...]
+    windows: Sums
+
+    def __add__(self, other: ContextState) -> ContextState:  # type: ignore[override]
+        bound = np.uint64(min(self.bound, other.bound))
+        parts = self.parts + tuple(part.chosen(part.hashes <= bound) for part in other.parts)
+        if len(parts) > _WAITING:
+            parts = (DocumentIds.joined(parts).first(self.sample),)
+            if parts[0].sizes.sum() >= self.sample:
+                bound = parts[0].hashes.max()
+        documents, windows = self.documents + other.documents, self.windows + other.windows
+        return ContextState(documents, self.vocab_size, self.sample, int(bound), parts, windows)
+
+    def drawn(self) -> DocumentIds:
+        """Return the sample."""
+        return DocumentIds.joined(self.parts).first(self.sample)
+
+    def raw(self) -> dict[str, object]:
+        """Return the sample as data."""
+        drawn = self.drawn().by_hash()._asdict()
+        numbers = {"documents": self.documents, "vocab_size": self.vocab_size, "sample": self.sample}
+        return {**numbers, "drawn": drawn, "windows": self.windows.raw()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int = 0) -> ContextState:
+        """Return the sample of which :meth:`raw` gave the data."""
+        columns = raw["drawn"]
+        drawn = DocumentIds(
+            np.array(columns["hashes"], dtype=np.uint64),
+            np.array(columns["sizes"], dtype=np.int64),
+            np.array(columns["lengths"], dtype=np.int64),
+            np.array(columns["ids"], dtype=np.min_scalar_type(raw["vocab_size"] - 1)),
+        )
+        windows = Sums.restore(raw["windows"], before)
+        return cls(raw["documents"], raw["vocab_size"], raw["sample"], _NO_BOUND, (drawn,), windows)
+
+
+class ContextMetric(SummedMetric):
+    """The text metric: keeps the ids of a sample of documents, and counts the different ids of windows."""
+
+    state = ContextState
+    _options: ContextOptions
+
+    def map(self, encoded: EncodedShard) -> ContextState:
+        """Return the documents and the windows of one shard."""
+        sample = self._options.sample
+        drawn = DocumentIds.of(encoded, sample).first(sample)
+        vocab_size = encoded.tokenizer.vocab_size
+        return ContextState(len(encoded.shard), vocab_size, sample, _NO_BOUND, (drawn,), self._windows(encoded))
+
+    def _windows(self, encoded: EncodedShard) -> Sums:
+        window, stride = self._options.window, self._options.stride
+        kinds, tokens = (np.zeros(len(encoded.shard), dtype=np.int64) for _ in range(2))
+        for k in np.flatnonzero(encoded.tokens >= window).tolist():
+            ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]]
+            starts = range(0, len(ids) - window + 1, stride)
+            kinds[k] = sum(len(np.unique(ids[start : start + window])) for start in starts)
+            tokens[k] = window * len(starts)
+        with_window = (encoded.tokens >= window).astype(np.int64)
+        return Sums.of(encoded.shard, kinds=kinds, tokens=tokens, documents=with_window)
+
+    def finish(self, state: ContextState) -> Mapping[str, Measured | NotApplicable]:
+        """Return evenness, variety, and the moving type-token ratio."""
+        drawn = state.drawn()
+        pairs, triples = (NgramCounts.of(drawn, length, state.vocab_size) for length in (2, 3))
+        found = {
+            "bigram_entropy": pairs.successor_entropy() if pairs else None,
+            "trigram_entropy": triples.successor_entropy() if triples else None,
+            "accessor_variety": pairs.accessor_variety() if pairs else None,
+        }
+        lacking = NotApplicable(f"no context occurs {_LEAST} times")
+        values: dict[str, Measured | NotApplicable] = {
+            name: lacking if value is None else Measured(value, len(drawn.hashes), no_interval=DEPENDS_ON_AMOUNT)
+            for name, value in found.items()
+        }
+        if triples is None:
+            values["trigram_entropy"] = NotApplicable("three ids of so large a vocabulary do not fit into a key")
+        if found["accessor_variety"] is None:
+            values["accessor_variety"] = NotApplicable("no document has two tokens")
+        long = int(state.windows.columns["documents"].sum())
+        short = NotApplicable(f"no document has {self._options.window:,} tokens; set 'window' of context to fewer")
+        values["mattr"] = state.windows.share("kinds", "tokens", n=long) if long else short
+        return values
+
+
+def _value(name: str, unit: str, label: str, formula: str, definition: str) -> Metric:
+    return Metric(id=name, unit=unit, direction="none", label=label, formula=formula, definition=definition)
+
+
+_EVEN: Final = (
+    "0 if every context has one successor, 1 if all its successors are equally frequent (Poelman and others 2025). "
+    "Contexts that occur less than three times are left out; no n-gram reaches from one document into another. Little "
+    "text has few frequent contexts; of more than 1 MB of a group, documents are drawn by hash ('sample')."
+)
+
+SPEC: Final = MetricFamily(
+    name="context",
+    summary="entropy of what follows a token, accessor variety, moving type-token ratio",
+    text=ContextMetric,
+    options=ContextOptions,
+    values=(
+        _value(
+            "bigram_entropy",
+            "share of the maximum",
+            "bigram entropy",
+            "Σ n_t H(successors of t) / log2(different successors of t) / Σ n_t, over ids t with n_t ≥ 3",
+            f"Evenness of the ids that follow an id: {_EVEN}",
+        ),
+        _value(
+            "trigram_entropy",
+            "share of the maximum",
+            "trigram entropy",
+            "Σ n_t H(successors of t) / log2(different successors of t) / Σ n_t, over pairs of ids t with n_t ≥ 3",
+            f"Evenness of the ids that follow two ids: {_EVEN}",
+        ),
+        _value(
+            "accessor_variety",
+            "ids",
+            "accessor variety",
+            "Σ over distinct ids of min(distinct ids before it, distinct ids after it) / distinct ids",
+            (
+                "Different neighbours of an id, on the side where it has fewer (Feng and others 2004): pieces of words "
+                "have few, words have many. It grows with the amount of text, up to 1 MB of a group ('sample')."
+            ),
+        ),
+        _value(
+            "mattr",
+            "share of tokens",
+            "moving type-token ratio",
+            "Σ over windows of distinct ids / Σ over windows of tokens; windows of 2,000 tokens, one every 1,000",
+            (
+                "Type-token ratio of windows of one size (Covington and McFall 2010), which does not depend on the "
+                "amount of text. Windows lie inside documents, so that short documents have none."
+            ),
+        ),
+    ),
+)

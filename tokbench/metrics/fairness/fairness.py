@@ -1,0 +1,202 @@
+"""The family ``fairness``: premiums by language, and their inequality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from tokbench.metrics.fairness.premium import Aligned, Premium, inequality, mean, median, premium
+from tokbench.plugin import (
+    WHOLE,
+    CorpusOutcome,
+    CorpusStates,
+    EncodedShard,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Role,
+    SummedMetric,
+    slices,
+)
+
+_Values = dict[str, Measured | NotApplicable]
+
+
+VALUES: Final = (
+    Metric(
+        id="premium",
+        unit="times the reference",
+        direction="lower",
+        role=Role.PREMIUM,
+        headline=True,
+        formula="Σ tokens / Σ tokens of the same documents in the reference language",
+        definition=(
+            "Tokens of a text in this language, relative to the same text in the reference language of the corpus: the "
+            "relative price where tokens are paid for, and the relative time where they are generated one by one. "
+            "A document that does not come back, or has unknown tokens, in either language is left out in both; if "
+            "more than half are left out, there is no premium. For the whole corpus and for slices (script, family, "
+            "resource class of the languages) it is the mean over all languages but the reference."
+        ),
+    ),
+    Metric(
+        id="median_premium",
+        unit="times the reference",
+        direction="lower",
+        formula="median over documents of tokens / tokens in the reference language",
+        definition=(
+            "The median of the premiums of single documents: half of the documents have a higher one. "
+            "Several languages together have no interval, because translations of one document are not independent."
+        ),
+    ),
+    Metric(
+        id="relative_context",
+        unit="share of the reference's",
+        direction="higher",
+        label="context",
+        role=Role.RELATIVE_CONTEXT,
+        formula="1 / premium",
+        definition="Share of the text that fits into a context window in this language, relative to the reference.",
+    ),
+    Metric(
+        id="left_out",
+        unit="documents",
+        direction="lower",
+        label="left out of premiums",
+        loss_cannot_help="it counts the losses",
+        formula="documents that do not come back in the language or in the reference",
+        definition="Documents that the premium leaves out, so that lost text does not look like cheap text.",
+    ),
+    Metric(
+        id="gini",
+        unit="Gini coefficient",
+        direction="lower",
+        label="Gini",
+        role=Role.INEQUALITY,
+        headline=True,
+        formula="Σᵢ Σⱼ |pᵢ - pⱼ| / (2 n Σ p), p the premiums of n languages",
+        definition=(
+            "Inequality of the premiums of all languages, the reference among them, each counted once: 0 if "
+            "all premiums are equal, near 1 if one of many languages bears almost all of the cost."
+        ),
+        whole=True,
+    ),
+    Metric(
+        id="max_min",
+        unit="times the cheapest",
+        direction="lower",
+        label="max/min premium",
+        role=Role.PREMIUM_RANGE,
+        headline=True,
+        formula="highest premium / lowest premium",
+        definition="Premium of the most expensive language, relative to the cheapest; the reference counts, too.",
+        whole=True,
+    ),
+)
+
+
+class FairnessMetric(SummedMetric):
+    """Compares the groups of a parallel corpus with one of them."""
+
+    state = Aligned
+
+    def map(self, encoded: EncodedShard) -> Aligned:
+        """Return the tokens of the documents, and which documents come back."""
+        return Aligned.of(encoded)
+
+    def finish_corpus(self, states: CorpusStates) -> CorpusOutcome:
+        """Return premiums by group and slice, and the inequality of premiums over the whole corpus and slices."""
+        values: dict[tuple[str, str], _Values] = {}
+        for name in states.tokenizers:
+            reason = _reason(states, name)
+            found = _nothing(states, reason) if reason else _Languages(states, name).values()
+            values.update({(name, group): some for group, some in found})
+        return CorpusOutcome(values)
+
+
+def _reason(states: CorpusStates, name: str) -> str:
+    """Return the reason why a corpus has no premiums, or an empty string if it has."""
+    if not states.parallel:
+        return f"corpus {states.corpus} is not aligned; add 'parallel: true' if its groups are translations"
+    if not states.reference:
+        return f"corpus {states.corpus} names no reference language; add 'reference: {next(iter(states.groups))}'"
+    if (name, states.reference) not in states.states:
+        return f"the reference {states.reference} was not measured"
+    return ""
+
+
+def _nothing(states: CorpusStates, reason: str) -> Iterator[tuple[str, _Values]]:
+    for group in [*states.groups, WHOLE]:
+        yield group, {value.id: NotApplicable(reason) for value in VALUES}
+
+
+class _Languages:
+    """The premiums of the languages of a corpus under one tokenizer."""
+
+    def __init__(self, states: CorpusStates, name: str) -> None:
+        self._reference = states.reference
+        self._groups = list(states.groups)
+        known = {
+            group: states.states[name, group].documents() for group in states.groups if (name, group) in states.states
+        }
+        self._premiums = {group: premium(found, known[states.reference]) for group, found in known.items()}
+        self._lacking = {group: "it was not measured" for group in states.groups if group not in known}
+        for group, found in self._premiums.items():
+            reason = found.shortcoming(group, states.reference)
+            if reason:
+                self._lacking[group] = reason
+
+    def values(self) -> Iterator[tuple[str, _Values]]:
+        """Yield the values of each group, of the whole corpus, and of each slice."""
+        for group, found in self._premiums.items():
+            reason = self._lacking.get(group)
+            yield group, {**(_no(reason) if reason else _cost([found])), "left_out": _left_out([found])}
+        yield WHOLE, {**self._together(self._groups), "left_out": _left_out(self._premiums.values())}
+        for facet, value, groups in slices(self._groups):
+            if not value:
+                yield f"{facet}: unknown", _no(f"nothing is known of the {facet} of {', '.join(groups)}")
+            elif set(groups) != {self._reference}:
+                yield f"{facet}: {value}", self._together(groups)
+
+    def _together(self, groups: Iterable[str]) -> _Values:
+        """Return the mean premium of all groups but the reference, and the inequality if there are several groups."""
+        some = list(groups)
+        lacking = [group for group in some if group in self._lacking]
+        if lacking:
+            reason = f"no premium for {', '.join(lacking)}: {self._lacking[lacking[0]]}"
+            return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
+        others = [self._premiums[group] for group in some if group != self._reference]
+        if not others:
+            reason = "there is no language but the reference"
+            return {**_no(reason), "gini": NotApplicable(reason), "max_min": NotApplicable(reason)}
+        # Nothing is uneven in a slice of one language.
+        uneven = inequality([self._premiums[group] for group in some]) if len(some) > 1 else {}
+        return {**_cost(others), **uneven}
+
+
+def _no(reason: str) -> _Values:
+    return {name: NotApplicable(reason) for name in ("premium", "median_premium", "relative_context")}
+
+
+def _cost(parts: list[Premium]) -> _Values:
+    """Return the premium, the median premium, and the relative context."""
+    price = mean(parts)
+    context = Measured(1 / price.value, price.n, no_interval=price.no_interval)
+    if price.ci_low and price.ci_high:
+        context = context._replace(ci_low=1 / price.ci_high, ci_high=1 / price.ci_low)
+    return {"premium": price, "median_premium": median(parts), "relative_context": context}
+
+
+def _left_out(parts: Iterable[Premium]) -> Measured:
+    some = list(parts)
+    out = sum(part.left_out for part in some)
+    return Measured(out, out + sum(part.documents for part in some))
+
+
+SPEC: Final = MetricFamily(
+    name="fairness",
+    summary="premium of each language over a reference language, Gini, max/min; for parallel corpora",
+    text=FairnessMetric,
+    subject=("fairness",),
+    values=VALUES,
+)

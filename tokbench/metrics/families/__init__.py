@@ -1,1 +1,0 @@
-"""The built-in metric families, which ``plugin`` registers."""

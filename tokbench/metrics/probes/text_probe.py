@@ -1,0 +1,116 @@
+"""The common part of all probes: fixed texts, and values computed from their tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from tokbench.plugin import (
+    Answer,
+    Document,
+    EncodedShard,
+    EncodesWithOffsets,
+    EncodesWithSpecial,
+    HasTokenBytes,
+    LoadedTokenizer,
+    Measured,
+    Metric,
+    NotApplicable,
+    Segmented,
+    Shard,
+    Tokenizer,
+    check_encoded,
+    encode_batch,
+)
+
+Values = Mapping[str, Measured | NotApplicable]
+"""The values of a probe, by id."""
+
+LAID: Final = (HasTokenBytes, EncodesWithOffsets)
+"""The capabilities of which a metric needs one if it asks where tokens lie."""
+
+_PROBES: Final = "probes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextProbe:
+    """A probe with fixed texts; see :class:`tokbench.measuring.metric.Probe`.
+
+    Attributes:
+        texts: the texts, each with its name in tables: ``(label, text)``.
+        measure: computes the values from a shard that has a document for each text.
+        own: chooses further texts for one tokenizer.
+    """
+
+    name: str
+    title: str
+    explanation: str
+    texts: tuple[tuple[str, str], ...]
+    values: tuple[Metric, ...]
+    measure: Callable[[EncodedShard], Values]
+    own: Callable[[Tokenizer], Sequence[tuple[str, str]]] | None = None
+
+    def ask(self, tokenizer: Tokenizer, /) -> Answer:
+        """Encode the texts, and compute the values."""
+        texts = [text for _, text in self.texts]
+        encoded = encode_texts(tokenizer, texts)
+        own = self.own(tokenizer) if self.own else ()
+        return Answer(
+            self.measure(encoded),
+            [segment(tokenizer, *each) for each in self.texts],
+            [segment(tokenizer, *each) for each in own],
+        )
+
+
+def encode_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedShard:
+    """Encode texts as a shard, a document for each."""
+    arrays = encode_batch(tokenizer, texts)
+    check_encoded(arrays, len(texts), tokenizer.vocab_size)
+    documents = [Document(text, _PROBES, str(k), text) for k, text in enumerate(texts)]
+    return EncodedShard(
+        LoadedTokenizer(_PROBES, tokenizer), Shard(_PROBES, _PROBES, 0, documents, by_key=False), arrays
+    )
+
+
+def encode_with_all_special(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Return the ids of a text with all special tokens allowed; those of ordinary text if the tokenizer cannot.
+
+    >>> import tokbench
+    >>> encode_with_all_special(tokbench.load("utf8_bytes"), "<s>")
+    [60, 115, 62]
+    """
+    if not isinstance(tokenizer, EncodesWithSpecial):
+        return list(map(int, tokenizer.encode(text)))
+    return list(map(int, tokenizer.encode_with_special(text, allowed_special="all")))
+
+
+def segment(tokenizer: Tokenizer, label: str, text: str) -> Segmented:
+    """Return a text and its tokens, each with its text; bytes that are not UTF-8 are written as escapes."""
+    ids = map(int, tokenizer.encode(text))
+    return Segmented(label, text, [(token, token_text(tokenizer, token)) for token in ids])
+
+
+def token_text(tokenizer: Tokenizer, token: int) -> str:
+    """Return the text of one token; bytes that are not UTF-8 are written as escapes."""
+    if isinstance(tokenizer, HasTokenBytes):
+        return tokenizer.token_bytes(token).decode("utf-8", "backslashreplace")
+    return str(tokenizer.decode([token]))
+
+
+def tokens_each(encoded: EncodedShard) -> Measured:
+    """Return the mean number of tokens of a text."""
+    return Measured(float(encoded.tokens.mean()), len(encoded.shard))
+
+
+def probe_value(  # noqa: D103 - a Metric with a short name
+    name: str,
+    unit: str,
+    direction: Literal["higher", "lower", "none"],
+    formula: str,
+    definition: str,
+    needs: tuple[type, ...] = (),
+) -> Metric:
+    return Metric(
+        id=f"probe_{name}", unit=unit, direction=direction, formula=formula, definition=definition, needs=needs
+    )

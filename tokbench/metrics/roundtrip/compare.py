@@ -1,0 +1,195 @@
+"""Compares a document with what came back: the place and the cause of each difference."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+from unicodedata import is_normalized, normalize
+
+import regex
+
+from tokbench.metrics.roundtrip.align import Hunk, first_difference, hunks
+from tokbench.metrics.roundtrip.causes import Cause, LossContext
+from tokbench.metrics.roundtrip.folds import explain, explain_by_one
+
+_MARKERS: Final = (
+    *("<s>", "</s>", "<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<sep>", "<cls>"),
+    *("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "[BOS]", "[EOS]", "[INST]", "[/INST]"),
+)
+_STAND_INS: Final = range(0x10F000, 0x10FFFE)
+_WHITE_SPACE: Final = regex.compile(r"\p{White_Space}")
+_UNEXPLAINED: Final = (Cause.OTHER,)
+_NEAR: Final = 4
+_ORDER: Final = {cause: number for number, cause in enumerate(Cause)}
+
+
+class TextDifference(NamedTuple):
+    """The difference between a document and what came back.
+
+    Attributes:
+        cause: the cause of the first difference.
+        causes: the causes of all differences, ``cause`` among them.
+        position: the number of code points before the first difference.
+        lost_spaces: white-space code points of the text that did not come back.
+    """
+
+    cause: Cause
+    causes: frozenset[Cause]
+    position: int
+    lost_spaces: int
+
+
+def cause_of(text: str, back: str, context: LossContext = LossContext()) -> Cause:  # noqa: B008 - immutable
+    r"""Return the cause why a text did not come back; :func:`compare` says how it is found.
+
+    >>> cause_of("naïve 東京", "naïve  ⁇ ", LossContext(unknown=" ⁇ ")).value
+    'unknown'
+    >>> cause_of("cafe\u0301", "café").value, cause_of("café", "cafe\u0301").value
+    ('nfc', 'nfd')
+    >>> cause_of("ﬁve²", "five2").value, cause_of("ﬁancé", "fiance\u0301").value
+    ('nfkc', 'nfkd')
+    >>> cause_of("two  spaces", "two spaces").value, cause_of("▁a", "a").value
+    ('whitespace', 'whitespace')
+    >>> cause_of("soft\u00adhyphen\0", "softhyphen").value
+    'control'
+    >>> cause_of("déjà vu", "deja vu").value, cause_of("NASA", "nasa").value
+    ('accents', 'casing')
+    >>> cause_of("half \ud83d", "half \ufffd").value, cause_of("🎉", "\ufffd\ufffd").value
+    ('invalid_bytes', 'invalid_bytes')
+    >>> cause_of("the end<|endoftext|>", "the end").value
+    'special_token'
+    >>> cause_of("wait , what", "wait, what", LossContext(data=b"wait , what")).value
+    'decoder'
+    >>> cause_of("one", "two").value
+    'other'
+    """
+    return compare(text, back, context).cause
+
+
+def compare(text: str, back: str, context: LossContext = LossContext()) -> TextDifference:  # noqa: B008 - immutable
+    """Return the place and causes of the differences of two texts, which must not be equal.
+
+    If the bytes of the ids are those of the text, the decoder is at fault. If one rewriting explains the whole
+    document (it makes both sides equal: normalization, white space, control characters, accents, casing, in
+    the order of :class:`Cause`), it is the cause. Else the document is compared with what came back, and each
+    changed stretch is tested by itself: first for the unknown token, then for the fewest rewritings that
+    explain it together, then for invalid bytes and for special tokens. The cause of the document is that of
+    its first changed stretch, and where several rewritings explain this together, the first in the order.
+
+    >>> found = compare("Déjà vu ?", "deja vu?")
+    >>> found.cause.value, sorted(cause.value for cause in found.causes), found.position, found.lost_spaces
+    ('accents', ['accents', 'casing', 'whitespace'], 0, 1)
+    """
+    laid = _laid(text, back)
+    start, causes, lost_spaces = _changes(laid, back, context)
+    position = first_difference(text, back)
+    if context.data is not None and context.data == text.encode("utf-8", "surrogatepass"):
+        return TextDifference(Cause.DECODER, frozenset({Cause.DECODER}), position, lost_spaces)
+    alone = explain_by_one(text, back)
+    if alone:
+        return TextDifference(alone, frozenset({alone}), position, lost_spaces)
+    if laid != text:
+        causes.insert(0 if _decomposed_first(text, laid, start) else len(causes), (Cause.NFD,))
+    return TextDifference(causes[0][0], frozenset(cause for some in causes for cause in some), position, lost_spaces)
+
+
+def _laid(text: str, back: str) -> str:
+    """Return the text, decomposed if ``back`` is decomposed, as jamo are."""
+    if is_normalized("NFC", back) or not is_normalized("NFD", back):
+        return text
+    return normalize("NFD", text)
+
+
+def _decomposed_first(text: str, laid: str, start: int) -> bool:
+    """Return ``True`` if decomposing changed the text before ``start``, and not only the character at ``start``."""
+    first = first_difference(text, laid)
+    return first + len(normalize("NFD", text[first])) <= start
+
+
+def _causes(gone: str, came: str, context: LossContext) -> tuple[Cause, ...]:
+    """Return the causes of one changed stretch, in the order of tests."""
+    unknown = None if context.unknown is None else context.unknown.strip()
+    if unknown and came.count(unknown) > gone.count(unknown):
+        return (Cause.UNKNOWN,)
+    rewritten = explain(gone, came)
+    if rewritten:
+        return tuple(sorted(rewritten, key=_ORDER.__getitem__))
+    if came.count("\ufffd") > gone.count("\ufffd") or any("\ud800" <= char <= "\udfff" for char in gone):
+        return (Cause.INVALID_BYTES,)
+    if _swallowed(gone, came, context.special):
+        return (Cause.SPECIAL_TOKEN,)
+    # An unknown token that decodes to nothing leaves no other trace.
+    return (Cause.UNKNOWN,) if unknown == "" and len(came) < len(gone) else _UNEXPLAINED
+
+
+class _Changes(NamedTuple):
+    """The start of the first changed stretch, the causes of each, and the number of lost white-space characters."""
+
+    start: int
+    causes: list[tuple[Cause, ...]]
+    lost_spaces: int
+
+
+def _changes(text: str, back: str, context: LossContext) -> _Changes:
+    """Return the changed stretches of a shortest edit.
+
+    A shortest edit may cut one change in two where a character happens to be equal. So a stretch without a cause is
+    tested again together with a near neighbour.
+    """
+    text, back, names = _with_stand_ins(text, back, context)
+    table = str.maketrans(names)
+
+    def causes(hunk: Hunk) -> tuple[Cause, ...]:
+        gone, came = text[hunk.start : hunk.end], back[hunk.back_start : hunk.back_end]
+        return _causes(gone.translate(table), came.translate(table), context)
+
+    found: list[tuple[Hunk, tuple[Cause, ...]]] = []
+    lost_spaces = 0
+    for hunk in hunks(text, back):
+        lost_spaces += len(_WHITE_SPACE.findall(text, hunk.start, hunk.end))
+        why = causes(hunk)
+        if found and hunk.start - found[-1][0].end <= _NEAR and _UNEXPLAINED in {why, found[-1][1]}:
+            joined = found[-1][0]._replace(end=hunk.end, back_end=hunk.back_end)
+            together = causes(joined)
+            if together != _UNEXPLAINED:
+                found[-1] = joined, together
+                continue
+        found.append((hunk, why))
+    start = found[0][0].start if found else len(text)
+    return _Changes(len(text[:start].translate(table)), [why for _, why in found], lost_spaces)
+
+
+def _with_stand_ins(text: str, back: str, context: LossContext) -> tuple[str, str, dict[str, str]]:
+    """Replace the unknown token and each lost special token by one character, and return both sides and these names.
+
+    Otherwise single letters of these names would match letters of the words around them.
+    """
+    free = (chr(code) for code in _STAND_INS if chr(code) not in text and chr(code) not in back)
+    names: dict[str, str] = {}
+    if context.unknown and context.unknown.strip() and context.unknown.strip() not in text:
+        stand_in = next(free)
+        names[stand_in] = context.unknown.strip()
+        back = back.replace(context.unknown, stand_in).replace(context.unknown.strip(), stand_in)
+    for name in _swallowed(text, back, context.special):
+        stand_in = next(free)
+        names[stand_in] = name
+        text, back = text.replace(name, stand_in), back.replace(name, stand_in)
+    return text, back, names
+
+
+def _swallowed(text: str, back: str, special: tuple[str, ...]) -> list[str]:
+    """Return the names of special tokens that are in the text more often than in what came back, in any spelling."""
+    names = dict.fromkeys(_names(special).findall(text))
+    one, other = (_squeezed(text), _squeezed(back)) if names else ("", "")
+    return [name for name in names if one.count(_squeezed(name)) > other.count(_squeezed(name))]
+
+
+def _squeezed(text: str) -> str:
+    return _WHITE_SPACE.sub("", text.casefold())
+
+
+@lru_cache(maxsize=64)
+def _names(special: tuple[str, ...]) -> regex.Pattern[str]:
+    """Return a pattern that finds the names of special tokens, the longest at each place."""
+    known = sorted({name for name in (*special, *_MARKERS) if name and not any(map(str.isspace, name))}, key=len)
+    return regex.compile(r"<\|[^\s<>|]+\|>|" + "|".join(map(regex.escape, reversed(known))))

@@ -1,0 +1,113 @@
+"""Finds the fewest rewritings that explain a change: applied to both sides, they make them equal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Final, Literal
+
+import regex
+
+from tokbench.metrics.roundtrip.causes import Cause
+
+_WHITE_SPACE: Final = regex.compile(r"[\p{White_Space}\u2581]+")
+_CONTROL: Final = regex.compile(r"[[\p{Cc}\p{Cf}\p{Co}\p{Cn}\uFFFD]--\p{White_Space}]+", regex.VERSION1)
+_MARKS: Final = regex.compile(r"\p{Mn}+")
+_MEMORABLE: Final = 64
+"""Changes of up to this many characters are remembered, as they are likely to come again: ``I`` became ``i``."""
+
+_SINGLES: Final = (Cause.NFC, Cause.WHITESPACE, Cause.CONTROL, Cause.NFKC, Cause.ACCENTS, Cause.CASING)
+"""The rewritings, in the order in which they are tried; NFC and NFKC stand for NFD and NFKD too."""
+
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+
+def explain_by_one(text: str, back: str) -> Cause | None:
+    r"""Return the first rewriting that alone explains the change from ``text`` to ``back``.
+
+    >>> explain_by_one("Ångström", "ångström"), explain_by_one("e\u0301", "é"), explain_by_one("é", "x")
+    (<Cause.CASING: 'casing'>, <Cause.NFC: 'nfc'>, None)
+    """
+    found = _first_of(((cause,) for cause in _SINGLES), text, back)
+    return found[0] if found else None
+
+
+def explain(text: str, back: str) -> tuple[Cause, ...]:
+    """Return the fewest rewritings that together explain a change, in the order of tests; nothing if no rewritings do.
+
+    >>> [cause.value for cause in explain("CAFÉ !", "cafe!")]
+    ['whitespace', 'accents', 'casing']
+    >>> explain("one", "two")
+    ()
+    """
+    return _remembered(text, back) if len(text) + len(back) <= _MEMORABLE else _explained(text, back)
+
+
+def _explained(text: str, back: str) -> tuple[Cause, ...]:
+    found = _first_of(((cause,) for cause in _SINGLES), text, back)
+    if found or not _equal(text, back, _SINGLES):
+        return found
+    return _first_of((some for size in range(2, len(_SINGLES)) for some in combinations(_SINGLES, size)), text, back)
+
+
+_remembered = lru_cache(maxsize=1 << 14)(_explained)
+
+
+def _first_of(candidates: Iterator[Sequence[Cause]], text: str, back: str) -> tuple[Cause, ...]:
+    for causes in candidates:
+        if _equal(text, back, causes):
+            named = _named(text, back, causes)
+            if named:
+                return named
+    return ()
+
+
+def _equal(text: str, back: str, causes: Sequence[Cause]) -> bool:
+    return _fold(text, causes) == _fold(back, causes)
+
+
+def _fold(text: str, causes: Sequence[Cause]) -> str:
+    if Cause.CONTROL in causes:
+        text = _CONTROL.sub("", text)
+    if Cause.NFKC in causes:
+        text = unicodedata.normalize("NFKD", text)
+    elif Cause.NFC in causes or Cause.ACCENTS in causes:
+        text = unicodedata.normalize("NFD", text)
+    if Cause.ACCENTS in causes:
+        text = _MARKS.sub("", text)
+    if Cause.CASING in causes:
+        text = text.casefold()
+    return _WHITE_SPACE.sub("", text) if Cause.WHITESPACE in causes else text
+
+
+def _named(text: str, back: str, causes: Sequence[Cause]) -> tuple[Cause, ...]:
+    """Return the causes, with the normal form that came back; nothing if a change adds, as an added accent does."""
+    names = []
+    for cause in causes:
+        name: Cause | None = cause
+        if cause == Cause.NFC:
+            name = _form(back, "NFC", "NFD")
+        elif cause == Cause.NFKC:
+            name = _form(back, "NFKC", "NFKD")
+        elif cause == Cause.CONTROL:
+            name = cause if _amount(_CONTROL, back) < _amount(_CONTROL, text) else None
+        elif cause == Cause.ACCENTS:
+            name = cause if _marks(back) < _marks(text) else None
+        if name is None:
+            return ()
+        names.append(name)
+    return tuple(names)
+
+
+def _form(back: str, *forms: Form) -> Cause | None:
+    return next((Cause(form.lower()) for form in forms if unicodedata.is_normalized(form, back)), None)
+
+
+def _amount(pattern: regex.Pattern[str], text: str) -> int:
+    return sum(len(run) for run in pattern.findall(text))
+
+
+def _marks(text: str) -> int:
+    return _amount(_MARKS, unicodedata.normalize("NFD", text))

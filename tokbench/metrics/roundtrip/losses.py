@@ -1,0 +1,149 @@
+"""The documents that did not come back, counted by cause, with the first of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.roundtrip.causes import Cause, LossContext
+from tokbench.metrics.roundtrip.compare import TextDifference, compare
+from tokbench.plugin import (
+    EncodedShard,
+    HasDummyPrefix,
+    HasSpecialTokens,
+    HasTokenBytes,
+    HasUnknown,
+    LossCause,
+    LossExample,
+    LossSummary,
+)
+
+_BEFORE, _AFTER = 12, 24
+
+
+class Example(NamedTuple):
+    """The first difference in a document that does not come back; examples compare by place in the corpus.
+
+    Attributes:
+        group: the document's group.
+        number: how many documents of the group come before it.
+        origin: where a person finds the document.
+        position: characters before the first difference.
+        expected, got: what stands there in the text and in what came back, with a little context.
+    """
+
+    group: str
+    number: int
+    origin: str
+    position: int
+    expected: str
+    got: str
+
+    def shown(self) -> LossExample:
+        """Return what a report shows of the example."""
+        return LossExample(origin=self.origin, position=self.position, expected=self.expected, got=self.got)
+
+
+class Losses(NamedTuple):
+    """Lossy documents.
+
+    Attributes:
+        by_cause: documents by the cause of their first difference; they add up to the lossy documents.
+        taking_part: documents in which a cause takes part, wherever it does.
+        first: by cause, the first document in ``by_cause``.
+    """
+
+    by_cause: Counter[Cause]
+    taking_part: Counter[Cause]
+    first: dict[Cause, Example]
+
+    def __add__(self, other: Losses) -> Losses:  # type: ignore[override]
+        first = dict(self.first)
+        for cause, example in other.first.items():
+            first[cause] = min(first.get(cause, example), example)
+        return Losses(self.by_cause + other.by_cause, self.taking_part + other.taking_part, first)
+
+    def raw(self) -> dict[str, object]:
+        """Return the losses as JSON data."""
+        return {
+            "by_cause": {cause.value: self.by_cause[cause] for cause in Cause if self.by_cause[cause]},
+            "taking_part": {cause.value: self.taking_part[cause] for cause in Cause if self.taking_part[cause]},
+            "first": {cause.value: self.first[cause]._asdict() for cause in Cause if cause in self.first},
+        }
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> Losses:
+        """Return the losses of which :meth:`raw` gave the data; ``before`` is added to the numbers of documents."""
+        first = {Cause(cause): Example(**example) for cause, example in raw["first"].items()}
+        return cls(
+            Counter({Cause(cause): count for cause, count in raw["by_cause"].items()}),
+            Counter({Cause(cause): count for cause, count in raw["taking_part"].items()}),
+            {cause: example._replace(number=example.number + before) for cause, example in first.items()},
+        )
+
+    def summary(self) -> LossSummary | None:
+        """Return what a report shows of the losses, or ``None`` if nothing is lost."""
+        if not self.by_cause:
+            return None
+        causes = [
+            LossCause(
+                cause=cause.value,
+                documents=self.by_cause[cause],
+                taking_part=self.taking_part[cause],
+                first=self.first[cause].shown() if cause in self.first else None,
+            )
+            for cause in Cause
+            if self.taking_part[cause]
+        ]
+        return LossSummary(self.by_cause.total(), min(self.first.values()).shown(), causes)
+
+
+def find_losses(encoded: EncodedShard, lossy: list[int]) -> tuple[Losses, NDArray[np.int64]]:
+    """Return the losses of a shard, and int64[d], the white-space code points that each document lost.
+
+    Args:
+        encoded: the shard.
+        lossy: the documents that do not come back; nothing is done for the others.
+    """
+    losses = Losses(Counter(), Counter(), {})
+    lost_spaces = np.zeros(len(encoded.shard), dtype=np.int64)
+    if not lossy:
+        return losses, lost_spaces
+    tokenizer = encoded.tokenizer
+    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+    surface = None if unk_id is None else tokenizer.decode([unk_id])
+    special = tuple(tokenizer.special_ids) if isinstance(tokenizer, HasSpecialTokens) else ()
+    for k in lossy:
+        ids = encoded.ids[encoded.offsets[k] : encoded.offsets[k + 1]].tolist()
+        context = LossContext(surface if unk_id in ids else None, special, _data(encoded, ids))
+        found = compare(encoded.shard.texts[k], encoded.decoded[k], context)
+        lost_spaces[k] = found.lost_spaces
+        losses.by_cause[found.cause] += 1
+        losses.taking_part.update(found.causes)
+        if found.cause not in losses.first:
+            losses.first[found.cause] = _example(encoded, k, found)
+    return losses, lost_spaces
+
+
+def _data(encoded: EncodedShard, ids: list[int]) -> bytes | None:
+    tokenizer = encoded.tokenizer
+    if not isinstance(tokenizer, HasTokenBytes):
+        return None
+    prefix = tokenizer.dummy_prefix if isinstance(tokenizer, HasDummyPrefix) else b""
+    return b"".join(map(tokenizer.token_bytes, ids)).removeprefix(prefix)
+
+
+def _example(encoded: EncodedShard, k: int, found: TextDifference) -> Example:
+    start, end = max(0, found.position - _BEFORE), found.position + _AFTER
+    return Example(
+        group=encoded.shard.group,
+        number=encoded.shard.first + k,
+        origin=encoded.shard.origins[k],
+        position=found.position,
+        expected=encoded.shard.texts[k][start:end],
+        got=encoded.decoded[k][start:end],
+    )

@@ -1,0 +1,205 @@
+"""The family ``roundtrip``: the share of text that comes back, and counts of what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from tokbench.metrics.roundtrip.align import edits
+from tokbench.metrics.roundtrip.causes import Cause
+from tokbench.metrics.roundtrip.losses import Losses, find_losses
+from tokbench.plugin import (
+    EncodedShard,
+    HasUnknown,
+    LossSummary,
+    Measured,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Role,
+    SummedMetric,
+    Sums,
+)
+
+_ORDER: Final = (
+    "A document counts once, for one cause: the decoder, if the bytes of the ids are the bytes of the text; else the "
+    "first rewriting that alone makes text and result equal; else the cause of the first changed stretch of a "
+    "shortest edit, tested in the order unknown token, fewest rewritings together, invalid bytes, special token. "
+    "Rewritings are tested in the order NFC, NFD, white space, control characters, NFKC, NFKD, accents, casing."
+)
+_FIRST: Final = "loss_unknown"
+
+LOSSES: Final[dict[str, tuple[tuple[Cause, ...], str, str]]] = {
+    "loss_unknown": ((Cause.UNKNOWN,), "the unknown token came back for text", ""),
+    "loss_normalization": (
+        (Cause.NFC, Cause.NFD, Cause.NFKC, Cause.NFKD),
+        "the text came back in a Unicode normal form",
+        "The losses in the report name the form: NFC, NFD, NFKC or NFKD.",
+    ),
+    "loss_whitespace": (
+        (Cause.WHITESPACE,),
+        "white space was added, removed, collapsed or replaced",
+        "A dummy prefix that decoding does not take back is among them, and U+2581 where it came back as a space.",
+    ),
+    "loss_casing": ((Cause.CASING,), "the case of letters was changed", ""),
+    "loss_accents": ((Cause.ACCENTS,), "nonspacing marks were removed", ""),
+    "loss_control": (
+        (Cause.CONTROL,),
+        "control, format, private-use or unassigned characters were removed",
+        "A U+FFFD of the text counts among them.",
+    ),
+    "loss_invalid_bytes": (
+        (Cause.INVALID_BYTES,),
+        "U+FFFD came back for text",
+        "So do documents with a lone surrogate.",
+    ),
+    "loss_special_token": (
+        (Cause.SPECIAL_TOKEN,),
+        "text that spells a special token is gone",
+        "Names of special tokens are those that the tokenizer lists, and common ones such as <s> and <|…|>.",
+    ),
+    "loss_decoder": (
+        (Cause.DECODER,),
+        "the bytes of the ids are the bytes of the text, but decode returns another text",
+        "",
+    ),
+    "loss_other": ((Cause.OTHER,), "none of the other causes explains it", ""),
+}
+"""By metric: the causes whose documents it counts, its formula, and a remark. Each cause belongs to one metric."""
+
+VALUES: Final = (
+    Metric(
+        id="roundtrip_exact",
+        unit="share of documents",
+        direction="higher",
+        label="round trip",
+        headline=True,
+        role=Role.ROUND_TRIP,
+        loss_cannot_help="it measures the losses: lost text lowers it",
+        formula="documents with decode(encode(x)) = x / documents",
+        definition="Share of documents that come back exactly; every document is tested.",
+    ),
+    Metric(
+        id="cer",
+        unit="edits/char",
+        direction="lower",
+        label="CER",
+        loss_cannot_help="it measures the losses: lost text raises it",
+        formula="Σ edit distance(x, decode(encode(x))) / Σ code points of x",
+        definition=(
+            "Character error rate: Levenshtein distance in code points, over the whole text. For documents of more "
+            "than 65,536 characters it is summed over windows of 2,048: it is never too small, and too large "
+            "only where a text repeats itself."
+        ),
+    ),
+    Metric(
+        id="whitespace_fidelity",
+        unit="share of white space",
+        direction="higher",
+        label="white space kept",
+        formula="Σ white-space code points of x that a shortest edit of x into decode(encode(x)) keeps / Σ all of them",
+        definition=(
+            "Share of the white space that comes back in its place: code points with the Unicode property "
+            "White_Space, each by itself. Added white space does not lower it, but raises the character error rate."
+        ),
+    ),
+    Metric(
+        id="unk_rate",
+        unit="share of tokens",
+        direction="lower",
+        label="unknown tokens",
+        role=Role.UNKNOWN,
+        formula="unknown tokens / tokens",
+        definition="Share of tokens that are the unknown token. A low token count is not good where this is high.",
+        needs=(HasUnknown,),
+    ),
+    *(
+        Metric(
+            id=name,
+            unit="documents",
+            direction="none",
+            loss_cannot_help="it counts the losses",
+            formula=f"documents lost because {why}",
+            definition=f"{_ORDER if name == _FIRST else f'Every loss has one cause, see {_FIRST}.'} {more}".strip(),
+        )
+        for name, (_, why, more) in LOSSES.items()
+    ),
+)
+
+
+class RoundTripState(NamedTuple):
+    """The sums, the losses, and ``has_unknown``: ``True`` if the tokenizer has an unknown token."""
+
+    sums: Sums
+    has_unknown: bool
+    losses: Losses
+
+    def __add__(self, other: RoundTripState) -> RoundTripState:  # type: ignore[override]
+        unknown = self.has_unknown or other.has_unknown
+        return RoundTripState(self.sums + other.sums, unknown, self.losses + other.losses)
+
+    def raw(self) -> dict[str, object]:
+        """Return the sums and the losses as JSON data."""
+        return {"has_unknown": self.has_unknown, "losses": self.losses.raw(), **self.sums.raw()}
+
+    @classmethod
+    def restore(cls, raw: Mapping[str, Any], before: int) -> RoundTripState:
+        """Return the state of which :meth:`raw` gave the data."""
+        return cls(Sums.restore(raw, before), raw["has_unknown"], Losses.restore(raw["losses"], before))
+
+
+class RoundTrip(SummedMetric):
+    """Compares every document with what comes back."""
+
+    state = RoundTripState
+
+    def map(self, encoded: EncodedShard) -> RoundTripState:
+        """Return the sums of one shard. Distances and causes are computed for lossy documents only."""
+        shard = encoded.shard
+        distances = np.zeros(len(shard), dtype=np.int64)
+        lossy = np.flatnonzero(~encoded.exact).tolist()
+        for k in lossy:
+            distances[k] = edits(shard.texts[k], encoded.decoded[k])
+        losses, lost_spaces = find_losses(encoded, lossy)
+        unk_id = encoded.tokenizer.unk_id if isinstance(encoded.tokenizer, HasUnknown) else None
+        unknown = np.zeros(len(shard), dtype=np.int64) if unk_id is None else encoded.count_ids(unk_id)
+        sums = Sums.of(
+            shard,
+            documents=np.ones(len(shard), dtype=np.int64),
+            exact=encoded.exact.astype(np.int64),
+            edits=distances,
+            characters=shard.n_chars,
+            tokens=encoded.tokens,
+            unknown=unknown,
+            **{"white-space characters": shard.n_spaces, "white space kept": shard.n_spaces - lost_spaces},
+        )
+        return RoundTripState(sums, unk_id is not None, losses)
+
+    def finish(self, state: RoundTripState) -> Mapping[str, Measured | NotApplicable]:
+        """Return ratios of sums, and the number of documents by cause."""
+        values: dict[str, Measured | NotApplicable] = {
+            "roundtrip_exact": state.sums.share("exact", "documents"),
+            "cer": state.sums.ratio("edits", "characters"),
+            "whitespace_fidelity": state.sums.share("white space kept", "white-space characters"),
+            "unk_rate": NotApplicable("this vocabulary has no unknown token"),
+        }
+        if state.has_unknown:
+            values["unk_rate"] = state.sums.share("unknown", "tokens")
+        for cell, (causes, _, _) in LOSSES.items():
+            lost = sum(state.losses.by_cause[cause] for cause in causes)
+            values[cell] = Measured(lost, state.sums.documents)
+        return values
+
+    def loss(self, state: RoundTripState) -> LossSummary | None:
+        """Return the number of lossy documents, by cause, and the first of each."""
+        return state.losses.summary()
+
+
+SPEC: Final = MetricFamily(
+    name="roundtrip",
+    summary="share of documents that come back exactly, character error rate, unknown tokens, losses by cause",
+    text=RoundTrip,
+    values=VALUES,
+)

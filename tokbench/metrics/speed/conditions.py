@@ -1,0 +1,111 @@
+"""Conditions that spoil timings: the machine, its load, and how it changes while it is timed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from tokbench.metrics.speed.timing import median_spread
+
+_NOISY: Final = 0.05
+"""A note names tokenizers whose relative spread is above this."""
+
+_DRIFT: Final = 0.05
+"""A note says so if the machine changes its speed by more than this from the first half of the rounds to the second."""
+
+_LEAST_ROUNDS: Final = 6
+_BUSY: Final = 0.5
+"""A machine is busy if its load average is above this share of its cores, and above 1.5: one process is the run."""
+
+
+def machine_notes(family: str, root: Path = Path("/")) -> list[str]:
+    """Return what of the machine spoils timings, with advice; what the system does not tell is left out.
+
+    Args:
+        family: the name of the metric family, with which the notes begin.
+        root: the folder that has ``proc`` and ``sys``.
+
+    >>> machine_notes("speed", Path("/no/such/folder"))
+    []
+    """
+    return [f"{family}: {note}" for note in [*_load(root), *_governor(root), *_virtual(root)]]
+
+
+def _load(root: Path) -> Iterator[str]:
+    text = _read(root / "proc/loadavg").split()
+    cores = os.cpu_count() or 1
+    if text and float(text[0]) > max(1.5, _BUSY * cores):
+        yield (
+            f"the machine was busy, with a load average of {text[0]} on {cores} cores when timing began; stop other "
+            "programs and run again, or believe ratios more than MB/s"
+        )
+
+
+def _governor(root: Path) -> Iterator[str]:
+    files = sorted(root.glob("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor"))
+    slow = sorted({name for file in files if (name := _read(file).strip()) not in {"", "performance"}})
+    if slow:
+        yield (
+            f"the CPU governor is {', '.join(slow)}, so the clock follows the load; for steadier numbers set it: "
+            "sudo cpupower frequency-set -g performance"
+        )
+
+
+def _virtual(root: Path) -> Iterator[str]:
+    flags = next((line for line in _read(root / "proc/cpuinfo").splitlines() if line.startswith("flags")), "")
+    if "hypervisor" in flags.split():
+        yield (
+            "this is a virtual machine, whose neighbours may take its time unseen; compare ratios of one run, and "
+            "repeat with 'processes: 5' before you publish MB/s"
+        )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def spread_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    """Yield a note if rounds differ much.
+
+    Args:
+        speeds: by tokenizer, a speed for each round.
+    """
+    spreads = {name: median_spread(values).relative for name, values in speeds.items()}
+    shaky = [name for name, relative in spreads.items() if relative > _NOISY]
+    if shaky:
+        worst = max(shaky, key=lambda name: spreads[name])
+        yield (
+            f"rounds differ by more than {_NOISY:.0%} of the median for {len(shaky)} of {len(speeds)} tokenizers (most "
+            f"for {worst}, {spreads[worst]:.0%}): look at the intervals"
+        )
+
+
+def drift_note(speeds: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    """Yield a note if all tokenizers together became faster or slower from the first half of the rounds to the second.
+
+    Args:
+        speeds: by tokenizer, a speed for each round, in the order of time.
+
+    >>> list(drift_note({"a": [100, 100, 100, 80, 80, 80]}))[0][:69]
+    'the machine became 20 % slower from the first half of the rounds to t'
+    >>> list(drift_note({"a": [100, 80, 100, 80, 100, 80, 100, 80]}))
+    []
+    """
+    changes = []
+    for values in speeds.values():
+        half = len(values) // 2
+        if len(values) >= _LEAST_ROUNDS:
+            changes.append(median(values[-half:]) / median(values[:half]) - 1)
+    change = median(changes) if changes else 0.0
+    if abs(change) > _DRIFT:
+        moved = f"{100 * abs(change):.0f} % {'faster' if change > 0 else 'slower'}"
+        yield (
+            f"the machine became {moved} from the first half of the rounds to the second; let it cool down, or take "
+            "more rounds"
+        )

@@ -1,0 +1,93 @@
+"""Fresh copies of tokenizers, and one outcome of several fresh processes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tokbench.metrics.speed.timing import LEAST_PROCESSES, mean_of_processes
+from tokbench.plugin import WHOLE, Cell, Status, TimedOutcome, TimedText, Tokenizer, doing, fresh_copies
+
+
+class FreshCopies:
+    """Copies of tokenizers that have not seen the text for which they are asked.
+
+    The groups of a corpus have no text in common, so that one set of copies serves them all: making copies of large
+    vocabularies takes longer than timing them.
+
+    >>> from tokbench.plugin import TimedText
+    >>> copies = FreshCopies({"a": [1]})  # any object will do
+    >>> whole, en, fr = (copies.for_text(TimedText("c", True, 9, [], group)) for group in ("*", "en", "fr"))
+    >>> whole["a"] is en["a"], en["a"] is fr["a"]
+    (False, True)
+    """
+
+    def __init__(self, tokenizers: Mapping[str, Tokenizer]) -> None:
+        self._tokenizers = tokenizers
+        self._for_groups: tuple[str, Mapping[str, Tokenizer]] | None = None
+
+    def for_text(self, text: TimedText) -> Mapping[str, Tokenizer]:
+        """Return a copy of each tokenizer by name."""
+        if text.group != WHOLE and self._for_groups and self._for_groups[0] == text.corpus:
+            return self._for_groups[1]
+        found = {}
+        for name, each in self._tokenizers.items():
+            with doing("copying", tokenizer=name, place=""):
+                found[name] = next(fresh_copies(each))
+        if text.group != WHOLE:
+            self._for_groups = text.corpus, found
+        return found
+
+
+def combined(family: str, outcomes: Sequence[TimedOutcome]) -> TimedOutcome:
+    """Return one outcome of those of several processes: each process counts as one value.
+
+    A value is the geometric mean over processes. A cell that has no value in one process has none at all.
+    """
+    places = dict.fromkeys((c.tokenizer, c.corpus, c.group, c.metric) for one in outcomes for c in one.cells)
+    known = [{(c.tokenizer, c.corpus, c.group, c.metric): c for c in one.cells} for one in outcomes]
+    cells = [_mean([one[place] for one in known if place in one], len(outcomes)) for place in places]
+    notes = [f"{family}: every value is the mean of {len(outcomes)} fresh processes, its interval is over processes"]
+    return TimedOutcome(
+        cells,
+        notes + _notes([one.notes for one in outcomes]),
+        [failure for one in outcomes for failure in one.failures],
+    )
+
+
+def _notes(found: Sequence[Sequence[str]]) -> list[str]:
+    """Return the notes of all processes; of those that differ in their numbers alone, the first.
+
+    >>> _notes([["load 4.1", "same ids"], ["load 3.9", "same ids"]])
+    ['load 4.1 (process 1 of 2, and alike in 1 other)', 'same ids']
+    """
+    alike: dict[str, dict[int, str]] = {}
+    for k, notes in enumerate(found, 1):
+        for note in notes:
+            alike.setdefault(re.sub(r"[\d.,]+", "0", note), {}).setdefault(k, note)
+    shown = []
+    for notes_by_process in alike.values():
+        number, note = next(iter(notes_by_process.items()))
+        others = len(notes_by_process) - 1
+        if len(set(notes_by_process.values())) > 1 or others + 1 < len(found):
+            note += f" (process {number} of {len(found)}" + (
+                f", and alike in {others} other{'s' if others > 1 else ''})" if others else ")"
+            )
+        shown.append(note)
+    return shown
+
+
+def _mean(cells: Sequence[Cell], processes: int) -> Cell:
+    """Return the mean of one cell over processes, or the first cell without a value."""
+    absent = next((cell for cell in cells if cell.value is None), None)
+    if absent is not None:
+        return absent
+    if len(cells) < processes:
+        reason = f"measured in {len(cells)} of {processes} processes only"
+        return replace(cells[0], value=None, ci_low=None, ci_high=None, n=0, status=Status.FAILED, reason=reason)
+    found = mean_of_processes([cell.value for cell in cells if cell.value is not None])
+    reason = (
+        "" if found.low is not None else f"no interval: {processes} processes are too few; it needs {LEAST_PROCESSES}"
+    )
+    return replace(cells[0], value=found.median, ci_low=found.low, ci_high=found.high, n=processes, reason=reason)

@@ -1,0 +1,205 @@
+"""The isolated metric ``footprint``: time to load, time to train, and memory, each in a fresh process."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from statistics import median
+from typing import Final, NamedTuple
+
+from pydantic import Field
+
+from tokbench.metrics.speed.contender import Place
+from tokbench.metrics.speed.timing import median_interval
+from tokbench.plugin import (
+    OWN_TEXTS,
+    WHOLE,
+    Cell,
+    Metric,
+    MetricFamily,
+    Options,
+    StepAnswers,
+    TimedOutcome,
+    Tokenizer,
+    TrainedIn,
+    WarmsUp,
+    encode_batch,
+)
+
+_STATUS: Final = Path("/proc/self/status")
+_RESET: Final = Path("/proc/self/clear_refs")
+_DOCUMENT_WORDS: Final = 200
+_BATCH: Final = 200
+"""Documents of one call at most."""
+_DOCUMENT_BYTES: Final = 1_700
+"""About the size of a document."""
+
+
+class FootprintOptions(Options):
+    """Options of ``footprint``."""
+
+    processes: int = Field(
+        default=3, ge=1, le=100, description="fresh processes of each tokenizer; six give an interval"
+    )
+    max_bytes: int = Field(default=4_000_000, ge=1000, description="text that is encoded to find the peak of memory")
+
+
+LOAD = Metric(
+    id="load_s",
+    unit="s",
+    direction="lower",
+    label="load",
+    formula="median over fresh processes of the wall time of loading",
+    definition=(
+        "Seconds from the call that loads the tokenizer, in a fresh process, to the tokenizer: the import of its "
+        "library is included, files are in the cache of the system. A trained tokenizer is read from a pickle."
+    ),
+    loss_cannot_help="loading reads no text",
+)
+TRAIN = Metric(
+    id="train_s",
+    unit="s",
+    direction="lower",
+    label="train",
+    formula="wall time of the training",
+    definition="Seconds that the training of the tokenizer took, on the text that the configuration names for it.",
+    loss_cannot_help="a lossy tokenizer trains on the same text",
+)
+LOADED = Metric(
+    id="memory_loaded_mb",
+    unit="MB",
+    direction="lower",
+    label="memory, loaded",
+    formula="median over fresh processes of resident memory after loading - before / 10^6",
+    definition="Resident memory that a process gains when it loads the tokenizer, its library included.",
+    loss_cannot_help="loading reads no text",
+)
+PEAK = Metric(
+    id="memory_peak_mb",
+    unit="MB",
+    direction="lower",
+    label="memory, peak",
+    formula="median over fresh processes of the peak of resident memory while encoding - before loading / 10^6",
+    definition=(
+        "Most resident memory above that before loading, while words of several scripts are encoded in batches of "
+        "about 300 KB, on one thread. The ids of one batch are included."
+    ),
+    loss_cannot_help="the peak is that of the engine; ids are a small part of it",
+)
+VALUES: Final = (LOAD, TRAIN, LOADED, PEAK)
+
+
+class Footprint(NamedTuple):
+    """The findings of one process; bytes are ``None`` where the system does not tell them."""
+
+    load_s: float
+    loaded: int | None
+    peak: int | None
+
+
+def resident(field: str) -> int | None:
+    """Return a field of this process's status in bytes: ``VmRSS`` is its memory, ``VmHWM`` the peak of it.
+
+    ``None`` where the system does not tell, as on macOS.
+    """
+    try:
+        lines = _STATUS.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:")), None)
+
+
+def _texts(n_bytes: int) -> Iterator[list[str]]:
+    """Yield batches of documents of random words in four scripts, about ``n_bytes`` together."""
+    source = random.Random(1)  # noqa: S311 - no secret
+    letters = (
+        "abcdefghijklmnopqrstuvwxyz",
+        "абвгдежзийклмнопрстуфхцч",
+        "अआइईउऊएऐकखगघचछ",
+        "的一是不了人我在有他这中大来",
+    )
+    words = ["".join(source.choices(each, k=source.randint(1, 9))) for each in letters for _ in range(5000)]
+    done, documents = 0, max(1, min(_BATCH, n_bytes // _DOCUMENT_BYTES))
+    while done < n_bytes:
+        batch = [" ".join(source.choices(words, k=_DOCUMENT_WORDS)) for _ in range(documents)]
+        done += sum(len(text.encode()) for text in batch)
+        yield batch
+
+
+class Footprints:
+    """Loads every tokenizer in fresh processes, and measures time and memory."""
+
+    fresh = True
+    seconds: float | None = None
+
+    def __init__(self, options: FootprintOptions) -> None:
+        self._options = options
+        self.steps: Sequence[str] = [f"process {k}" for k in range(1, options.processes + 1)]
+
+    def measure(self, _step: str, load: Callable[[], Tokenizer]) -> Iterator[Footprint]:
+        """Yield the findings of this process; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
+        before = resident("VmRSS")
+        start = time.perf_counter()
+        tokenizer = load()
+        took = time.perf_counter() - start
+        after = resident("VmRSS")
+        if isinstance(tokenizer, WarmsUp):
+            tokenizer.warm_up()
+        batches = _texts(self._options.max_bytes)
+        first = next(batches)
+        try:
+            _RESET.write_text("5", encoding="ascii")  # begins the peak anew (Linux)
+        except OSError:
+            after = None
+        for batch in chain([first], batches):
+            encode_batch(tokenizer, batch)
+        peak = resident("VmHWM")
+        if before is None or after is None or peak is None:
+            yield Footprint(took, None, None)
+        else:
+            yield Footprint(took, max(0, after - before), max(0, peak - before))
+
+    def finish(self, found: Mapping[str, Mapping[str, StepAnswers]], facts: Mapping[str, TrainedIn]) -> TimedOutcome:
+        """Make cells of the findings; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
+        cells, notes, failures = [], [], []
+        for name, steps in found.items():
+            failed = next((each.failure for each in steps.values() if each.failure), None)
+            results: list[Footprint] = [answer for each in steps.values() for answer in each.answers]
+            for metric, values in (
+                (LOAD, [each.load_s for each in results]),
+                (LOADED, [each.loaded / 1e6 for each in results if each.loaded is not None]),
+                (PEAK, [each.peak / 1e6 for each in results if each.peak is not None]),
+            ):
+                place = Place(name, OWN_TEXTS, WHOLE, metric.id, metric.unit)
+                cells.append(place.failed(failed) if failed else _cell(place, values))
+            failures += [failed] if failed else []
+            trained = facts.get(name)
+            cells.append(_trained(name, trained))
+            if trained and trained.earlier:
+                notes.append(f"footprint: train_s of {name} is that of an earlier run, which trained it")
+        return TimedOutcome(cells, notes, failures)
+
+
+def _cell(place: Place, values: Sequence[float]) -> Cell:
+    if not values:
+        return place.without_value("this system does not tell how much memory a process uses")
+    return place.of_rounds(median(values), median_interval(values), len(values), "processes")
+
+
+def _trained(name: str, trained: TrainedIn | None) -> Cell:
+    place = Place(name, OWN_TEXTS, WHOLE, TRAIN.id, TRAIN.unit)
+    if trained is None:
+        return place.without_value("it was loaded, not trained")
+    return Cell(*place[:4], trained.seconds, place.unit, n=1, reason="no interval: there is one training")
+
+
+SPEC: Final = MetricFamily(
+    name="footprint",
+    summary="seconds to load and to train, memory after loading and at its peak: fresh processes",
+    values=VALUES,
+    isolated=Footprints,
+    options=FootprintOptions,
+)

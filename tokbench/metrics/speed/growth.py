@@ -1,0 +1,290 @@
+"""The isolated metric ``growth``: how the time of encoding grows with hostile texts.
+
+A text of a million spaces, or of one letter, is a single chunk for most pre-tokenizers. Some engines then take time
+that grows with the square of its length, or crash. Every tokenizer is given each shape in sizes from 1 KB to 1 MB, in
+a process that may die or be ended. That costs the cell of the shape, and nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from tokbench.metrics.speed.contender import Place
+from tokbench.metrics.speed.timing import quiet
+from tokbench.plugin import (
+    OWN_TEXTS,
+    Cell,
+    CountsDetours,
+    Metric,
+    MetricFamily,
+    Options,
+    StepAnswers,
+    TimedOutcome,
+    Tokenizer,
+    TrainedIn,
+    student_t,
+)
+
+ShapeName = Literal["one letter", "spaces", "random letters", "digits", "one emoji", "mixed scripts"]
+
+_SCRIPTS: Final = "zλЖאअก中あ한ა"
+_LETTERS: Final[Mapping[ShapeName, str]] = {
+    "one letter": "a",
+    "spaces": " ",
+    "random letters": string.ascii_lowercase,
+    "digits": string.digits,
+    "one emoji": "\U0001f600",
+    "mixed scripts": _SCRIPTS,
+}
+_SIZES: Final = tuple(1000 * 4**k for k in range(6))
+"""From 1 KB to 1 MB, in bytes."""
+
+_REPEATS: Final = 5
+_REPEAT_SECONDS: Final = 0.05
+"""A size is timed again, on another text, as long as all its times together are less than this."""
+
+_WORKS_HERE: Final = 0.05
+"""An engine that uses less CPU time than this share of the time on the clock waits for something."""
+
+_LINEAR: Final = 1.2
+_QUADRATIC: Final = 1.6
+_LEAST_SIZES: Final = 3
+_LEAST_FREEDOM: Final = 4
+
+
+class GrowthOptions(Options):
+    """Options of ``growth``."""
+
+    shapes: tuple[ShapeName, ...] = Field(default=tuple(_LETTERS), min_length=1, description="the shapes of text")
+    seconds: float = Field(default=10, gt=0, le=86_400, description="time limit of one size; longer is a hang")
+    max_bytes: int = Field(default=_SIZES[-1], ge=16_000, description="the largest size")
+    seed: int = Field(default=1, description="seed of the texts")
+
+
+EXPONENT = Metric(
+    id="growth_exponent",
+    unit="exponent",
+    direction="lower",
+    label="growth",
+    formula="slope of least squares of log CPU seconds on log bytes; sizes from 1 KB to 1 MB, each four times the last",
+    definition=(
+        "How the time of encoding one text of a hostile shape grows with its size. 1 is linear: twice the text takes "
+        "twice the time. 2 is quadratic. Each time is the least of up to five on texts of different lengths. The "
+        "groups are the shapes. A crash or a hang has no value and says at which size it came."
+    ),
+    loss_cannot_help="the exponent does not depend on how many tokens a text has",
+)
+SPEED = Metric(
+    id="hostile_mb_per_s",
+    unit="MB/s",
+    direction="none",
+    label="hostile text",
+    formula="bytes / seconds / 10^6 of the largest size",
+    definition=(
+        "UTF-8 bytes of one text of a hostile shape encoded per second, at the largest size, mostly 1 MB. Neither "
+        "direction is better: an engine that loses such a text may be fast."
+    ),
+)
+
+
+def hostile_text(shape: ShapeName, n_bytes: int, seed: int) -> str:
+    """Return a text of a shape, of about ``n_bytes`` in UTF-8.
+
+    >>> hostile_text("one emoji", 8, seed=1)
+    '\U0001f600\U0001f600'
+    """
+    if shape == "spaces":  # the letter makes a pattern such as \s+(?!\S) go back
+        return " " * (n_bytes - 1) + "x"
+    letters = _LETTERS[shape]
+    each = len(letters.encode()) / len(letters)
+    return "".join(random.Random(seed).choices(letters, k=round(n_bytes / each)))  # noqa: S311 - no secret
+
+
+class Line(NamedTuple):
+    """A straight line through the logarithms of sizes and times.
+
+    Attributes:
+        exponent: its slope.
+        low, high: the 95 % interval of the slope; ``None`` with fewer than six sizes.
+    """
+
+    exponent: float
+    low: float | None
+    high: float | None
+
+    @property
+    def word(self) -> str:
+        """The growth in a word.
+
+        >>> [Line(slope, None, None).word for slope in (1.02, 1.4, 1.97)]
+        ['linear', 'more than linear', 'quadratic']
+        """
+        if self.exponent <= _LINEAR:
+            return "linear"
+        return "quadratic" if self.exponent >= _QUADRATIC else "more than linear"
+
+
+class TimedSize(NamedTuple):
+    """The time of one text: its size in bytes, and the seconds on the clock and of the CPU.
+
+    Attributes:
+        detour: ``True`` if the library could not encode it, and the backend went around that.
+    """
+
+    n_bytes: int
+    wall: float
+    cpu: float
+    detour: bool = False
+
+
+def line_of(sizes: Sequence[TimedSize]) -> Line:
+    """Return the line of the CPU seconds, or of the clock if the engine works elsewhere than in this process.
+
+    >>> line_of([TimedSize(10**k, 10.0**k, 0.0) for k in (3, 4, 5)]).word
+    'linear'
+    """
+    here = all(each.cpu > _WORKS_HERE * each.wall for each in sizes)
+    return fit_line([(each.n_bytes, each.cpu if here else each.wall) for each in sizes])
+
+
+def fit_line(points: Sequence[tuple[int, float]]) -> Line:
+    """Return the line of least squares through the logarithms of size and seconds, of three points or more.
+
+    >>> fit_line([(1000, 0.001), (4000, 0.016), (16000, 0.256)]).exponent.__round__(3)
+    2.0
+    """
+    x, y = np.log(np.array(points, dtype=np.float64)).T
+    x = x - x.mean()
+    slope = float(x @ y / (x @ x))
+    freedom = len(points) - 2
+    if freedom < _LEAST_FREEDOM:
+        return Line(slope, None, None)
+    rest = y - y.mean() - slope * x
+    reach = student_t(freedom) * float(np.sqrt(rest @ rest / freedom / (x @ x)))
+    return Line(slope, slope - reach, slope + reach)
+
+
+class Growth:
+    """Times hostile texts of growing size."""
+
+    fresh = False
+
+    def __init__(self, options: GrowthOptions) -> None:
+        self._options = options
+        self._sizes = [size for size in _SIZES if size <= max(options.max_bytes, _SIZES[_LEAST_SIZES - 1])]
+        self.steps: Sequence[ShapeName] = options.shapes
+        self.seconds: float | None = options.seconds
+
+    def measure(self, step: str, load: Callable[[], Tokenizer]) -> Iterator[TimedSize]:
+        """Yield a time for each size, from the smallest on; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
+        tokenizer = load()
+        tokenizer.encode("Warm up on a text that is not hostile: 12 words, and a line break.\n")
+        shape = next(name for name in _LETTERS if name == step)
+        for size in self._sizes:
+            with quiet():
+                timed = self._time(tokenizer, shape, size)
+            yield timed
+
+    def _time(self, tokenizer: Tokenizer, shape: ShapeName, size: int) -> TimedSize:
+        """Time some texts, each a character shorter than the one before, and return the one with the least time."""
+        found: list[TimedSize] = []
+        while len(found) < _REPEATS and sum(each.wall for each in found) < _REPEAT_SECONDS:
+            text = hostile_text(shape, size, self._options.seed + len(found))
+            text = text[len(found) :]
+            detours = _detours(tokenizer)
+            start, cpu = time.perf_counter(), time.process_time()
+            tokenizer.encode(text)
+            cpu, wall = time.process_time() - cpu, time.perf_counter() - start
+            found.append(TimedSize(len(text.encode()), wall, cpu, _detours(tokenizer) > detours))
+        return min(found, key=lambda each: each.wall)
+
+    def finish(self, found: Mapping[str, Mapping[str, StepAnswers]], _facts: Mapping[str, TrainedIn]) -> TimedOutcome:
+        """Make cells of the times; see :class:`tokbench.measuring.metric.IsolatedMetric`."""
+        outcome = TimedOutcome([], [])
+        failures = []
+        for name, by_shape in found.items():
+            words = []
+            for shape, answers in by_shape.items():
+                exponent, speed = (Place(name, OWN_TEXTS, shape, each.id, each.unit) for each in VALUES)
+                if answers.failure:
+                    word, reason = self._failed(answers)
+                    failures.append(answers.failure._replace(reason=reason))
+                    outcome.cells.extend([exponent.failed(failures[-1]), speed.failed(failures[-1])])
+                else:
+                    line, reason = line_of(answers.answers), self._reason(answers.answers)
+                    size, took, *_ = answers.answers[-1]
+                    count, mb_per_s = len(answers.answers), size / took / 1e6
+                    outcome.cells.append(
+                        Cell(*exponent[:4], line.exponent, EXPONENT.unit, line.low, line.high, n=count, reason=reason)
+                    )
+                    outcome.cells.append(Cell(*speed[:4], mb_per_s, SPEED.unit, n=1, reason=reason))
+                    word = f"{line.word} ({reason})" if reason else line.word
+                words.append((word, shape))
+            outcome.notes.append(f"growth: {name}: {_sentence(words)}")
+        return outcome._replace(failures=failures)
+
+    @staticmethod
+    def _reason(sizes: Sequence[TimedSize]) -> str:
+        """Return what is to be known of a value: that it is not that of the library alone."""
+        first = next((each for each in sizes if each.detour), None)
+        if first is None:
+            return ""
+        return f"the library itself fails on {_size_text(first.n_bytes)}, and the backend went around it"
+
+    def _failed(self, answers: StepAnswers) -> tuple[str, str]:
+        """Return ``crash`` or ``hang``, and the reason: at which size it came, and the growth until then."""
+        assert answers.failure
+        done = answers.answers
+        if not done and not answers.failure.timed_out:
+            return "crash", answers.failure.reason
+        at = _size_text(self._sizes[min(len(done), len(self._sizes) - 1)])
+        until = f"; until then {line_of(done).word}" if len(done) >= _LEAST_SIZES else ""
+        if done:
+            until += f", {done[-1].wall:.2g} s on {_size_text(done[-1].n_bytes)}"
+        if not answers.failure.timed_out:
+            return "crash", f"crash on {at}: {answers.failure.reason}{until}"
+        advice = f"if it is only slow, allow more: growth: {{seconds: {10 * self._options.seconds:g}}}"
+        return "hang", f"hang on {at}: no answer within {self._options.seconds:g} s{until}; {advice}"
+
+
+def _detours(tokenizer: Tokenizer) -> int:
+    return tokenizer.detours if isinstance(tokenizer, CountsDetours) else 0
+
+
+def _size_text(n_bytes: int) -> str:
+    """Return a size in words.
+
+    >>> _size_text(4000), _size_text(1_024_000)
+    ('4 KB', '1.0 MB')
+    """
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} KB"  # noqa: PLR2004 - a megabyte
+
+
+def _sentence(words: Sequence[tuple[str, str]]) -> str:
+    """Return which growth was found on which shapes.
+
+    >>> _sentence([("linear", "spaces"), ("hang", "digits"), ("linear", "one letter")])
+    'linear on spaces, one letter; hang on digits'
+    """
+    order = {word: place for place, word in enumerate(dict.fromkeys(word for word, _ in words))}
+    groups = groupby(sorted(words, key=lambda each: order[each[0]]), key=lambda each: each[0])
+    return "; ".join(f"{word} on {', '.join(shape for _, shape in some)}" for word, some in groups)
+
+
+VALUES: Final = (EXPONENT, SPEED)
+
+SPEC: Final = MetricFamily(
+    name="growth",
+    summary="growth of time on hostile texts from 1 KB to 1 MB: linear, quadratic, crash or hang, by shape",
+    values=VALUES,
+    isolated=Growth,
+    options=GrowthOptions,
+)

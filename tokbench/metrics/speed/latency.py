@@ -1,0 +1,274 @@
+"""The timed metric ``latency``: documents of four sizes, one at a time and in a batch.
+
+A service that answers requests encodes one text at a time, and the slowest answers matter to it; a data pipeline
+encodes batches. Rankings differ between the two, and between short and long documents. Every document is seen once by
+a copy of each tokenizer that is made for its size, so that no answer comes from a cache of documents.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Literal, NamedTuple
+
+from pydantic import Field
+
+from tokbench.metrics.speed.conditions import drift_note, machine_notes
+from tokbench.metrics.speed.contender import Contender, Place, take_turns, text_name
+from tokbench.metrics.speed.copies import FreshCopies
+from tokbench.metrics.speed.slices import documents_of_size, joined_text
+from tokbench.metrics.speed.timing import median_interval, quantile, quantile_interval, quiet, seconds
+from tokbench.plugin import (
+    Cell,
+    Metric,
+    MetricFamily,
+    Options,
+    Progress,
+    TimedOutcome,
+    TimedText,
+    Tokenizer,
+    encode_batch,
+)
+
+SizeName = Literal["100 B", "1 KB", "10 KB", "1 MB"]
+
+_BYTES: Final[Mapping[SizeName, int]] = {"100 B": 100, "1 KB": 1_000, "10 KB": 10_000, "1 MB": 1_000_000}
+_SHARES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+_LEAST: Final = {"p50": 1, "p95": 20, "p99": 100}
+"""With fewer documents a percentile would be the slowest document."""
+
+_WARM_BYTES: Final = 20_000
+_ROUNDS: Final = 10
+
+
+class LatencyOptions(Options):
+    """Options of ``latency``."""
+
+    sizes: tuple[SizeName, ...] = Field(default=tuple(_BYTES), min_length=1, description="sizes of documents")
+    documents: int = Field(default=1000, ge=2, le=100_000, description="documents of a size at most, in each mode")
+    max_bytes: int = Field(default=4_000_000, ge=1000, description="text of a size at most, for both modes together")
+    seed: int = Field(default=1, description="seed of the order of rounds and documents")
+    by_group: bool = Field(default=False, description="time every group by itself, too; rankings differ by language")
+
+
+def _key(size: SizeName) -> str:
+    return size.lower().replace(" ", "")
+
+
+def _percentile(size: SizeName, name: str) -> Metric:
+    worst = {"p50": "half of", "p95": "95 of 100", "p99": "99 of 100"}[name]
+    return Metric(
+        id=f"latency_{_key(size)}_{name}",
+        unit="us",
+        direction="lower",
+        label=f"latency {size} {name}",
+        formula="percentile over documents of the time of one call of encode",
+        definition=(
+            f"Microseconds within which {worst} the documents of {size} are encoded, one at a time, each seen for the "
+            "first time. The call from Python is included."
+        ),
+    )
+
+
+def _throughput(size: SizeName, mode: str) -> Metric:
+    calls = "one at a time" if mode == "single" else "in one call for all of a round"
+    return Metric(
+        id=f"{mode}_{_key(size)}_mb_per_s",
+        unit="MB/s",
+        direction="higher",
+        label=f"{mode} {size}",
+        formula="median over rounds of bytes / seconds / 10^6",
+        definition=f"UTF-8 bytes of documents of {size} encoded per second, {calls}, on one thread, unseen text.",
+    )
+
+
+VALUES: Final = tuple(
+    metric
+    for size in _BYTES
+    for metric in (
+        *(_percentile(size, name) for name in _SHARES),
+        *(_throughput(size, mode) for mode in ("single", "batch")),
+    )
+)
+
+
+class _Round(NamedTuple):
+    """The documents of one round: those that are encoded one at a time, and those of the batch."""
+
+    single: list[str]
+    batch: list[str]
+
+
+@dataclass
+class _Timed(Contender):
+    """A tokenizer on documents of one size.
+
+    Attributes:
+        size: the size.
+        seconds: of each document that was encoded one at a time.
+        single, batch: MB/s in each round.
+    """
+
+    size: SizeName = "1 KB"
+    seconds: list[float] = field(default_factory=list)
+    single: list[float] = field(default_factory=list)
+    batch: list[float] = field(default_factory=list)
+
+    @property
+    def where(self) -> str:
+        """The size and the corpus."""
+        return f"documents of {self.size} of {self.text.corpus}"
+
+    def warm_up(self, texts: Sequence[str]) -> None:
+        """Let it see text that is not timed."""
+        self.get_ready()
+        for text in texts:
+            self.tokenizer.encode(text)
+        encode_batch(self.tokenizer, list(texts))
+
+    def time(self, part: _Round) -> None:
+        """Time the documents of a round."""
+        took = time_each(self.tokenizer, part.single)
+        self.seconds += took
+        self.single.append(_size(part.single) / sum(took) / 1e6)
+        batch = seconds(partial(encode_batch, self.tokenizer, part.batch), 1)
+        self.batch.append(_size(part.batch) / batch / 1e6)
+
+
+def time_each(tokenizer: Tokenizer, texts: Sequence[str]) -> list[float]:
+    """Return the seconds that each text takes, encoded by itself."""
+    encode, clock = tokenizer.encode, time.perf_counter_ns
+    found = []
+    for text in texts:
+        start = clock()
+        encode(text)
+        found.append((clock() - start) / 1e9)
+    return found
+
+
+def _size(texts: Sequence[str]) -> int:
+    return sum(len(text.encode()) for text in texts)
+
+
+class _DoesNothing:
+    """An engine that does nothing, to measure the cost of the harness."""
+
+    vocab_size = 1
+
+    def encode(self, _text: str, /) -> Sequence[int]:
+        return ()
+
+    def decode(self, _ids: Sequence[int], /) -> str:
+        return ""
+
+
+class Latency:
+    """Times documents of several sizes, one at a time and in batches."""
+
+    def __init__(self, options: LatencyOptions) -> None:
+        self._options = options
+
+    @property
+    def by_group(self) -> bool:
+        """See :class:`tokbench.measuring.metric.TimesGroups`."""
+        return self._options.by_group
+
+    def measure(
+        self, tokenizers: Mapping[str, Tokenizer], texts: Sequence[TimedText], progress: Progress
+    ) -> TimedOutcome:
+        """Time every tokenizer on every corpus; see :class:`tokbench.measuring.metric.TimedMetric`."""
+        outcome, failures = TimedOutcome([], machine_notes("latency")), []
+        copies = {size: FreshCopies(tokenizers) for size in self._options.sizes}
+        for text in texts:
+            place = text_name(text)
+            data = joined_text(text, self._options.max_bytes + _WARM_BYTES, self._options.seed)
+            for size in self._options.sizes:
+                timed = [_Timed(name, each, text, size=size) for name, each in copies[size].for_text(text).items()]
+                progress(f"latency on {place}, {size}", 0, None)
+                with quiet():
+                    rounds = self._rounds(timed, data, size)
+                outcome.cells.extend(cell for each in timed for cell in _cells(each, size, rounds))
+                outcome.notes.extend(f"latency on {place}, {size}: {note}" for note in _notes(timed, rounds, size))
+                failures += [each.failure for each in timed if each.failure]
+        return outcome._replace(failures=failures)
+
+    def bytes_to_time(self, n_bytes: int, tokenizers: int) -> int:
+        """Return the text of all sizes times the tokenizers; short documents are fewer bytes."""
+        limits = (
+            min(2 * self._options.documents * _BYTES[size], self._options.max_bytes) for size in self._options.sizes
+        )
+        return sum(min(n_bytes, each) for each in limits) * tokenizers
+
+    def _rounds(self, timed: Sequence[_Timed], data: bytes, size: SizeName) -> list[_Round]:
+        """Time documents of a size in rounds of shuffled order, and return the rounds."""
+        options = self._options
+        warm = documents_of_size(data[:_WARM_BYTES], min(_BYTES[size], _WARM_BYTES // 4), 20)
+        rest = data[_WARM_BYTES:] if len(data) > 2 * _WARM_BYTES else data[len(data) // 10 :]
+        rest = rest[: options.max_bytes].lstrip(bytes(range(0x80, 0xC0)))  # begins with a whole character
+        found = documents_of_size(rest, _BYTES[size], 2 * options.documents)
+        count = min(_ROUNDS, len(found) // 2)
+        each = len(found) // (2 * count) if count else 0
+        rounds = [
+            _Round(found[2 * k * each : (2 * k + 1) * each], found[(2 * k + 1) * each : (2 * k + 2) * each])
+            for k in range(count)
+        ]
+        order = random.Random(options.seed)  # noqa: S311 - an order, not a secret
+        steps = [partial(_Timed.warm_up, texts=warm)] if rounds else []
+        for step in [*steps, *(partial(_Timed.time, part=part) for part in rounds)]:
+            take_turns(timed, order, step)
+        return rounds
+
+
+def _cells(timed: _Timed, size: SizeName, rounds: Sequence[_Round]) -> Iterator[Cell]:
+    """Yield the cells of a tokenizer and a size, or the reason why there are none."""
+    for metric in VALUES:
+        mode, key = metric.id.split("_")[:2]
+        if key != _key(size):
+            continue
+        place = timed.place(metric.id, metric.unit)
+        if timed.failure:
+            yield place.failed(timed.failure)
+        elif not rounds:
+            yield place.without_value(f"the text has fewer than two documents of {size}: one for each mode")
+        elif mode == "latency":
+            yield _percentile_cell(place, timed.seconds, metric.id.rsplit("_", 1)[1], size)
+        else:
+            values = timed.single if mode == "single" else timed.batch
+            yield place.of_rounds(quantile(values, 0.5), median_interval(values), len(values))
+
+
+def _percentile_cell(place: Place, values: Sequence[float], name: str, size: SizeName) -> Cell:
+    if len(values) < _LEAST[name]:
+        return place.without_value(
+            f"the text has {len(values)} documents of {size} for it; {name} needs {_LEAST[name]}"
+        )
+    scaled = [1e6 * value for value in values]
+    interval = quantile_interval(scaled, _SHARES[name])
+    return place.with_value(quantile(scaled, _SHARES[name]), interval, len(values), "documents")
+
+
+def _notes(timed: Sequence[_Timed], rounds: Sequence[_Round], size: SizeName) -> Iterator[str]:
+    """Yield what a reader must know: drift, and the cost of the harness where it is more than 1 %."""
+    sound = [each for each in timed if not each.failure]
+    if not rounds or not sound:
+        return
+    yield from drift_note({each.name: each.single for each in sound})
+    fastest = min(quantile(each.seconds, 0.5) for each in sound)
+    cost = quantile(time_each(_DoesNothing(), [text for part in rounds for text in part.single]), 0.5)
+    if cost > fastest / 100 or size == "100 B":
+        yield (
+            f"the harness' own cost is {cost * 1e6:.2f} us a document, measured with an engine that does nothing; it "
+            f"is {cost / fastest:.1%} of the fastest p50"
+        )
+
+
+SPEC: Final = MetricFamily(
+    name="latency",
+    summary="time of one document and of a batch, for 100 B, 1 KB, 10 KB and 1 MB: p50, p95, p99, MB/s",
+    values=VALUES,
+    timed=Latency,
+    options=LatencyOptions,
+)

@@ -1,0 +1,25 @@
+"""Registers the built-in timed and isolated metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tokbench.metrics.speed import footprint, growth, latency, threads
+from tokbench.metrics.speed.measure import RATIO, VALUES, Speed, SpeedOptions
+from tokbench.plugin import MetricFamily, hookimpl
+
+
+@hookimpl
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
+    """Register the families of this folder."""
+    register(
+        MetricFamily(
+            name="speed",
+            summary="MB/s of encoding and decoding: one thread, unseen text, interleaved rounds",
+            values=(*VALUES, RATIO),
+            timed=Speed,
+            options=SpeedOptions,
+        )
+    )
+    for module in (latency, threads, growth, footprint):
+        register(module.SPEC)

@@ -1,0 +1,156 @@
+"""The family ``usage``: shares of the vocabulary that a text uses, rarely uses, only builds on the way, or never."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.metrics.vocabulary import DEPENDS_ON_AMOUNT, Frequencies, VocabularyMetric, VocabularyOptions
+from tokbench.plugin import (
+    ContractError,
+    CountTable,
+    Curve,
+    EncodedShard,
+    HasMerges,
+    Measured,
+    MergeOrder,
+    Metric,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Usage,
+    merge_order,
+    usage_classes,
+)
+
+_LARGEST: Final = 1 << 24
+"""Larger vocabularies are made by a formula, so their unused ids mean nothing."""
+
+
+class UsageState(NamedTuple):
+    """Counts of emitted ids and of built ids; the latter are ``None`` if the tokenizer does not list its merges."""
+
+    emitted: Frequencies
+    built: Frequencies | None
+
+
+class UsageClasses:
+    """The text metric: classifies the ids of a vocabulary by their use in a text."""
+
+    def __init__(self, _: Options) -> None:
+        self._frequencies = VocabularyMetric(VocabularyOptions())
+        self._orders: dict[str, MergeOrder | None] = {}
+
+    def map(self, encoded: EncodedShard) -> UsageState:
+        """Return the counts of one shard; counts of built ids add up over shards as those of emitted ids do."""
+        emitted = self._frequencies.map(encoded)
+        order = self._order(encoded)
+        if order is None:
+            return UsageState(emitted, None)
+        built = Curve(order, _dense(emitted)).built
+        ids = np.flatnonzero(built)
+        return UsageState(emitted, emitted._replace(tables=(CountTable.of(ids, built[ids]),)))
+
+    def _order(self, encoded: EncodedShard) -> MergeOrder | None:
+        name = encoded.loaded.name
+        if name not in self._orders:
+            try:
+                self._orders[name] = (
+                    merge_order(encoded.tokenizer) if encoded.tokenizer.vocab_size <= _LARGEST else None
+                )
+            except ContractError:
+                self._orders[name] = None
+        return self._orders[name]
+
+    def merge(self, one: UsageState, other: UsageState) -> UsageState:
+        """Return the frequencies of both."""
+        built = one.built + other.built if one.built and other.built else None
+        return UsageState(one.emitted + other.emitted, built)
+
+    def finish(self, state: UsageState) -> Mapping[str, Measured | NotApplicable]:
+        """Return the share of each class."""
+        counts = _classes(state)
+        if counts is None:
+            reason = f"a vocabulary of more than {_LARGEST:,} ids is not looked through"
+            return {f"usage_{usage}": NotApplicable(reason) for usage in Usage}
+        size, documents = state.emitted.vocab_size, state.emitted.documents
+        found: dict[str, Measured | NotApplicable] = {
+            f"usage_{usage}": Measured(count / size, documents, no_interval=DEPENDS_ON_AMOUNT)
+            for usage, count in counts.items()
+        }
+        if state.built is None:
+            found[f"usage_{Usage.SCAFFOLD}"] = NotApplicable("merges are not told, or do not come in order of rank")
+        return found
+
+    def raw(self, state: UsageState) -> Any:
+        """Return how many ids there are of each class, and the counts of ids behind that."""
+        counts = _classes(state) or {}
+        return {
+            "documents": state.emitted.documents,
+            "vocab_size": state.emitted.vocab_size,
+            "ids": {usage.value: count for usage, count in counts.items()},
+            "emitted": state.emitted.raw(),
+            "built": state.built.raw() if state.built else None,
+        }
+
+    def restore(self, raw: Mapping[str, Any], before: int) -> UsageState:
+        """Return the state that ``raw`` has written."""
+        del before  # counts do not number documents
+        built = Frequencies.restore(raw["built"]) if raw["built"] else None
+        return UsageState(Frequencies.restore(raw["emitted"]), built)
+
+
+def _classes(state: UsageState) -> dict[Usage, int] | None:
+    if state.emitted.vocab_size > _LARGEST:
+        return None
+    built = None if state.built is None else _dense(state.built)
+    return {usage: len(ids) for usage, ids in usage_classes(_dense(state.emitted), built).items()}
+
+
+def _dense(frequencies: Frequencies) -> NDArray[np.int64]:
+    """Return int64[vocab_size], the count of each id."""
+    dense = np.zeros(frequencies.vocab_size, dtype=np.int64)
+    for table in frequencies.tables:
+        dense[table.keys] += table.counts
+    return dense
+
+
+_VALUES: Final = {
+    Usage.ACTIVE: (
+        "ids with at least 5 of a million tokens",
+        "Share of the vocabulary that the text really uses.",
+    ),
+    Usage.RARE: (
+        "ids that occur less often and are no scaffold",
+        "Share of the vocabulary that the text seldom uses.",
+    ),
+    Usage.SCAFFOLD: (
+        "ids with fewer than 5 of a million tokens, emitted in less than 1/10 of the times that merges build them",
+        "Share of the vocabulary that is there for the sake of longer tokens: candidates for under-trained tokens.",
+    ),
+    Usage.UNSEEN: (
+        "ids that are not even built by a merge (where merges are not told: that do not occur)",
+        "Share of the vocabulary that the text never needs; special tokens and unused ids are among them.",
+    ),
+}
+
+SPEC: Final = MetricFamily(
+    name="usage",
+    summary="usage classes: share of the vocabulary that is active, rare, scaffold or unseen",
+    version=2,
+    text=UsageClasses,
+    values=tuple(
+        Metric(
+            id=f"usage_{usage}",
+            unit="share of ids",
+            direction="none",
+            formula=f"{formula} / vocab_size",
+            definition=f"{definition} It depends on the amount of text; the four classes add up to 1.",
+            needs=(HasMerges,) if usage == Usage.SCAFFOLD else (),
+        )
+        for usage, (formula, definition) in _VALUES.items()
+    ),
+)

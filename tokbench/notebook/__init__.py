@@ -1,0 +1,1 @@
+"""Results and comparisons as a notebook shows them: small tables, styled tables, and charts."""

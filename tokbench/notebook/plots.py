@@ -1,0 +1,267 @@
+"""Charts of results for notebooks, made with Altair: heat maps, vocabulary sizes, and speed against compression.
+
+They follow the rules of the report: what loses text has no colour or is hollow, and is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tokbench.foundation.errors import InputError, did_you_mean
+from tokbench.measuring.metric import Role
+from tokbench.notebook.small_page import find_corpora, find_metric, group_rows
+from tokbench.report.cells import IN_SAMPLE, LOSSY
+from tokbench.report.charts.heat import LEVELS
+from tokbench.report.charts.size_curve import SizeTrace
+from tokbench.report.escaping import cut, visible
+from tokbench.report.report import Report
+from tokbench.results.cells import WHOLE, group_name
+from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import SizeLine
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SPEED: Final = "encoding, MB/s"
+_RATIO: Final = "bytes/token"
+
+Chart = Any
+"""A chart of Altair. Charts that consist of others have classes of their own."""
+
+_INSTALL: Final = "charts need altair: pip install 'tokbench[plot]'"
+_MOST_GROUPS: Final = 60
+"""Groups of a heat map; more would not fit on a screen, nor into a notebook of less than a megabyte."""
+
+_MOST_POINTS: Final = 200
+"""Points of a line over vocabulary sizes, which may be known at a hundred thousand."""
+
+_MOST_ROWS: Final = 4_000
+"""Rows of the data of a chart; Altair refuses more than 5,000."""
+
+_LONGEST: Final = 40
+_STEP: Final = 46
+"""Pixels of a column of a heat map: a number with its marks."""
+
+
+class Plots:
+    """The charts of a run; each is an Altair chart, to be shown, changed or saved with ``.save("chart.svg")``.
+
+    Args:
+        results: the run.
+
+    >>> Plots(Results(name="r")).speed()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    tokbench.foundation.errors.InputError: the run has no speed and compression of one tokenizer: ...
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+
+    @cached_property
+    def _report(self) -> Report:
+        return Report(self._results)
+
+    def heat(self, name: str = "", corpus: str = "") -> Chart:
+        """Return a heat map of one metric: groups down, tokenizers across, the better the stronger the colour.
+
+        Args:
+            name: the id of a metric, or the name of a family; empty for text per token.
+            corpus: the corpus; empty for all, one below the other.
+
+        Raises:
+            InputError: there is no such metric or corpus, it has no numbers, or Altair is missing.
+        """
+        metric = find_metric(self._report, name or self._report.tables.with_role(Role.TEXT_PER_TOKEN))
+        charts = [
+            chart for each in find_corpora(self._report, corpus) if (chart := self._heat(metric, each)) is not None
+        ]
+        if not charts:
+            raise InputError(f"{metric} has no number on {corpus or 'any corpus'}; .frame has the reasons")
+        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts).resolve_scale(color="independent")
+
+    def _heat(self, metric: str, corpus: str) -> Chart | None:
+        rows = list(group_rows(self._report, metric, [corpus]))
+        if not rows:
+            return None
+        alt = _altair()
+        most = max(1, min(_MOST_GROUPS, _MOST_ROWS // len(rows[0].cells)))
+        left = len(rows) - most
+        rows = rows[:most]
+        order = [_name(who) for who in rows[0].cells]
+        values = [
+            {
+                "group": _name(group_name(row.group)),
+                "tokenizer": _name(who),
+                "level": level,
+                "best": cell.best,
+                "text": visible(cell.text + cell.marks + cell.share),
+                "about": visible(cell.title),
+            }
+            for row in rows
+            for who, (cell, level) in row.cells.items()
+        ]
+        groups = list(dict.fromkeys(value["group"] for value in values))
+        found = self._report.heat_map(metric, corpus)
+        ends = f"pale {found.low}, strong {found.high} {found.unit}".strip() if found else ""
+        title = alt.TitleParams(
+            f"{self._report.tables.label(metric)}: {_name(corpus)}",
+            subtitle=[each for each in (ends, f"and {left:,} more groups" if left > 0 else "") if each],
+        )
+        base = alt.Chart(_data(values), title=title).encode(
+            x=alt.X("tokenizer:N", sort=order, title=None, axis=alt.Axis(orient="top", labelAngle=-45)),
+            y=alt.Y("group:N", sort=groups, title=None),
+            tooltip=[alt.Tooltip(f"{each}:N") for each in ("tokenizer", "group", "text", "about")],
+        )
+        scale = alt.Scale(domain=[0, LEVELS - 1], scheme="blues")
+        colour = alt.condition(
+            "datum.level === null", alt.value("#f2f2f2"), alt.Color("level:Q", scale=scale, legend=None)
+        )
+        dark = alt.condition(f"datum.level > {LEVELS // 2 + 1}", alt.value("white"), alt.value("black"))
+        texts = [
+            base.transform_filter(f"datum.best === {best}")
+            .mark_text(fontSize=10, fontWeight=weight)
+            .encode(text="text:N", color=dark)
+            for best, weight in (("false", "normal"), ("true", "bold"))
+        ]
+        return alt.layer(base.mark_rect().encode(color=colour), *texts).properties(width=alt.Step(_STEP))
+
+    def curve(self, corpus: str = "", group: str = WHOLE) -> Chart:
+        """Return bytes per token over vocabulary sizes, a line for each vocabulary that the run has studied.
+
+        Args:
+            corpus: the corpus; empty for the first of the study.
+            group: the group; by default the whole corpus.
+
+        Raises:
+            InputError: the run has no study of vocabulary sizes, no such corpus or group, or Altair is missing.
+        """
+        lines = self._report.size_lines
+        if not lines.corpora:
+            raise InputError(
+                "the run has no study of vocabulary sizes: add 'study: {vocabulary: {sizes: [8192, 32768]}}'"
+            )
+        place = corpus or lines.corpora[0]
+        if place not in lines.corpora:
+            raise InputError(f"the study has no corpus {place!r}; {did_you_mean(place, lines.corpora)}")
+        groups = [WHOLE, *lines.groups(place)]
+        if group not in groups:
+            raise InputError(f"corpus {place!r} has no group {group!r}; {did_you_mean(group, groups)}")
+        alt = _altair()
+        found = [(line, trace) for line in lines.drawn(place) if (trace := lines.trace(line, place, group)) is not None]
+        title = _name(place) + ("" if group == WHOLE else f", {_name(group)}")
+        values = [
+            point for line, trace in found for point in self._points(line, trace, place, _MOST_ROWS // len(found))
+        ]
+        base = alt.Chart(_data(values), title=f"Bytes per token over vocabulary sizes: {title}").encode(
+            x=alt.X("size:Q", scale=alt.Scale(type="log", nice=False), title="vocabulary size"),
+            y=alt.Y("ratio:Q", scale=alt.Scale(zero=False), title=_RATIO),
+            color=alt.Color("line:N", title=None),
+            tooltip=[alt.Tooltip("line:N"), alt.Tooltip("size:Q", format=","), alt.Tooltip("ratio:Q", format=".3f")],
+        )
+        marks = (
+            base.mark_point(filled=True)
+            .transform_filter("datum.mark !== ''")
+            .encode(shape=alt.Shape("mark:N", title=None))
+        )
+        return alt.layer(base.mark_line(), marks).properties(width=560, height=320)
+
+    def _points(self, line: SizeLine, trace: SizeTrace, corpus: str, most: int) -> list[dict[str, object]]:
+        """Return the points of a line: all of a ladder, and some of a curve, evenly spread over a logarithmic axis."""
+        lines = self._report.size_lines
+        marks = LOSSY * bool(lines.lost(line.line, corpus)) + IN_SAMPLE * bool(lines.in_sample(line.line, corpus))
+        last, most = len(trace.sizes) - 1, min(most, _MOST_POINTS)
+        wanted = np.geomspace(max(int(trace.sizes[0]), 1), max(int(trace.sizes[-1]), 1), most)
+        some = (
+            {min(int(k), last) for k in np.searchsorted(trace.sizes, wanted)} if last >= most else set(range(last + 1))
+        )
+        return [
+            {
+                "line": _name(line.line) + marks,
+                "size": int(trace.sizes[k]),
+                "ratio": round(float(trace.ratio[k]), 5),
+                "mark": "" if trace.kind == "curve" else "size",
+            }
+            for k in sorted(some)
+        ]
+
+    def speed(self, corpus: str = "") -> Chart:
+        """Return compression against encoding speed, a point for each tokenizer, with the intervals of both.
+
+        Args:
+            corpus: the corpus; empty for all that were timed, one below the other.
+
+        Raises:
+            InputError: the run has no speed, there is no such corpus, or Altair is missing.
+        """
+        corpora = find_corpora(self._report, corpus)
+        charts = [chart for each in corpora if (chart := self._speed(each)) is not None]
+        if not charts:
+            raise InputError("the run has no speed and compression of one tokenizer: add speed to its metrics")
+        return charts[0] if len(charts) == 1 else _altair().vconcat(*charts)
+
+    def _speed(self, corpus: str) -> Chart | None:
+        tables = self._report.tables
+        speed, ratio = tables.with_role(Role.ENCODING_SPEED), tables.with_role(Role.TEXT_PER_TOKEN)
+        shown = tables.series(ratio, corpus).cells
+        values = []
+        for name in tables.tokenizers:
+            fast, small = (tables.cell(metric, corpus, WHOLE, name) for metric in (speed, ratio))
+            # Too many unknown tokens, and the compression cannot be compared.
+            if fast and small and fast.value and small.value is not None and not shown[name].unknown:
+                backend = _name(tables.tokenizer(name).backend)
+                ends = {
+                    "low": fast.ci_low,
+                    "high": fast.ci_high,
+                    "ratio_low": small.ci_low,
+                    "ratio_high": small.ci_high,
+                }
+                point = {"name": _name(name) + shown[name].marks, "backend": backend, "hollow": shown[name].aside}
+                values.append({**point, "speed": fast.value, "ratio": small.value, **ends})
+        if not values:
+            return None
+        return _scatter(values, f"Compression against encoding speed: {_name(corpus)}")
+
+
+def _scatter(values: Sequence[Mapping[str, object]], title: str) -> Chart:
+    """Return points with their names and intervals; those that lose text are hollow."""
+    alt = _altair()
+    x_scale, y_scale = alt.Scale(type="log"), alt.Scale(zero=False, padding=14)
+    base = alt.Chart(_data(values), title=title).encode(color=alt.Color("backend:N"))
+    x, y = alt.X("speed:Q", scale=x_scale, title=_SPEED), alt.Y("ratio:Q", scale=y_scale, title=_RATIO)
+    across = base.transform_filter("datum.low > 0").mark_rule()
+    across = across.encode(x=alt.X("low:Q", scale=x_scale, title=_SPEED), x2="high:Q", y=y)
+    along = base.transform_filter("datum.ratio_low !== null").mark_rule()
+    along = along.encode(x=x, y=alt.Y("ratio_low:Q", scale=y_scale, title=_RATIO), y2="ratio_high:Q")
+    fill = alt.condition("datum.hollow", alt.value("white"), alt.Fill("backend:N", legend=None))
+    points = base.mark_point(size=60, opacity=1).encode(x=x, y=y, fill=fill, tooltip=["name:N", "speed:Q", "ratio:Q"])
+    names = base.mark_text(align="left", dx=7, dy=-6).encode(x=x, y=y, text="name:N")
+    return alt.layer(across, along, points, names).properties(width=560, height=320)
+
+
+def _data(values: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """Return the data of a chart; of other forms of data Altair checks each value, which takes seconds."""
+    import pandas as pd
+
+    return pd.DataFrame(values)
+
+
+def _name(text: str) -> str:
+    return cut(visible(text), _LONGEST)
+
+
+def _altair() -> Any:
+    """Return the module ``altair``.
+
+    Raises:
+        InputError: it is not installed.
+    """
+    if find_spec("altair") is None:
+        raise InputError(_INSTALL)
+    import altair as alt
+
+    return alt

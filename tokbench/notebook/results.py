@@ -1,0 +1,77 @@
+"""The results of a run with the face that a notebook shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Self
+
+from tokbench.results.model import Results
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
+    from tokbench.notebook.plots import Plots
+
+
+@dataclass(kw_only=True, repr=False)
+class NotebookResults(Results):
+    """The whole of ``results.json``, with tables and charts: ``tokbench.Results``.
+
+    Reports are imported when something is drawn, because commands that draw nothing would wait 0.2 s for them.
+    """
+
+    @classmethod
+    def of(cls, results: Results) -> Self:
+        """Return the same results with this face.
+
+        >>> NotebookResults.of(Results(name="mine")).name
+        'mine'
+        """
+        made = cls(**{field.name: getattr(results, field.name) for field in fields(results)})
+        made.written = results.written
+        return made
+
+    def table(self, name: str, corpus: str = "") -> Styler:
+        """Return one metric as a styled table for a notebook: a row for each group, a column for each tokenizer.
+
+        The best of a row is bold, ties with it too, and tokenizers that lose text are marked and pale, by the rules of
+        the report. The numbers are in ``.data``, a DataFrame with NaN where there is none.
+
+        Args:
+            name: the id of a metric, or the name of a family; of a family it is the first metric by which a summary
+                tells tokenizers apart.
+            corpus: the corpus to show; empty for all, whose rows are then named by corpus and group.
+
+        Raises:
+            InputError: the run has no such metric, family or corpus, or no number of it.
+
+        >>> from tokbench.results.cells import Cell
+        >>> cells = [Cell("a", "c", "*", "m", 1.5), Cell("a", "c", "en", "m", 1.5), Cell("b", "c", "en", "m", 2.0)]
+        >>> NotebookResults(name="r", cells=cells).table("m").data.loc["en"].to_dict()
+        {'a': 1.5, 'b': 2.0}
+        """
+        from tokbench.notebook.small_page import styled_table
+
+        return styled_table(self, name, corpus)
+
+    @property
+    def plot(self) -> Plots:
+        """The charts of the run, made with Altair: ``.plot.heat()``, ``.plot.curve()`` and ``.plot.speed()``.
+
+        They need the extra ``plot``: ``pip install 'tokbench[plot]'``.
+        """
+        from tokbench.notebook.plots import Plots
+
+        return Plots(self)
+
+    def __repr__(self) -> str:
+        """Return three lines: what ran, how it went, and what to do next."""
+        from tokbench.notebook.small_page import three_lines
+
+        return three_lines(self)
+
+    def _repr_html_(self) -> str:
+        """Return a small table of the run, and what to do next, for notebooks."""
+        from tokbench.notebook.small_page import small_page
+
+        return small_page(self)

@@ -1,0 +1,285 @@
+"""Results where people work with Python: three lines, a small table for notebooks, and styled tables of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from tokbench.foundation.errors import InputError, did_you_mean
+from tokbench.measuring.metric import Role
+from tokbench.report.cells import DisplayCell, Series, legends
+from tokbench.report.charts.heat import LEVELS
+from tokbench.report.escaping import cut, visible
+from tokbench.report.number_format import unit_label
+from tokbench.report.report import Report
+from tokbench.results.cells import WHOLE, TokenizerState, group_name
+from tokbench.results.model import Results
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pandas.io.formats.style import Styler
+
+_MOST_ROWS, _MOST_COLUMNS, _MOST_LINES = 12, 8, 3
+_LONGEST_NAME, _LONGEST_LINE = 24, 200
+_PALE, _STRONG = (1.0, 1.0, 1.0), (0.45, 0.70, 0.86)
+"""Red, green and blue of the ends of the colour scale; black text can be read on both."""
+
+
+def three_lines(results: Results) -> str:
+    """Return what ran, how it went, and what to do next, in a line each.
+
+    >>> print(three_lines(Results(name="mine")))
+    Results 'mine': 0 tokenizers on 0 corpora
+    no cell has a number
+    next: .frame
+    """
+    return "\n".join(cut(visible(line), _LONGEST_LINE) for line in SmallPage(Report(results)).lines)
+
+
+def small_page(results: Results) -> str:
+    """Return a small table of the run and what to do next, as HTML of less than 20 kB for the cell of a notebook."""
+    from tokbench.report.pages import html_environment
+
+    return html_environment().get_template("notebook.html.j2").render(page=SmallPage(Report(results)))
+
+
+@dataclass(frozen=True)
+class SmallPage:
+    """The parts of the small table.
+
+    Attributes:
+        report: the report of the run.
+    """
+
+    report: Report
+
+    @property
+    def lines(self) -> list[str]:
+        """The three lines of ``repr``."""
+        results = self.report.results
+        return [f"Results {results.name!r}: {self.report.subtitle}", self.best, f"next: {', '.join(self.next_steps)}"]
+
+    @property
+    def best(self) -> str:
+        """The first sentence of the answer for each corpus, or the number of cells if there is none."""
+        found = [f"{each.corpus}: {each.sentences[0]}" for each in self.report.answer.corpora]
+        measured = sum(cell.value is not None for cell in self.report.results.cells)
+        return " ".join(found) or (f"{measured:,} cells have a number" if measured else _NOTHING)
+
+    @property
+    def next_steps(self) -> list[str]:
+        """The attributes to look at next, as they are typed behind the results."""
+        tables = self.report.tables
+        first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
+        steps = [f".table({first!r})", f".plot.heat({first!r})"] if first and tables.results.cells else []
+        steps += [".plot.curve()"] * bool(tables.results.vocabulary_size) + [".plot.speed()"] * bool(self.report.speeds)
+        return [*steps, ".frame"]
+
+    @cached_property
+    def columns(self) -> Sequence[Series]:
+        """The columns for which there is room."""
+        return self.report.overview.columns[:_MOST_COLUMNS]
+
+    @cached_property
+    def rows(self) -> list[tuple[str, str, list[DisplayCell]]]:
+        """Name and size of each tokenizer that ran, and its cells, as far as there is room."""
+        ready = [row for row in self.report.overview.rows if row.state == TokenizerState.READY]
+        sizes = {row.name: "" if row.vocab_size is None else f"{row.vocab_size:,}" for row in ready[:_MOST_ROWS]}
+        return [
+            (cut(name, _LONGEST_NAME), size, [column.cells[name] for column in self.columns])
+            for name, size in sizes.items()
+        ]
+
+    @property
+    def more(self) -> list[str]:
+        """A sentence on what is left out, and those on marks and failures."""
+        view = self.report.overview
+        ready = sum(row.state == TokenizerState.READY for row in view.rows)
+        left = [(ready - _MOST_ROWS, "tokenizers"), (len(view.columns) - _MOST_COLUMNS, "columns")]
+        text = [f"{count} more {what}" for count, what in left if count > 0]
+        lost = [": ".join(each) for each in self.report.problems.tokenizers]
+        failed = [f"{each.count}: {each.sentence}" for each in self.report.problems.cells if each.applies]
+        found = [*([f"Not shown: {', '.join(text)}"] if text else []), *legends(c for row in self.rows for c in row[2])]
+        found += [*lost[:_MOST_LINES], *failed[:_MOST_LINES], *self.report.results.problems[:_MOST_LINES]]
+        return [cut(line, _LONGEST_LINE) for line in found]
+
+    @property
+    def head(self) -> list[tuple[str, str, str]]:
+        """Label, corpus and unit of each column."""
+        return [
+            (cut(each.short_label, _LONGEST_NAME), cut(each.corpus, _LONGEST_NAME), cut(each.unit_label, _LONGEST_NAME))
+            for each in self.columns
+        ]
+
+    @property
+    def files(self) -> list[str]:
+        """The reports that the run wrote."""
+        return [
+            cut(str(path), _LONGEST_LINE) for path in self.report.results.written if path.suffix in {".html", ".md"}
+        ]
+
+
+_NOTHING: Final = "no cell has a number"
+
+
+def find_metric(report: Report, name: str) -> str:
+    """Return the id of a metric, given its id or the name of its family.
+
+    Of a family it is the one by which tokenizers are told apart at first sight, or else its first with a number.
+
+    Raises:
+        InputError: the run has neither a metric nor a family of this name.
+    """
+    tables = report.tables
+    if name in tables.metrics:
+        return name
+    of_family = [each for each in tables.metrics if name and tables.metric(each).family == name]
+    measured = {cell.metric for cell in report.results.cells if cell.value is not None}
+    order = sorted(of_family, key=lambda each: (each not in measured, not tables.metric(each).headline))
+    if not order:
+        known = dict.fromkeys([*tables.metrics, *(tables.metric(each).family for each in tables.metrics)])
+        raise InputError(f"the run has no metric or family {name!r}; {did_you_mean(name, filter(None, known))}")
+    return order[0]
+
+
+def find_corpora(report: Report, name: str) -> list[str]:
+    """Return the corpora to show: the one of this name, or all if the name is empty.
+
+    Raises:
+        InputError: the run has no such corpus.
+    """
+    if not name:
+        return report.tables.corpora
+    if name not in report.tables.corpora:
+        raise InputError(f"the run has no corpus {name!r}; {did_you_mean(name, report.tables.corpora)}")
+    return [name]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One row of a table of groups.
+
+    Attributes:
+        corpus, group: the place.
+        cells: by tokenizer, the cell and its level on the colour scale; ``None`` if it has no colour.
+    """
+
+    corpus: str
+    group: str
+    cells: dict[str, tuple[DisplayCell, int | None]]
+
+
+def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[TableRow]:
+    """Yield the rows of one metric, the whole corpus first; a metric without groups has that row alone."""
+    for corpus in corpora:
+        found = report.heat_map(metric, corpus)
+        if found:
+            for row in found.rows:
+                yield TableRow(corpus, row.group, dict(zip(found.tokenizers, row.cells, strict=True)))
+        else:
+            whole = report.tables.series(metric, corpus)
+            if whole.measured:
+                yield TableRow(corpus, WHOLE, {name: (whole.cells[name], None) for name in whole.ranked()})
+
+
+def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
+    """Return a metric as a table, a row for each group and a column for each tokenizer, styled like the report."""
+    report = Report(results)
+    metric = find_metric(report, name)
+    rows = list(group_rows(report, metric, find_corpora(report, corpus)))
+    if not rows:
+        raise InputError(f"{metric} has no number on {corpus or 'any corpus'}; .frame has the reasons")
+    order = list(dict.fromkeys(who for row in rows for who in row.cells))
+    shown = _Shown(rows, order, several=len({row.corpus for row in rows}) > 1)
+    styler = shown.numbers.style.apply(lambda _: shown.styles, axis=None)
+    styler = styler.format_index(escape="html").format_index(escape="html", axis="columns")
+    for who, places in shown.columns():
+        for texts in places:
+            some = list(texts.index)
+            styler = styler.format(_writer(texts, shown.numbers[who]), subset=(some, [who]), na_rep=texts.iloc[0])
+    info = report.tables.metric(metric)
+    others = [each for each in report.tables.metrics if report.tables.metric(each).family == name and each != metric]
+    caption = [
+        f"{report.tables.label(metric)}{f', {unit_label(info.unit)}' if info.unit else ''}{_BETTER[info.direction]}",
+        report.best_legend,
+    ]
+    caption += legends(cell for row in rows for cell, _ in row.cells.values())
+    caption += [f"others of {name}: {', '.join(others)}"] if others else []
+    caption += [left for each in {row.corpus: None for row in rows} if (left := report.tables.left_out(each))]
+    from markupsafe import escape
+
+    return styler.set_caption(str(escape(visible("; ".join(each.removesuffix(".") for each in caption)))))
+
+
+_BETTER: Final = {"higher": ", higher is better", "lower": ", lower is better", "none": ""}
+
+
+class _Shown:
+    """The data, the styles and the texts of a table, each a row for each group and a column for each tokenizer.
+
+    Attributes:
+        numbers: the numbers, NaN where there is none.
+        styles: the CSS of each.
+        texts: what is shown.
+        names: the tokenizers.
+    """
+
+    def __init__(self, rows: Sequence[TableRow], order: Sequence[str], *, several: bool) -> None:
+        import pandas as pd
+
+        self._rows, self._order, self.names = rows, order, [visible(who) for who in order]
+        names = [(visible(row.corpus), visible(group_name(row.group))) for row in rows]
+        self._index = (
+            pd.MultiIndex.from_tuples(names, names=["corpus", "group"])
+            if several
+            else pd.Index([group for _, group in names], name="group")
+        )
+        self.numbers = self._frame(_number)
+        self.styles = self._frame(_css)
+        self.texts = self._frame(_text)
+
+    def _frame(self, entry: Callable[[DisplayCell | None, int | None], object]) -> pd.DataFrame:
+        import pandas as pd
+
+        data = [[entry(*row.cells.get(who, (None, None))) for who in self._order] for row in self._rows]
+        return pd.DataFrame(data, index=self._index, columns=pd.Index(self.names, name="tokenizer"))
+
+    def columns(self) -> Iterator[tuple[str, list[pd.Series[str]]]]:
+        """Yield each tokenizer with its texts, in parts in which a number always has the same text.
+
+        A formatter of pandas is told the number and not the place, and each further one takes milliseconds.
+        """
+        for who in self.names:
+            texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))
+            rank = texts.groupby(numbers).transform(lambda some: some.factorize()[0])
+            yield who, [texts[rank == each] for each in sorted(set(rank))]
+
+
+def _number(cell: DisplayCell | None, _level: int | None) -> float:
+    return float("nan") if cell is None or cell.value is None else cell.value
+
+
+def _text(cell: DisplayCell | None, _level: int | None) -> str:
+    from markupsafe import escape
+
+    return str(escape(visible("not run" if cell is None else cell.text + cell.marks + cell.share)))
+
+
+def _writer(texts: pd.Series[str], numbers: pd.Series[float]) -> Callable[[object], str]:
+    """Return what gives the text of a number."""
+    known: dict[object, str] = dict(zip(numbers.loc[texts.index], texts, strict=True))
+    return lambda number: known[number]
+
+
+def _css(cell: DisplayCell | None, level: int | None) -> str:
+    """Return the style of a cell: bold for the best, pale for what does not compete, and the colour of its level."""
+    if cell is None or cell.value is None:
+        return "opacity: 0.6"
+    parts = ["font-weight: bold"] if cell.best else ["opacity: 0.6"] if cell.aside else []
+    if level is not None:
+        share = level / (LEVELS - 1)
+        mixed = [round(255 * (low + share * (high - low))) for low, high in zip(_PALE, _STRONG, strict=True)]
+        parts.append(f"background-color: #{''.join(f'{each:02x}' for each in mixed)}; color: #000000")
+    return "; ".join(parts)

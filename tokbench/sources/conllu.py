@@ -1,0 +1,144 @@
+"""The source ``conllu``: treebanks of Universal Dependencies and other files in CoNLL-U.
+
+The format: https://universaldependencies.org/format.html. A document is a sentence; its text is
+that of ``# text``, and its key that of ``# sent_id``. Its gold words are the surface tokens: a multiword token counts
+once (German ``am``, not ``an`` and ``dem``), empty nodes are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NoReturn
+
+from tokbench.plugin import Document, Gold, InputError, Problem
+from tokbench.sources.files import GroupedFileOptions, GroupedFilesSource, numbered_lines
+from tokbench.sources.gold import AlignmentError, align
+
+_COLUMNS: Final = 10
+_ID: Final = re.compile(r"([1-9][0-9]*)(?:-([1-9][0-9]*))?|[0-9]+\.[1-9][0-9]*")
+_COMMENT: Final = re.compile(r"# ?(text|sent_id)\s*= ?(.*)")
+
+
+class ConlluOptions(GroupedFileOptions):
+    """Options of ``source: conllu``."""
+
+
+class ConlluSource(GroupedFilesSource):
+    """The sentences of CoNLL-U files, in the order of the files' names."""
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
+        for path, group in self._files:
+            number = 0
+            for number, sentence in enumerate(_sentences(path), 1):
+                key = sentence.sent_id or str(number)
+                yield Document(sentence.text, group, key, f"{path.name}:{sentence.line}", sentence.gold())
+            if not number:
+                msg = f"holds no sentence, so there is nothing for group {group!r}; remove the file or narrow 'path'"
+                raise InputError([Problem(str(path), msg)])
+
+
+@dataclass
+class _Sentence:
+    """A sentence while it is read.
+
+    Attributes:
+        path, line: where it begins.
+        text, sent_id: what its comments say.
+        forms, lines: the surface tokens, and the lines they stand in.
+        punctuation: for each of them, whether all its words are punctuation.
+        words: how many words were read, those inside multiword tokens too.
+        inside: the last word of the multiword token that has begun; the words up to it are not surface.
+    """
+
+    path: Path
+    line: int
+    text: str = ""
+    sent_id: str = ""
+    forms: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    punctuation: list[bool] = field(default_factory=list)
+    words: int = 0
+    inside: int = 0
+
+    def refuse(self, line: int, message: str) -> NoReturn:
+        raise InputError([Problem(f"{self.path}:{line}", message)])
+
+    def comment(self, line: str) -> None:
+        match = _COMMENT.match(line)
+        if match and match[1] == "text":
+            self.text = match[2]
+        elif match:
+            self.sent_id = match[2].strip()
+
+    def token(self, number: int, line: str) -> None:
+        """Take the line of a word, a multiword token or an empty node."""
+        columns = line.split("\t")
+        if len(columns) != _COLUMNS:
+            message = f"has {len(columns)} columns, CoNLL-U has {_COLUMNS}: part them by single tabs, leave none out"
+            self.refuse(number, f"{message}; write _ for what is empty")
+        name, form, upos = columns[0], columns[1], columns[3]
+        match = _ID.fullmatch(name)
+        if not match:
+            self.refuse(number, f"the first column is {name!r}; it must be 7, 7-8 (multiword) or 7.1 (empty node)")
+        if match[1] is None:
+            return
+        first, last = int(match[1]), int(match[2] or 0)
+        if first != self.words + 1 or (last and (last < first or self.inside > self.words)):
+            self.refuse(number, f"the id {name} is out of order after word {self.words}; number the words 1, 2, 3, …")
+        if last:
+            self.inside = last
+            self._surface(number, form, punctuation=True)
+            return
+        self.words = first
+        if first <= self.inside:
+            self.punctuation[-1] &= upos == "PUNCT"
+        else:
+            self._surface(number, form, punctuation=upos == "PUNCT")
+
+    def _surface(self, number: int, form: str, *, punctuation: bool) -> None:
+        self.forms.append(form)
+        self.lines.append(number)
+        self.punctuation.append(punctuation)
+
+    def close(self) -> None:
+        """Refuse a sentence without a text, a key or words."""
+        if not self.words:
+            self.refuse(self.line, "a sentence without words; remove the comment lines, or put the words after them")
+        if self.inside > self.words:
+            self.refuse(self.lines[-1], f"a multiword token up to word {self.inside}, but there are {self.words} words")
+        if not self.text:
+            self.refuse(self.line, "the sentence has no line '# text = …'; add it, with the sentence as it is written")
+
+    def gold(self) -> Gold:
+        """Return the places of the surface tokens in the text."""
+        try:
+            spans = align(self.text, self.forms)
+        except AlignmentError as error:
+            line = self.lines[min(error.index, len(self.lines) - 1)]
+            message = f"the forms do not spell the line '# text = …': {error}; correct one or the other"
+            self.refuse(line, message)
+        return Gold(tuple(spans), tuple(self.punctuation))
+
+
+def _sentences(path: Path) -> Iterator[_Sentence]:
+    sentence: _Sentence | None = None
+    for number, ended in numbered_lines(path):
+        line = ended.removesuffix("\n").removesuffix("\r")
+        if not line.strip():
+            if sentence:
+                sentence.close()
+                yield sentence
+            sentence = None
+            continue
+        sentence = sentence or _Sentence(path, number)
+        if line.startswith("#"):
+            sentence.comment(line)
+        else:
+            sentence.token(number, line)
+    if sentence:
+        sentence.close()
+        yield sentence

@@ -1,0 +1,363 @@
+"""Reads text files strictly, and cuts them into documents."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import string
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Literal, NamedTuple
+
+from pydantic import AfterValidator, Field
+
+from tokbench.plugin import FilesPath, InputError, Options, Problem, did_you_mean, not_text
+from tokbench.sources.compressed import opened, plain_name
+from tokbench.sources.remote_files import fetch
+
+Cut = Literal["file", "line", "paragraph"]
+
+_HEAD: Final = 8192
+"""The bytes of a file by which binary files are told from text."""
+
+_PARAGRAPH_BREAK = re.compile(r"\r?\n(?:[ \t]*\r?\n)+")
+
+
+class FoundFiles(NamedTuple):
+    """The files that match a pattern.
+
+    Attributes:
+        paths: the files, sorted, each once.
+        notes: a sentence for the reader if symbolic links lead to them a second time.
+    """
+
+    paths: list[Path]
+    notes: tuple[str, ...]
+
+
+def find_files(pattern: Path | str, get: str = "") -> FoundFiles:
+    """Return the files that match a path or a glob pattern, or copies of the files of an address.
+
+    A file or folder to which several names lead by symbolic links is taken once, by its own name if that matches. So
+    links that lead in a circle do no harm.
+
+    Args:
+        pattern: a path or a glob pattern, or an address.
+        get: the command that gets the files; the message about missing files ends with it.
+
+    Raises:
+        InputError: no file matches.
+    """
+    if isinstance(pattern, str):
+        return FoundFiles(fetch(pattern), ())
+    links: list[str] = []
+    by_target: dict[str, list[Path]] = {}
+    for path in sorted({Path(name) for name in _matches(str(pattern), links)}):
+        if path.is_file():
+            by_target.setdefault(os.path.realpath(path), []).append(path)
+    if not by_target:
+        advice = f"get the files with: {get}" if get else "relative paths start at the configuration file's folder"
+        raise InputError(f"no file matches {str(pattern)!r}; {advice}")
+    taken = []
+    for target, paths in by_target.items():
+        first, *others = sorted(paths, key=lambda path: (path.is_symlink(), str(path) != target, len(path.parts), path))
+        taken.append(first)
+        links += map(str, others)
+    return FoundFiles(sorted(taken), tuple(_linked(pattern, links)))
+
+
+def _linked(pattern: Path, links: list[str]) -> Iterator[str]:
+    if links:
+        ways = "1 symbolic link leads" if len(links) == 1 else f"{len(links):,} symbolic links lead"
+        where = f"{links[0]!r} to {os.path.realpath(links[0])!r}"
+        yield f"{ways} to what {str(pattern)!r} matches anyway, such as {where}; each file is read once"
+
+
+def _matches(pattern: str, links: list[str]) -> Iterator[str]:
+    """Yield what matches a glob pattern; add to ``links`` those that lead to a folder that is searched already."""
+    if pattern.startswith("**"):
+        pattern = f"{os.curdir}{os.sep}{pattern}"
+    if pattern.endswith(_DEEP.removesuffix(os.sep)):
+        pattern = f"{pattern}{os.sep}*"
+    head, deep, tail = pattern.partition(_DEEP)
+    if not deep:
+        yield from glob.iglob(pattern)  # noqa: PTH207 - absolute
+        return
+    for start in sorted(glob.iglob(head or os.sep)):  # noqa: PTH207
+        for folder in _folders(start, links):
+            yield from _matches(f"{glob.escape(folder)}{os.sep}{tail}", links)
+
+
+_DEEP: Final = f"{os.sep}**{os.sep}"
+
+
+def _folders(start: str, links: list[str]) -> Iterator[str]:
+    """Yield a folder and those below it that are not hidden, each once; links are followed when all else is done."""
+    seen: set[str] = set()
+    waiting, later = deque([start]), deque[str]()
+    while waiting or later:
+        folder = (waiting or later).popleft()
+        target = os.path.realpath(folder)
+        if target in seen:
+            links.append(folder)
+            continue
+        seen.add(target)
+        yield folder
+        for each in sorted(glob.iglob(f"{glob.escape(folder)}{os.sep}*")):  # noqa: PTH207
+            if Path(each).is_dir():
+                (later if Path(each).is_symlink() else waiting).append(each)
+
+
+MANY_FILES: Final = 300
+"""From more files than this on, a file is not a group by default. Collections of languages have up to about 250."""
+
+ONE_GROUP: Final = "files"
+"""The group of all documents of very many files; it is not the code of a language."""
+
+
+class GroupTemplate(NamedTuple):
+    """The template of groups that holds for some files, and a sentence for the reader if nobody chose it."""
+
+    template: str
+    notes: tuple[str, ...] = ()
+
+
+def group_template(options: Options, template: str, files: int) -> GroupTemplate:
+    """Return the template of groups: that of the options, or one group for very many files if they name none.
+
+    >>> from tokbench.sources.text import TextOptions
+    >>> [note] = group_template(TextOptions(path="a/*.txt"), "{stem}", 10_000).notes
+    >>> print(note)
+    10,000 files are one group, 'files', because 'group' is not given; for a group of each file write group: '{stem}'
+    >>> group_template(TextOptions(path="a/*.txt", group="{stem}"), "{stem}", 10_000)
+    GroupTemplate(template='{stem}', notes=())
+    """
+    if files <= MANY_FILES or "group" in options.model_fields_set or "groups" in options.model_fields_set:
+        return GroupTemplate(template)
+    why = f"{files:,} files are one group, {ONE_GROUP!r}, because 'group' is not given"
+    return GroupTemplate(ONE_GROUP, (f"{why}; for a group of each file write group: '{template}'",))
+
+
+class GroupedFiles(NamedTuple):
+    """The files that match a pattern, each with its group.
+
+    Attributes:
+        files: the files with their groups.
+        template: the template of the groups.
+        notes: those of :class:`FoundFiles` and :class:`GroupTemplate`.
+    """
+
+    files: list[tuple[Path, str]]
+    template: str
+    notes: tuple[str, ...]
+
+
+def grouped_files(
+    options: Options, pattern: Path | str, template: str, wanted: tuple[str, ...] = (), get: str = ""
+) -> GroupedFiles:
+    """Return the files that match a pattern, each with its group: of the wanted groups, or of all if none is named.
+
+    Args:
+        options: the options of the source, which tell whether somebody chose the template.
+        pattern: a path or a glob pattern.
+        template: the template of the groups.
+        wanted: the groups to take; empty for all.
+        get: the command that gets the files, for the message about missing ones.
+
+    Raises:
+        InputError: no file matches, or a wanted group has no file.
+    """
+    found = find_files(pattern, get)
+    template, notes = group_template(options, template, len(found.paths))
+    files = [(path, template.format_map(file_names(path))) for path in found.paths]
+    groups = {group for _, group in files}
+    lacking = [name for name in wanted if name not in groups]
+    if lacking:
+        msg = "no file of {!r} gives the group {!r}; {}"
+        raise InputError([Problem("", msg.format(str(pattern), name, did_you_mean(name, groups))) for name in lacking])
+    taken = [(path, group) for path, group in files if not wanted or group in wanted]
+    return GroupedFiles(taken, template, found.notes + notes)
+
+
+def read_documents(path: Path, how: Cut) -> Iterator[tuple[int, str]]:
+    r"""Yield the documents of a text file, each with the number of its first line; empty documents are left out.
+
+    A file whose name ends in .gz or .zst is decompressed. Lines end in LF or CRLF, which is removed; they are read one
+    by one, so a file may be larger than the memory. Paragraphs are separated by blank lines. A whole file is left as it
+    is, line ends and a byte order mark included.
+
+    Raises:
+        InputError: the file cannot be read, or is not UTF-8: the message gives the offset of the first bad byte, or
+            says that the file is binary.
+    """
+    if how == "line":
+        for number, line in numbered_lines(path):
+            text = line.removesuffix("\n").removesuffix("\r")
+            if text:
+                yield number, text
+        return
+    with opened(path) as file:
+        data = file.read()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path, str(path), error, 0) from error
+    yield from paragraphs(text) if how == "paragraph" else [(1, text)] if text else []
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text file, line ends included, and their numbers from 1.
+
+    Raises:
+        InputError: the file cannot be read, or is not UTF-8: the message gives the line and the offset.
+    """
+    offset = 0
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, f"{path}:{number}", error, offset) from error
+            yield number, text
+            offset += len(line)
+
+
+def _not_utf8(path: Path, where: str, error: UnicodeDecodeError, offset: int) -> InputError:
+    with opened(path) as file:
+        kind = not_text(file.read(_HEAD))
+    if kind:
+        remedy = "convert it with: iconv -f UTF-16 -t UTF-8" if "text" in kind else "let 'path' name text files alone"
+        return InputError([Problem(str(path), f"is {kind}, and not text in UTF-8; {remedy}")])
+    msg = (
+        f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {offset + error.start} ({error.reason}); "
+        "convert the file, for example with: iconv -f LATIN1 -t UTF-8"
+    )
+    return InputError([Problem(where, msg)])
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    r"""Yield the paragraphs of a text, each with the number of its first line.
+
+    >>> list(paragraphs("a\nb\n\n\nc\n"))
+    [(1, 'a\nb'), (5, 'c')]
+    """
+    number, start = 1, 0
+    for gap in [*_PARAGRAPH_BREAK.finditer(text), None]:
+        end = gap.start() if gap else len(text)
+        paragraph = text[start:end].removesuffix("\n").removesuffix("\r")
+        if paragraph.strip():
+            yield number, paragraph
+        if gap:
+            number += text.count("\n", start, gap.end())
+            start = gap.end()
+
+
+def file_names(path: Path) -> dict[str, object]:
+    """Return the names that a template may use of a file; ``.gz`` and ``.zst`` are not part of stem and suffix.
+
+    Dots and underscores part the stem; ``first`` and ``last`` are its ends.
+
+    >>> file_names(Path("pud/en.conllu.gz"))
+    {'stem': 'en', 'name': 'en.conllu.gz', 'suffix': 'conllu', 'parent': 'pud', 'first': 'en', 'last': 'en'}
+    >>> file_names(Path("newstest2019-ref.zho-CN.txt"))["last"], file_names(Path("de_pud-ud-test.conllu"))["first"]
+    ('zho-CN', 'de')
+    """
+    plain = plain_name(path)
+    parts = re.split("[._]", plain.stem)
+    names = {"stem": plain.stem, "name": path.name, "suffix": plain.suffix[1:], "parent": path.parent.name}
+    return {**names, "first": parts[0], "last": parts[-1]}
+
+
+def check_template(template: str, known: Collection[str] = ()) -> str:
+    """Return the template of a group, if it does nothing but insert fields.
+
+    Args:
+        template: text with fields such as ``{lang}``, or ``{meta[lang]}`` for what a field holds.
+        known: the fields that there are; empty if any field may be there.
+
+    Raises:
+        ValueError: a field is not known, reaches into an object, or is to be converted or padded.
+
+    >>> check_template("{lang}-{meta[source]}")
+    '{lang}-{meta[source]}'
+    >>> check_template("{lang:>9}")
+    Traceback (most recent call last):
+    ValueError: '{lang:>9}' must insert fields as they are: remove what follows : or ! inside {lang}
+    """
+    try:
+        parts = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ValueError(
+            f"{template!r} has a brace without its partner; write {{{{ or }}}} for a brace itself"
+        ) from error
+    for _, name, form, conversion in parts:
+        if name is None:
+            continue
+        field = re.fullmatch(r"([^.\[\]]+)((?:\[[^.\[\]]+\])*)", name)
+        if form or conversion:
+            message = f"must insert fields as they are: remove what follows : or ! inside {{{name}}}"
+            raise ValueError(f"{template!r} {message}")
+        if not field or (known and (field[1] not in known or field[2])):
+            listed = ", ".join(f"{{{each}}}" for each in known)
+            message = f"may hold {listed} only" if known else "may hold {field} and {field[key]} only"
+            raise ValueError(f"{template!r} {message}, and not {{{name}}}")
+    return template
+
+
+def _of_file_names(template: str) -> str:
+    return check_template(template, list(file_names(Path("a/b.c"))))
+
+
+FileGroup = Annotated[str, AfterValidator(_of_file_names)]
+"""A template of the group of all documents of a file, such as ``{stem}``."""
+
+GetCommand = Annotated[str, Field(description="the command that gets the files; told if they are missing")]
+"""The option ``get`` of sources of files."""
+
+RowGroup = Annotated[str, AfterValidator(check_template)]
+"""A template of the group of a row with fields, such as ``{lang}``."""
+
+
+class GroupedFileOptions(Options):
+    """Options of a source of files that have a group each."""
+
+    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
+    group: FileGroup = Field(
+        default="{stem}", description="group name from {stem}, {first}, {last}, {name}, {suffix}, {parent}"
+    )
+    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
+    licence: str = Field(default="", description="licence of the texts, recorded in the results")
+    get: GetCommand = ""
+
+
+class GroupedFilesSource:
+    """The files of a source in the order of their names, each with its group; a source adds ``documents``.
+
+    Attributes:
+        licence: the licence of the texts, as the options name it.
+
+    Args:
+        options: the options of the source.
+
+    Raises:
+        InputError: no file matches ``path``, or a wanted group has no file.
+    """
+
+    def __init__(self, options: GroupedFileOptions) -> None:
+        self._path = options.path
+        self._files, self._template, self._file_notes = grouped_files(
+            options, options.path, options.group, options.groups, options.get
+        )
+        self.licence = options.licence
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The sentences about the files and their groups, for the reader of the results."""
+        return self._file_notes
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.corpus.contract.HasFiles`."""
+        return [] if isinstance(self._path, str) else [path for path, _ in self._files]

@@ -1,0 +1,36 @@
+"""The source ``jsonl``: one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from tokbench.plugin import Document, FilesPath, InputError, Problem
+from tokbench.sources.files import file_names, read_documents
+from tokbench.sources.rows import RowFileOptions, RowFiles, row_document
+
+
+class JsonlOptions(RowFileOptions):
+    """Options of ``source: jsonl``."""
+
+    path: FilesPath = Field(description="a file, a glob pattern or an address; .gz and .zst are unpacked")
+
+
+class JsonlSource(RowFiles):
+    """The documents of JSON Lines files."""
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
+        decode = json.JSONDecoder().decode
+        for path in self._files:
+            names, place = file_names(path), str(path)
+            for number, line in read_documents(path, "line"):
+                try:
+                    row = decode(line)
+                except ValueError as error:
+                    raise InputError([Problem(f"{path}:{number}", f"not JSON: {error}")]) from error
+                if not isinstance(row, dict):
+                    raise InputError([Problem(f"{path}:{number}", "not a JSON object")])
+                yield row_document(row, self._options, self._group, names, number, place)

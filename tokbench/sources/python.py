@@ -1,0 +1,84 @@
+"""The source ``python``: the standard library of the running interpreter, real code on every machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field
+
+from tokbench.plugin import Document, InputError, Options, did_you_mean
+
+_NOT_LIBRARY = frozenset({"site-packages", "test", "tests", "idle_test", "__pycache__", "lib2to3"})
+
+
+class StdlibOptions(Options):
+    """Options of ``source: python``."""
+
+    packages: tuple[str, ...] = Field(
+        default=(), description="top-level modules and packages to take, such as [json, asyncio]; default: all"
+    )
+    indentation: bool = Field(
+        default=False, description="keep of each indented line its indentation alone, and an x for the code"
+    )
+
+
+class StdlibSource:
+    """A document for each source file of the standard library, its tests left out; the group is ``python``."""
+
+    licence = "PSF-2.0"
+
+    def __init__(self, options: StdlibOptions) -> None:
+        self._root = Path(sysconfig.get_path("stdlib"))
+        known = {path.stem for path in self._root.glob("*.py")}
+        known |= {path.parent.name for path in self._root.glob("*/__init__.py")}
+        for name in options.packages:
+            if name not in known:
+                msg = f"the standard library of Python {sys.version.split()[0]} has no {name!r}; "
+                raise InputError(msg + did_you_mean(name, known))
+        self._packages = frozenset(options.packages)
+        self._indentation = options.indentation
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
+        for path in self._files():
+            inside = path.relative_to(self._root)
+            text = _source_text(path)
+            if self._indentation:
+                text = _indentation(text)
+            if text:
+                yield Document(text, "python", inside.as_posix(), f"{inside.as_posix()}:1")
+
+    def _files(self) -> list[Path]:
+        """Return the files, sorted; a folder that is left out, such as site-packages, is not looked into."""
+        found = []
+        for folder, inside, names in os.walk(self._root):
+            inside[:] = [name for name in inside if name not in _NOT_LIBRARY]
+            sources = [name for name in names if name.endswith(".py")]
+            if self._packages and Path(folder) == self._root:
+                inside[:] = [name for name in inside if name in self._packages]
+                sources = [name for name in sources if name.removesuffix(".py") in self._packages]
+            found += [Path(folder, name) for name in sources]
+        return sorted(found)
+
+
+def _source_text(path: Path) -> str:
+    """Return the text of a source file in the encoding that it declares, with its line ends; a few are not UTF-8."""
+    data = path.read_bytes()
+    with path.open("rb") as file:
+        encoding, _ = tokenize.detect_encoding(file.readline)
+    return data.decode(encoding)
+
+
+def _indentation(text: str) -> str:
+    r"""Return the indented lines, their code replaced by an x, to measure white space in code.
+
+    >>> _indentation("def f():\n    if x:\n        return 1\n")
+    '    x\n        x\n'
+    """
+    return "".join(f"{space}x\n" for space in re.findall(r"^([ \t]+)\S", text, re.MULTILINE))

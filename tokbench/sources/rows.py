@@ -1,0 +1,128 @@
+"""Makes documents of rows with named fields, and finds files of rows: for ``jsonl``, ``parquet`` and ``datasets``."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import Field
+
+from tokbench.plugin import Document, FilesPath, Gold, InputError, Options, Problem, did_you_mean, valid_unicode
+from tokbench.sources.files import GetCommand, RowGroup, find_files, group_template
+from tokbench.sources.gold import AlignmentError, gold_segments
+
+
+class RowOptions(Options):
+    """Options that name the fields of a row."""
+
+    text: str = Field(default="text", description="the field that holds the text")
+    key: str = Field(default="", description="the field that names the document; default: its number")
+    segments: str = Field(
+        default="",
+        description="the field with the text's gold morphemes: a list of them, or a list for each word; default: none",
+    )
+    licence: str = Field(default="", description="licence of the texts, recorded in the results")
+
+
+class RowFileOptions(RowOptions):
+    """Options of a source that reads rows from files."""
+
+    path: FilesPath = Field(description="a file, a glob pattern or an address")
+    group: RowGroup = Field(default="{stem}", description="group name from {stem} or any field, such as {lang}")
+    get: GetCommand = ""
+
+
+class RowFiles:
+    """The files of a source of rows, and what the results record of them; a source adds ``documents``.
+
+    Attributes:
+        licence: the licence of the texts, as the options name it.
+        notes: sentences about the files and their groups, for the reader of the results.
+
+    Args:
+        options: the options of the source.
+
+    Raises:
+        InputError: no file matches ``path``.
+    """
+
+    def __init__(self, options: RowFileOptions) -> None:
+        self._options = options
+        self._files, notes = find_files(options.path, options.get)
+        self._group, more = group_template(options, options.group, len(self._files))
+        self.notes = notes + more
+        self.licence = options.licence
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """See :class:`tokbench.corpus.contract.HasFiles`."""
+        return [] if isinstance(self._options.path, str) else self._files
+
+
+def row_fields(options: RowOptions, template: str) -> list[str]:
+    """Return the fields to read: those that the options name, and those in the template of the group.
+
+    >>> row_fields(RowOptions(key="id"), "{lang}-{stem}")
+    ['text', 'id', 'lang', 'stem']
+    """
+    named = [options.text, options.key, options.segments]
+    inside = [name.partition("[")[0] for _, name, _, _ in string.Formatter().parse(template) if name]
+    return list(dict.fromkeys(filter(None, [*named, *inside])))
+
+
+def row_document(
+    row: Mapping[str, Any], options: RowOptions, template: str, names: Mapping[str, object], number: int, place: str
+) -> Document:
+    """Return the document of a row.
+
+    Args:
+        row: the fields of the row.
+        options: the options, which name the fields.
+        template: the template of the group.
+        names: further names that the template may use.
+        number: the number of the row, from 1; it is the key if the options name none.
+        place: the origin without the number, such as a file; errors name ``place:number``.
+
+    Raises:
+        InputError: a field is missing, or has the wrong type.
+    """
+    for name in (options.text, options.key, options.segments):
+        if name and name not in row:
+            _refuse(place, number, f"has no field {name!r}; it has {', '.join(sorted(map(str, row)))}")
+    text = row[options.text]
+    if not isinstance(text, str):
+        _refuse(place, number, f"field {options.text!r} is not a string")
+    if valid_unicode(text) != text:
+        _refuse(place, number, f"field {options.text!r} holds a lone surrogate: not Unicode text")
+    try:
+        group = template.format_map({**row, **names})
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+        message = f"no group from {template!r}: {error}"
+        if isinstance(error, KeyError):
+            message += f"; {did_you_mean(str(error.args[0]), {*map(str, row), *names})}"
+        _refuse(place, number, message)
+    gold = _gold(text, row[options.segments], options.segments, place, number) if options.segments else None
+    key = str(row[options.key]) if options.key else str(number)
+    return Document(text, group, key, f"{place.rpartition('/')[2]}:{number}", gold)
+
+
+def _gold(text: str, segments: Any, name: str, place: str, number: int) -> Gold:
+    words = segments if isinstance(segments, list) else None
+    flat = words is not None and all(isinstance(each, str) and each for each in words)
+    nested = words is not None and all(
+        isinstance(each, list) and each and all(isinstance(piece, str) and piece for piece in each) for each in words
+    )
+    if words is None or not (flat or nested):
+        message = f'field {name!r} must be a list of strings, or of lists of them, such as [["un", "kind"], ["!"]]'
+        _refuse(place, number, message)
+    try:
+        return gold_segments(text, words)
+    except AlignmentError as error:
+        message = f"field {name!r} does not spell the text: {error}; write the morphemes as they stand in the text"
+        _refuse(place, number, message)
+
+
+def _refuse(place: str, number: int, message: str) -> NoReturn:
+    raise InputError([Problem(f"{place}:{number}", message)])

@@ -1,0 +1,62 @@
+"""The source ``sample``: texts that were written for tokbench and are installed with it.
+
+``languages/``: the same 66 sentences in 28 languages, line by line. ``code/``: two files in each of
+12 programming languages, named ``LANGUAGE_TOPIC`` (``.txt`` last, so that no tool takes them for the
+project's own code). ``hostile.jsonl``: texts that break careless tokenizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from tokbench.plugin import Document, InputError, Options, did_you_mean
+from tokbench.sources.jsonl import JsonlOptions, JsonlSource
+from tokbench.sources.text import TextOptions, TextSource
+
+__all__ = ["SampleOptions", "SampleSource"]
+
+_HERE = Path(__file__).parent
+
+
+class SampleOptions(Options):
+    """Options of ``source: sample``."""
+
+    part: Literal["all", "languages", "code", "hostile"] = Field(
+        default="all", description="all, languages (aligned sentences), code or hostile"
+    )
+    groups: tuple[str, ...] = Field(default=(), description="groups to take, such as [en, de]; default: all")
+
+
+class SampleSource:
+    """The shipped texts: languages by ISO 639-1 code, programs by programming language, hostile texts by kind."""
+
+    licence = "CC0-1.0"
+
+    def __init__(self, options: SampleOptions) -> None:
+        self._part = options.part
+        self._groups = frozenset(options.groups)
+        known = {document.group for document in self._all()}
+        for name in options.groups:
+            if name not in known:
+                raise InputError(f"the sample has no group {name!r}; {did_you_mean(name, known)}")
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
+        for document in self._all():
+            if not self._groups or document.group in self._groups:
+                yield document
+
+    def _all(self) -> Iterator[Document]:
+        if self._part in {"all", "languages"}:
+            yield from TextSource(TextOptions(path=_HERE / "languages/*.txt", document="line")).documents()
+        if self._part in {"all", "code"}:
+            for document in TextSource(TextOptions(path=_HERE / "code/*.txt", document="file")).documents():
+                yield document._replace(group=document.key.partition("_")[0])
+        if self._part in {"all", "hostile"}:
+            options = JsonlOptions(path=_HERE / "hostile.jsonl", group="{kind}", key="name")
+            for document in JsonlSource(options).documents():
+                yield document._replace(group=f"hostile-{document.group}")

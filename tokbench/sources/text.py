@@ -1,0 +1,76 @@
+"""The source ``text``: plain text files."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import Field
+
+from tokbench.plugin import Document, InputError, Problem
+from tokbench.sources.files import Cut, GroupedFileOptions, GroupedFilesSource, file_names, read_documents
+
+
+class TextOptions(GroupedFileOptions):
+    """Options of ``source: text``."""
+
+    document: Cut = Field(default="file", description="what one document is: file, line or paragraph")
+
+
+class TextSource(GroupedFilesSource):
+    """The documents of text files, in the order of the files' names."""
+
+    def __init__(self, options: TextOptions) -> None:
+        super().__init__(options)
+        self._options = options
+        self._shared = shared_keys(self._files, self._template)
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents; see :class:`tokbench.corpus.contract.Source`."""
+        found: dict[str, bool] = {}
+        for path, group in self._files:
+            name = path.name
+            found.setdefault(group, False)
+            for line, text in read_documents(path, self._options.document):
+                found[group] = True
+                if self._options.document == "file":
+                    yield Document(text, group, name, f"{name}:{line}", parallel_key=self._shared.get(path, ""))
+                else:
+                    yield Document(text, group, str(line), f"{name}:{line}")
+        empty = [group for group, any_text in found.items() if not any_text]
+        if empty and len(empty) < len(found):
+            files = {group: path for path, group in reversed(self._files)}
+            msg = "holds no text, so there is nothing for group {!r}; remove the file or narrow 'path'"
+            raise InputError([Problem(str(files[group]), msg.format(group)) for group in empty])
+
+
+def shared_keys(files: Sequence[tuple[Path, str]], template: str) -> dict[Path, str]:
+    """Return what files that are translations of one another have in common, by file.
+
+    Files are translations if they have the same name but for the parts that make the group, or if every group has a
+    single file. Nothing is returned if the names are the same as they are, or if neither holds.
+
+    Args:
+        files: the files, each with its group.
+        template: the template of the groups.
+
+    >>> shared_keys([(Path("ch1.de"), "de"), (Path("ch1.en"), "en")], "{suffix}")
+    {PosixPath('ch1.de'): 'ch1', PosixPath('ch1.en'): 'ch1'}
+    >>> shared_keys([(Path("1/de.txt"), "de"), (Path("2/de.txt"), "de"), (Path("1/en.txt"), "en")], "{stem}")
+    {}
+    """
+    used = {name for _, name, _, _ in string.Formatter().parse(template) if name}
+    used |= {"stem", "suffix"} if "name" in used else set()
+    used |= {"stem"} if used & {"first", "last"} else set()
+    left = [part for part in ("stem", "suffix") if part not in used]
+    parts = [["name"], left, left if "parent" in used else ["parent", *left], []]
+    for number, names in enumerate(parts):
+        keys = {path: "/".join(str(file_names(path)[name]) for name in names) or "the file" for path, _ in files}
+        by_group: dict[str, list[str]] = {}
+        for path, group in files:
+            by_group.setdefault(group, []).append(keys[path])
+        first, *others = by_group.values()
+        if len(set(first)) == len(first) and all(each == first for each in others):
+            return keys if number and others else {}
+    return {}

@@ -1,0 +1,121 @@
+"""The contract of a backend: how it loads or trains tokenizers, and what a plugin registers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.options import Options
+
+TrainProgress = Callable[[int, int], None]
+"""A trainer calls it with the number of steps done and of steps in all, as often as it likes."""
+
+
+class GroupedText:
+    """Training text whose documents have groups, such as languages, for a trainer that treats these apart.
+
+    A run gives all trainers such text. A trainer that does not care goes through the documents as through any others.
+    Like all training text it can be gone through once, one way or the other, if ``documents`` can.
+
+    Args:
+        documents: the group and the text of each document.
+
+    >>> text = GroupedText([("en", "hat"), ("de", "Hut")])
+    >>> list(text), list(text.grouped())
+    (['hat', 'Hut'], [('en', 'hat'), ('de', 'Hut')])
+    """
+
+    def __init__(self, documents: Iterable[tuple[str, str]]) -> None:
+        self._documents = documents
+
+    @property
+    def once(self) -> bool:
+        """True if the documents can be gone through only once."""
+        return isinstance(self._documents, Iterator)
+
+    @classmethod
+    def of(cls, texts: Mapping[str, Iterable[str]]) -> GroupedText:
+        """Return the texts of several groups, one group after the other.
+
+        >>> list(GroupedText.of({"en": ["hat"], "de": ["Hut", "Bart"]}).grouped())
+        [('en', 'hat'), ('de', 'Hut'), ('de', 'Bart')]
+        """
+        return cls([(group, text) for group, of_group in texts.items() for text in of_group])
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for _, text in self._documents)
+
+    def grouped(self) -> Iterator[tuple[str, str]]:
+        """Return the group and the text of each document."""
+        return iter(self._documents)
+
+
+Load = Callable[[Any], Tokenizer]
+Train = Callable[[Iterable[str], int, Any, TrainProgress], Tokenizer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendSpec:
+    """The description of a backend, which a plugin registers.
+
+    Attributes:
+        name: the word after ``backend:`` in a configuration.
+        summary: one line for ``tokbench list``.
+        load: ``load(options) -> Tokenizer``; ``None`` if the backend cannot load.
+        load_options: the options class of ``load``.
+        train: ``train(documents, vocab_size, options, progress) -> Tokenizer``; ``None`` if the backend cannot train.
+            The documents can be iterated once. In a run they are a :class:`GroupedText`, which also tells their groups.
+        train_options: the options class of ``train``.
+        min_vocab_size: the smallest ``vocab_size`` that training accepts.
+        nested: ``True`` if training to a smaller size gives the first merges of training to a larger one, or a function
+            of the options of ``train`` that tells it. A study of sizes then cuts one vocabulary instead of training
+            many. Where the function says no, no vocabulary is cut, even if it lists merges.
+        baseline: ``True`` for a bound, such as one token for each byte: reports show it for proportion, and it is
+            never the best of a column.
+        requires: the distributions that must be installed; without them the backend is listed as unavailable.
+        install: the command that installs them; empty for ``pip install`` and their names.
+        repairs: by the cause of a loss (see the metric family ``roundtrip``), the options of ``train`` and their values
+            that prevent it; reports show those that a tokenizer does not have.
+
+    Raises (by ``load`` and ``train``):
+        BackendUnavailable: the tokenizer cannot be used on this machine, for example without network.
+        BackendError: loading or training failed: the file is damaged, the text is too short, …
+
+    >>> from tokbench.plugin import Options
+    >>> class Letters:
+    ...     vocab_size = 128
+    ...
+    ...     def __init__(self, options: Options) -> None: ...
+    ...
+    ...     def encode(self, text: str, /) -> list[int]:
+    ...         return list(text.encode("ascii"))
+    ...
+    ...     def decode(self, ids, /) -> str:
+    ...         return bytes(ids).decode("ascii")
+    >>> spec = BackendSpec(name="letters", summary="ASCII alone", load=Letters)
+    >>> spec.load(Options()).encode("hat")
+    [104, 97, 116]
+    """
+
+    name: str
+    summary: str
+    load: Load | None = None
+    load_options: type[Options] = Options
+    train: Train | None = None
+    train_options: type[Options] = Options
+    min_vocab_size: int = 1
+    nested: bool | Callable[[Any], bool] = False
+    baseline: bool = False
+    requires: tuple[str, ...] = ()
+    install: str = ""
+    repairs: Mapping[str, Mapping[str, bool | str]] = field(default_factory=dict)
+
+    def is_nested(self, options: Options) -> bool:
+        """Tell whether training with these options gives the merges of every smaller size first.
+
+        >>> BackendSpec(name="x", summary="", nested=lambda options: False).is_nested(Options())
+        False
+        """
+        return self.nested(options) if callable(self.nested) else self.nested

@@ -1,0 +1,228 @@
+"""Encoding and decoding of many documents by the fastest path, checks of the answers, and helpers for backends."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.foundation.errors import ContractError, shortened
+from tokbench.foundation.failures import Copies, Failure, attempt, end_copy
+from tokbench.tokenizers.contract import DecodesBatch, Encoded, EncodesBatch, Tokenizer
+
+_MOST_IDS: Final = 1 << 32
+"""Ids that fit into 32 bits."""
+
+_SHOWN: Final = 60
+
+
+def encode_batch(tokenizer: Tokenizer, texts: Sequence[str]) -> Encoded:
+    """Return the ids of all texts: by the tokenizer's own batch call, else one by one.
+
+    A copy of the process that the tokenizer made with ``os.fork`` ends here, so that copies do not make copies.
+
+    Raises:
+        ContractError: ids that are not integers.
+
+    >>> import tokbench
+    >>> encode_batch(tokbench.load("utf8_bytes"), ["né", ""]).offsets.tolist()
+    [0, 3, 3]
+    """
+    copies = Copies.number
+    if isinstance(tokenizer, EncodesBatch):
+        encoded = tokenizer.encode_batch(texts)
+    else:
+        encoded = flat([tokenizer.encode(text) if Copies.number == copies else end_copy() for text in texts])
+    return encoded if Copies.number == copies else end_copy()
+
+
+def flat(documents: Sequence[Sequence[int]]) -> Encoded:
+    """Return lists of ids as two flat arrays.
+
+    Raises:
+        ContractError: something in the lists is not an integer from 0 to 2**32 - 1.
+    """
+    offsets = offsets_of(map(len, documents), len(documents))
+    listed = [i for ids in documents for i in ids]
+    if not listed:
+        return Encoded(np.empty(0, dtype=np.uint32), offsets)
+    try:
+        ids = np.array(listed)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ContractError(f"encode must return integers: {error}") from error
+    if ids.dtype.kind not in "iu" or ids.ndim != 1 or ids.min() < 0 or ids.max() >= _MOST_IDS:
+        raise ContractError(_not_ids(listed))
+    # numpy counts True as 1 where it stands among integers.
+    if ids.min() <= 1 and any(isinstance(listed[at], bool) for at in np.flatnonzero(ids <= 1).tolist()):
+        raise ContractError(_not_ids(listed))
+    return Encoded(ids.astype(np.uint32), offsets)
+
+
+def _not_ids(listed: Sequence[object]) -> str:
+    """Return a message about the first of some would-be ids that is not an id."""
+    for each in listed:
+        if isinstance(each, bool) or not isinstance(each, int | np.integer):
+            return f"encode must return integers, but returned {shortened(repr(each), _SHOWN)}"
+        if not 0 <= each < _MOST_IDS:
+            return f"encode returned id {shortened(f'{each}', _SHOWN)}, which is not an id"
+    return "encode must return integers"
+
+
+def vocab_size_of(tokenizer: Tokenizer) -> int:
+    """Return the size of a vocabulary, checked.
+
+    Raises:
+        ContractError: it is not an integer from 1 to 2**32, the number of ids that fit into 32 bits.
+
+    >>> import tokbench
+    >>> vocab_size_of(tokbench.load("utf8_bytes"))
+    256
+    """
+    size: object = tokenizer.vocab_size
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= _MOST_IDS:
+        raise ContractError(f"vocab_size is {shortened(repr(size), _SHOWN)}, but must be an integer from 1 to 2**32")
+    return int(size)
+
+
+def decode_batch(tokenizer: Tokenizer, encoded: Encoded) -> list[str]:
+    """Return the texts of all documents: by the tokenizer's own batch call, else one by one."""
+    copies = Copies.number
+    if isinstance(tokenizer, DecodesBatch):
+        texts = tokenizer.decode_batch(encoded)
+    else:
+        ids, spans = encoded.ids.tolist(), pairwise(encoded.offsets.tolist())
+        texts = [tokenizer.decode(ids[a:b]) if Copies.number == copies else end_copy() for a, b in spans]
+    return texts if Copies.number == copies else end_copy()
+
+
+def fresh_copies(tokenizer: Tokenizer) -> Iterator[Tokenizer]:
+    """Yield copies without end, each with caches of its own; or the tokenizer itself if it cannot be copied.
+
+    >>> import tokbench
+    >>> tokenizer = tokbench.load("utf8_bytes")
+    >>> copies = fresh_copies(tokenizer)
+    >>> next(copies) is tokenizer, next(copies) is next(copies)
+    (False, False)
+    """
+    packed = attempt(lambda: pickle.dumps(tokenizer, pickle.HIGHEST_PROTOCOL))
+    while True:
+        copy = packed if isinstance(packed, Failure) else attempt(lambda: pickle.loads(packed))  # noqa: S301 - made above
+        yield tokenizer if isinstance(copy, Failure) else copy
+
+
+def check_encoded(encoded: Encoded, documents: int, vocab_size: int) -> None:
+    """Refuse an answer that breaks sentence 2 of the contract, or whose arrays do not fit.
+
+    Args:
+        encoded: the answer of ``encode_batch``.
+        documents: how many texts it was given.
+        vocab_size: every id must be below it.
+
+    Raises:
+        ContractError: arrays that are not flat or not of integers, an id out of range, or offsets that do not cut
+            ``ids`` into ``documents`` parts.
+    """
+    ids, offsets = encoded
+    for name, array in (("ids", ids), ("offsets", offsets)):
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
+            kind = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise ContractError(f"encode_batch must return {name} as a flat array of integers, not {kind}")
+    if (
+        len(offsets) != documents + 1
+        or offsets[0] != 0
+        or offsets[-1] != len(ids)
+        or (offsets[1:] < offsets[:-1]).any()
+    ):
+        raise ContractError(f"encode_batch returned offsets that do not cut {len(ids)} ids into {documents} documents")
+    signed = ids.dtype.kind == "i"
+    if len(ids) and (int(ids.max()) >= vocab_size or (signed and int(ids.min()) < 0)):
+        at = int(np.argmax((ids >= vocab_size) | (ids < 0)))
+        document = int(np.searchsorted(offsets, at, side="right")) - 1
+        raise ContractError(f"encode returned id {int(ids[at])} in document {document}, but vocab_size is {vocab_size}")
+
+
+def offsets_of(lengths: Iterable[int], documents: int) -> NDArray[np.int64]:
+    """Return int64[documents + 1]: where each document begins, and where the last one ends.
+
+    >>> offsets_of([2, 0, 3], 3).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(documents + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(lengths, dtype=np.int64, count=documents), out=offsets[1:])
+    return offsets
+
+
+def from_buffers(buffers: Sequence[bytes]) -> Encoded:
+    r"""Return the ids of an engine's own buffers as one array, without making lists.
+
+    Args:
+        buffers: for each document its ids, 4 bytes each, little-endian.
+
+    >>> ids, offsets = from_buffers([b"\x07\0\0\0\x08\0\0\0", b"", b"\x09\0\0\0"])
+    >>> ids.tolist(), offsets.tolist()
+    ([7, 8, 9], [0, 2, 2, 3])
+    """
+    ids = np.frombuffer(b"".join(buffers), dtype="<u4")
+    return Encoded(ids, offsets_of(map(len, buffers), len(buffers)) // 4)
+
+
+def from_lists(documents: Sequence[Sequence[int]]) -> Encoded:
+    """Return the ids of lists as one array.
+
+    >>> ids, offsets = from_lists([[7, 8], [], [9]])
+    >>> ids.tolist(), offsets.tolist()
+    ([7, 8, 9], [0, 2, 2, 3])
+    """
+    offsets = offsets_of(map(len, documents), len(documents))
+    ids = np.fromiter(chain.from_iterable(documents), dtype=np.uint32, count=int(offsets[-1]))
+    return Encoded(ids, offsets)
+
+
+def check_id(token_id: int, vocab_size: int) -> None:
+    """Refuse an id that is not in ``range(vocab_size)``.
+
+    Raises:
+        ValueError: it is not.
+
+    >>> check_id(256, 256)
+    Traceback (most recent call last):
+    ValueError: id 256 is not in the vocabulary of 256 ids
+    """
+    if not 0 <= token_id < vocab_size:
+        raise ValueError(f"id {token_id} is not in the vocabulary of {vocab_size} ids")
+
+
+def check_span(lowest: int, highest: int, vocab_size: int) -> None:
+    """Refuse many ids, of which the lowest and the highest are known, as :func:`check_id` does."""
+    check_id(lowest, vocab_size)
+    check_id(highest, vocab_size)
+
+
+def check_ids(ids: Sequence[int], vocab_size: int) -> None:
+    """Refuse the ids of a document, as :func:`check_id` does.
+
+    >>> check_ids([0, 255], 256), check_ids([], 256)
+    (None, None)
+    """
+    if len(ids):
+        check_span(min(ids), max(ids), vocab_size)
+
+
+def valid_unicode(text: str) -> str:
+    r"""Return the text with every lone surrogate replaced by U+FFFD, and otherwise unchanged.
+
+    Half of a UTF-16 pair has no UTF-8 bytes. tiktoken replaces it, too. Decoding gives U+FFFD, and the round trip
+    counts as lossy.
+
+    >>> valid_unicode("a\ud83d b") == "a\ufffd b"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text

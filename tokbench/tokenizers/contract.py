@@ -1,0 +1,417 @@
+"""The contract of a tokenizer: start here to write a backend.
+
+A backend plugin registers a :class:`~tokbench.tokenizers.backend.BackendSpec`. Its ``load`` or ``train`` returns a
+:class:`Tokenizer`. A tokenizer needs three members: ``vocab_size``, ``encode`` and ``decode``. Everything else is a
+*capability*: a small protocol of its own, which a tokenizer has as soon as it has the members. A metric names the
+capabilities that it needs; where one is missing, the cell says so.
+
+The contract, in numbered sentences:
+
+1. ``encode`` returns the ids of ordinary text: it adds no special token and recognises none; empty text has no ids.
+2. ``vocab_size`` is a positive integer, and every id, ``unk_id`` too, is an integer in ``range(vocab_size)``.
+3. ``encode`` is deterministic, also in another process and after ``warm_up``, and a batch gives the same ids as its
+   documents one by one. A tokenizer that samples takes its random numbers from the text and a seed.
+4. ``decode`` returns text for any ids in any order; what is not text becomes U+FFFD; a batch gives the same
+   texts as its documents one by one.
+5. ``b"".join(map(token_bytes, ids))`` equals the bytes of ``decode(ids)``; only ``dummy_prefix`` may come before them.
+6. ``encode_with_offsets`` returns the ids of ``encode``, and its offsets count UTF-8 bytes of the given text, not of
+   a normalized one.
+7. ``encode`` accepts every Unicode text; a lone surrogate is not Unicode text, and is read as U+FFFD or refused with
+   ValueError.
+8. ``special_ids`` are in ``range(vocab_size)``, and ordinary text never gives them, not even text that spells their
+   names.
+9. ``lossless`` is true only if ``decode(encode(text))`` equals ``text`` for every Unicode text.
+10. ``thread_safe`` is true only if several threads may call ``encode`` and ``decode`` at the same time.
+11. An id outside ``range(vocab_size)`` is refused with ValueError or BackendError; an argument that is not text, or
+    not ids, is refused with TypeError, ValueError or AttributeError; neither gets an answer, a panic or a crash.
+12. A pickled copy gives the same ids, and so does the tokenizer that ``load`` makes of a saved file given as ``path``.
+13. A text of a megabyte that cannot be split anywhere is encoded in seconds, not in hours.
+14. The bytes of the parts of each of ``merges``, joined, are the bytes of an id that is not special; every part is
+    either a unit, which no merge makes, or made by an earlier merge.
+15. ``encode_with_special`` gives one id for each allowed name of ``special_ids``; all other text is ordinary, and
+    without an allowed name the ids are those of ``encode``. Where ids have ``token_bytes``, decoding gives the text
+    back, with the names of special tokens or without them.
+
+``tokbench check --backend NAME`` tests every sentence for any backend, and so does :mod:`tokbench.testing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Adaptation",
+    "Adapts",
+    "ClaimsLossless",
+    "CountsDetours",
+    "DecodesBatch",
+    "Encoded",
+    "EncodesBatch",
+    "EncodesWithOffsets",
+    "EncodesWithSpecial",
+    "Exports",
+    "HasDummyPrefix",
+    "HasIdentity",
+    "HasMerges",
+    "HasNotes",
+    "HasSpecialTokens",
+    "HasTokenBytes",
+    "HasUnknown",
+    "NamesEngine",
+    "Offsets",
+    "Saves",
+    "ThreadSafe",
+    "Tokenizer",
+    "WarmsUp",
+]
+
+
+@runtime_checkable
+class Tokenizer(Protocol):
+    """One configured or trained tokenizer.
+
+    >>> class Letters:
+    ...     vocab_size = 128
+    ...
+    ...     def encode(self, text: str, /) -> list[int]:
+    ...         return [ord(c) for c in text]
+    ...
+    ...     def decode(self, ids, /) -> str:
+    ...         return "".join(map(chr, ids))
+    >>> isinstance(Letters(), Tokenizer)
+    True
+    """
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids; every id is in ``range(vocab_size)``."""
+
+    def encode(self, text: str, /) -> Sequence[int]:
+        """Return the ids of ordinary text.
+
+        Raises:
+            ValueError: the text has a lone surrogate, and the tokenizer does not read it as U+FFFD.
+        """
+
+    def decode(self, ids: Sequence[int], /) -> str:
+        """Return the text of ids, with U+FFFD where their bytes are not UTF-8.
+
+        Raises:
+            ValueError: an id is not in ``range(vocab_size)``; it may also be a ``BackendError``.
+        """
+
+
+class Encoded(NamedTuple):
+    """The ids of several documents in two flat arrays.
+
+    All measurements work on these arrays, never on lists of ids.
+
+    Attributes:
+        ids: uint32[n], the ids of all documents, one after the other.
+        offsets: int64[d + 1]; the ids of document ``k`` are ``ids[offsets[k]:offsets[k + 1]]``.
+
+    >>> import numpy as np
+    >>> two = Encoded(np.array([7, 8, 9], dtype=np.uint32), np.array([0, 2, 3]))
+    >>> two.ids[two.offsets[1] : two.offsets[2]].tolist()
+    [9]
+    """
+
+    ids: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+
+
+class Offsets(NamedTuple):
+    """The ids of one document and where each token ends.
+
+    Attributes:
+        ids: the ids, as ``encode`` gives them.
+        ends: for each id, the number of UTF-8 bytes of the text before the end of its token; they never fall.
+    """
+
+    ids: Sequence[int]
+    ends: Sequence[int]
+
+
+@runtime_checkable
+class EncodesBatch(Protocol):
+    """Capability: encodes many documents straight into arrays, on one thread.
+
+    Without it, tokbench calls ``encode`` for each document.
+    """
+
+    def encode_batch(self, texts: Sequence[str], /) -> Encoded:
+        """Return the ids of all texts: the same as ``encode`` gives for each."""
+
+
+@runtime_checkable
+class DecodesBatch(Protocol):
+    """Capability: decodes many documents from arrays, on one thread.
+
+    Without it, tokbench calls ``decode`` for each document.
+    """
+
+    def decode_batch(self, encoded: Encoded, /) -> list[str]:
+        """Return the texts of all documents: the same as ``decode`` gives for each."""
+
+
+@runtime_checkable
+class HasTokenBytes(Protocol):
+    """Capability: says which bytes an id stands for.
+
+    >>> class Letters:
+    ...     def token_bytes(self, token_id: int, /) -> bytes:
+    ...         return bytes([token_id])
+    >>> isinstance(Letters(), HasTokenBytes)
+    True
+    """
+
+    def token_bytes(self, token_id: int, /) -> bytes:
+        """Return the bytes of one id, as ``decode`` gives them; no bytes for an id that stands for no text.
+
+        Raises:
+            ValueError: the id is not in ``range(vocab_size)``.
+        """
+
+
+@runtime_checkable
+class HasDummyPrefix(Protocol):
+    """Capability: the model puts some bytes before every text, and ``decode`` takes them away again."""
+
+    @property
+    def dummy_prefix(self) -> bytes:
+        """The bytes: ``b" "`` for most SentencePiece models, or ``b""``."""
+
+
+@runtime_checkable
+class EncodesWithOffsets(Protocol):
+    """Capability: says where in the text each token ends, even if the model normalizes the text."""
+
+    def encode_with_offsets(self, text: str, /) -> Offsets:
+        """Return the ids of one text, and the byte positions at which their tokens end."""
+
+
+@runtime_checkable
+class HasUnknown(Protocol):
+    """Capability: has an id for text that it does not know."""
+
+    @property
+    def unk_id(self) -> int | None:
+        """The id of the unknown token; ``None`` if this vocabulary has no such token."""
+
+
+@runtime_checkable
+class HasSpecialTokens(Protocol):
+    """Capability: says which ids are special tokens.
+
+    >>> class Letters:
+    ...     special_ids = {"<end>": 128}
+    >>> isinstance(Letters(), HasSpecialTokens)
+    True
+    """
+
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        """The ids by name. Ordinary text never gives them, so leave out an unknown token that text may give."""
+
+
+@runtime_checkable
+class EncodesWithSpecial(Protocol):
+    """Capability: encodes text in which it recognises the special tokens that the caller allows.
+
+    >>> class Letters:
+    ...     special_ids = {"<end>": 128}
+    ...
+    ...     def encode_with_special(self, text, /, *, allowed_special="all"):
+    ...         names = self.special_ids if allowed_special == "all" else allowed_special
+    ...         for name in names:
+    ...             text = text.replace(name, chr(self.special_ids[name]))
+    ...         return [ord(c) for c in text]
+    >>> letters = Letters()
+    >>> isinstance(letters, EncodesWithSpecial), isinstance(letters, HasSpecialTokens)
+    (True, True)
+    >>> letters.encode_with_special("a<end>", allowed_special={"<end>"})
+    [97, 128]
+    """
+
+    @property
+    def special_ids(self) -> Mapping[str, int]:
+        """The ids by name, as for :class:`HasSpecialTokens`."""
+
+    def encode_with_special(self, text: str, /, *, allowed_special: Collection[str] | Literal["all"]) -> Sequence[int]:
+        """Return the ids of a text: one for each allowed name that it spells, and those of ordinary text for the rest.
+
+        Args:
+            text: the text.
+            allowed_special: names of ``special_ids``, or ``"all"`` of them.
+
+        Raises:
+            ValueError: there is no special token of an allowed name; or as for ``encode``.
+        """
+
+
+@runtime_checkable
+class HasMerges(Protocol):
+    """Capability: lists the merges of its BPE vocabulary in order of rank.
+
+    The order must be such that encoding with the first ``k`` merges gives the ids of a tokenizer that has only these
+    ``k`` merges. So the ids of every smaller vocabulary follow from the ids of the whole one. Finding out whether the
+    merges are in such an order may take seconds. If they are not, ``merges`` raises an error that is an
+    AttributeError.
+
+    >>> class Letters:
+    ...     merges = ((104, 105), (128, 33))  # hi, hi!
+    >>> isinstance(Letters(), HasMerges)
+    True
+    """
+
+    @property
+    def merges(self) -> Sequence[tuple[int, ...]]:
+        """The ids of the parts of each merge: two, or more for a token that is only found by looking up a whole chunk.
+
+        The merge makes the lowest id with the bytes of all parts, special ids aside. A token that is looked up whole
+        has as its parts the tokens into which the merges before it encode its bytes.
+        """
+
+
+@runtime_checkable
+class ClaimsLossless(Protocol):
+    """Capability: says whether every Unicode text comes back exactly from encoding and decoding."""
+
+    @property
+    def lossless(self) -> bool:
+        """``True`` only if ``decode(encode(text)) == text`` for every text without lone surrogates."""
+
+
+@runtime_checkable
+class ThreadSafe(Protocol):
+    """Capability: says whether several threads may use the tokenizer at the same time."""
+
+    @property
+    def thread_safe(self) -> bool:
+        """``True`` only if several threads may call ``encode`` and ``decode`` at the same time."""
+
+
+@runtime_checkable
+class HasNotes(Protocol):
+    """Capability: has notes that a reader of the report must know."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The notes, in sentences: for example, how much of the training text the trainer left out."""
+
+
+@runtime_checkable
+class HasIdentity(Protocol):
+    """Capability: says what it is made of, if its options, the files that they name and its code do not.
+
+    >>> class Downloaded:
+    ...     identity = "sha256 of the vocabulary: 9fd0..."
+    >>> isinstance(Downloaded(), HasIdentity)
+    True
+    """
+
+    @property
+    def identity(self) -> str:
+        """A digest of all else that decides the ids; empty if it is not known: nothing is then kept in the store."""
+
+
+@runtime_checkable
+class NamesEngine(Protocol):
+    """Capability: names the engine that encodes; without it, the packages that its backend needs stand for it.
+
+    >>> class Letters:
+    ...     encoded_by = "compiled (numba 0.68.1)"
+    >>> isinstance(Letters(), NamesEngine)
+    True
+    """
+
+    @property
+    def encoded_by(self) -> str:
+        """The name of the engine that encodes batches after ``warm_up``, with its version."""
+
+
+@runtime_checkable
+class Saves(Protocol):
+    """Capability: can be saved to one file, from which ``load`` of the same backend reads it back."""
+
+    @property
+    def file_suffix(self) -> str:
+        """The end of the file's name, such as ``.tiktoken``."""
+
+    def save(self, path: Path, /) -> None:
+        """Write the tokenizer to the file ``path``."""
+
+
+@runtime_checkable
+class Exports(Protocol):
+    """Capability: can be written in the file formats of other libraries."""
+
+    @property
+    def exports(self) -> Mapping[str, str]:
+        """By the name of the format, the end of the file's name: ``{"tiktoken": ".tiktoken"}``."""
+
+    def export(self, name: str, path: Path, /) -> None:
+        """Write the tokenizer in the format ``name`` to ``path``; some formats make ``path`` a folder."""
+
+
+@runtime_checkable
+class CountsDetours(Protocol):
+    """Capability: counts the texts that its library cannot encode, and that the backend encodes in another way.
+
+    The metric ``growth`` says so beside its numbers.
+    """
+
+    @property
+    def detours(self) -> int:
+        """The number of such texts so far."""
+
+
+@runtime_checkable
+class WarmsUp(Protocol):
+    """Capability: prepares for much text, by compiling or loading what would slow the first calls down."""
+
+    def warm_up(self) -> None:
+        """Prepare; tokbench calls this before it times anything, and before it encodes a corpus of megabytes."""
+
+
+class Adaptation(NamedTuple):
+    """A tokenizer that was fitted to a text, and what each step was worth.
+
+    Attributes:
+        tokenizer: the tokenizer; ids that it shares with the one before stand for the same bytes.
+        n_bytes: the size of the text, UTF-8.
+        removed: the ids that are gone, in the order in which they went.
+        tokens_removing: the number of ids of the text before, and after each removal.
+        tokens_adding: the number of ids of the text before the first merge that was added, and after each.
+    """
+
+    tokenizer: Tokenizer
+    n_bytes: int
+    removed: Sequence[int]
+    tokens_removing: Sequence[int]
+    tokens_adding: Sequence[int]
+
+
+@runtime_checkable
+class Adapts(Protocol):
+    """Capability: its vocabulary can be extended and pruned for a text, by training that goes on from it."""
+
+    def adapt(
+        self, documents: Iterable[str], /, *, add: int, remove: int | None, progress: Callable[[int, int], object]
+    ) -> Adaptation:
+        """Remove tokens, then add others, and leave this tokenizer as it is.
+
+        Args:
+            documents: the text.
+            add: the number of tokens to add.
+            remove: the number of tokens to remove, those first that the text uses least; ``None`` for all that it
+                does not need.
+            progress: called with (tokens added, tokens to add).
+        """

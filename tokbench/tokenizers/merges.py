@@ -1,0 +1,177 @@
+"""The merges of a vocabulary in order of rank, with checks of the order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.foundation.errors import ContractError, TokbenchError
+from tokbench.tokenizers.contract import HasMerges, HasSpecialTokens, HasTokenBytes, Tokenizer
+
+
+class MergeOrder:
+    """Merges in order of rank: each makes an id that no other merge makes, from ids that exist by then.
+
+    Args:
+        vocab_size: the size of the vocabulary; every id is smaller.
+        merges: for each merge, the ids of its parts, and then the id that it makes. A merge has two parts; more only
+        for a token that is found by looking up a whole chunk. Ids that no merge makes are units, such as bytes.
+        base: the number of units that are ordinary tokens; default: all ids that no merge makes. With the first ``k``
+            merges the vocabulary has ``base + k`` ids.
+
+    Attributes:
+        made: int64[m], the id that each merge makes.
+        parts: int64[p], the ids of all parts, merge after merge.
+        offsets: int64[m + 1]; merge ``r`` has the parts ``parts[offsets[r]:offsets[r + 1]]``.
+
+    Raises:
+        ContractError: an id is made twice, or of one that does not exist by then, or is out of range.
+
+    >>> order = MergeOrder(258, [(97, 97, 256), (256, 98, 257)])
+    >>> len(order), order.base, order.depth.tolist()
+    (2, 256, [1, 2])
+    >>> MergeOrder(258, [(97, 256, 257), (97, 97, 256)])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    tokbench.foundation.errors.ContractError: merge 0 makes id 257 of (97, 256), but 256 is made by merge 1: ...
+    """
+
+    def __init__(self, vocab_size: int, merges: Sequence[tuple[int, ...]], base: int | None = None) -> None:
+        lengths = np.fromiter(map(len, merges), dtype=np.int64, count=len(merges))
+        short = np.flatnonzero(lengths < 3)  # noqa: PLR2004 - two parts, one made
+        if len(short):
+            raise ContractError(f"merge {short[0]} has fewer than two parts")
+        flat = np.fromiter(chain.from_iterable(merges), dtype=np.int64, count=int(lengths.sum()))
+        ends = np.cumsum(lengths)
+        self.vocab_size = vocab_size
+        self.made = flat[ends - 1]
+        self.parts = np.delete(flat, ends - 1)
+        self.offsets = np.concatenate([[0], np.cumsum(lengths - 1)])
+        self.base = vocab_size - len(self.made) if base is None else base
+        self._check(flat)
+
+    def _check(self, ids: NDArray[np.int64]) -> None:
+        if len(ids) and not 0 <= ids.min() <= ids.max() < self.vocab_size:
+            wrong = ids.min() if ids.min() < 0 else ids.max()
+            raise ContractError(f"a merge names id {wrong}, but vocab_size is {self.vocab_size}")
+        ranks = np.arange(len(self.made))
+        again = np.flatnonzero(self.rank_of[self.made] != ranks)
+        if len(again):
+            other = int(self.rank_of[self.made[again[0]]])
+            raise ContractError(f"merges {again[0]} and {other} both make id {self.made[again[0]]}")
+        late = np.flatnonzero(self.rank_of[self.parts] >= self.rank_of_part)
+        if len(late):
+            part = int(self.parts[late[0]])
+            rank = int(self.rank_of_part[late[0]])
+            raise ContractError(
+                f"merge {rank} makes id {self.made[rank]} of {self.parts_of(rank)}, but {part} is made by "
+                f"merge {self.rank_of[part]}: out of rank order"
+            )
+
+    def __len__(self) -> int:
+        """Number of merges."""
+        return len(self.made)
+
+    def parts_of(self, rank: int) -> tuple[int, ...]:
+        """Return the ids of the parts of a merge."""
+        return tuple(self.parts[self.offsets[rank] : self.offsets[rank + 1]].tolist())
+
+    @cached_property
+    def rank_of(self) -> NDArray[np.int64]:
+        """int64[vocab_size], the rank of the merge that makes each id, -1 for a unit."""
+        ranks = np.full(self.vocab_size, -1, dtype=np.int64)
+        ranks[self.made] = np.arange(len(self.made))
+        return ranks
+
+    @cached_property
+    def rank_of_part(self) -> NDArray[np.int64]:
+        """int64[p], the rank of the merge to which each part belongs."""
+        return np.repeat(np.arange(len(self.made)), np.diff(self.offsets))
+
+    @cached_property
+    def by_use(self) -> NDArray[np.int64]:
+        """int64[p], the numbers of the parts in the order of their ids, the uses of an id in the order of ranks."""
+        return np.argsort(self.parts, kind="stable")  # the parts come in the order of ranks
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """int64[m], the longest chain of merges that leads to each merge, 1 for units alone."""
+        depth = np.zeros(self.vocab_size, dtype=np.int64)
+        # Each pass is right for one merge more of every chain, and chains are short.
+        while len(self.made):
+            deeper = 1 + np.maximum.reduceat(depth[self.parts], self.offsets[:-1])
+            if np.array_equal(deeper, depth[self.made]):
+                break
+            depth[self.made] = deeper
+        return depth[self.made]
+
+    @cached_property
+    def levels(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+        """For each depth, from 1 on: int64[n], the ids that are made there; and two int64[q] over their parts.
+
+        The first of the two has the id that each part is a part of, in the order of the ids, and the second the part.
+        """
+        by_depth = np.argsort(self.depth, kind="stable")
+        borders = np.flatnonzero(np.diff(self.depth[by_depth])) + 1
+        levels = []
+        for ranks in np.split(by_depth, borders):
+            if len(ranks):
+                starts, lengths = self.offsets[ranks], np.diff(self.offsets)[ranks]
+                before = np.cumsum(lengths) - lengths
+                which = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+                levels.append((self.made[ranks], np.repeat(self.made[ranks], lengths), self.parts[which]))
+        return levels
+
+
+def ordinary_tokens(tokenizer: Tokenizer) -> list[bytes]:
+    """Return the bytes of each id; no bytes for special tokens.
+
+    Raises:
+        ContractError: the tokenizer does not tell the bytes of its ids.
+
+    >>> import tokbench
+    >>> ordinary_tokens(tokbench.load("utf8_bytes"))[97:100]
+    [b'a', b'b', b'c']
+    """
+    if not isinstance(tokenizer, HasTokenBytes):
+        raise ContractError("it does not say which bytes its ids stand for")
+    special = frozenset(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else frozenset()
+    return [b"" if i in special else tokenizer.token_bytes(i) for i in range(tokenizer.vocab_size)]
+
+
+def merge_order(tokenizer: Tokenizer, tokens: Sequence[bytes] | None = None) -> MergeOrder:
+    """Return the merges that a tokenizer lists, with the ids that they make.
+
+    Args:
+        tokenizer: the tokenizer.
+        tokens: what :func:`ordinary_tokens` returns, where it is known already.
+
+    Raises:
+        ContractError: it lists no merges, they are not in order, or a merge makes bytes that no id has.
+
+    >>> import tokbench
+    >>> merge_order(tokbench.load("utf8_bytes"))
+    Traceback (most recent call last):
+    tokbench.foundation.errors.ContractError: its vocabulary is not built by merges in order of rank
+    """
+    try:
+        merges = cast("HasMerges", tokenizer).merges
+    except AttributeError as error:
+        told = isinstance(error, TokbenchError)  # it has merges, and they are not in order
+        raise ContractError(str(error) if told else "its vocabulary is not built by merges in order of rank") from error
+    data = ordinary_tokens(tokenizer) if tokens is None else tokens
+    # Of ids with the same bytes the lowest: the others are added tokens, which no merge makes.
+    ids = {token: i for i, token in reversed(list(enumerate(data))) if token}
+    rows: list[tuple[int, ...]] = []
+    for rank, parts in enumerate(merges):
+        token = b"".join([data[part] for part in parts])
+        if token not in ids:
+            raise ContractError(f"merge {rank} of {tuple(parts)} makes {token!r}, which is no token")
+        rows.append((*parts, ids[token]))
+    made = {row[-1] for row in rows}
+    base = sum(1 for i, token in enumerate(data) if token and i not in made)
+    return MergeOrder(tokenizer.vocab_size, rows, base)

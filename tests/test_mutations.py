@@ -85,7 +85,7 @@ MUTATIONS = (
             file.flush()
             os.fsync(file.fileno())
 """,
-        "tests/test_files.py::test_a_full_disk_leaves_the_old_file_and_no_other",
+        "tests/foundation/test_files.py::test_a_full_disk_leaves_the_old_file_and_no_other",
     ),
     Mutation(
         "workers that outlive the parent",

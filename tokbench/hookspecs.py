@@ -15,7 +15,7 @@ import pluggy
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
-    from tokbench.report.reporter import ReporterSpec
+    from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
 
 GROUP = "tokbench"

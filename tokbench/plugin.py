@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         CorpusName as CorpusName, FilesPath as FilesPath, GroupName as GroupName, LocalPath as LocalPath,
         Options as Options, TokenizerName as TokenizerName,
     )
-    from tokbench.report.reporter import ReporterSpec as ReporterSpec
+    from tokbench.results.reporter import ReporterSpec as ReporterSpec
     from tokbench.tokenizers.contract import (
         ClaimsLossless as ClaimsLossless, DecodesBatch as DecodesBatch, Encoded as Encoded,
         EncodesBatch as EncodesBatch, EncodesWithOffsets as EncodesWithOffsets,
@@ -134,7 +134,7 @@ if TYPE_CHECKING:
         memory_bytes as memory_bytes,
     )
     from tokbench.model.ngram import bits_by_order as bits_by_order
-    from tokbench.model.scored_bits import (
+    from tokbench.measuring.scored_bits import (
         LEAST_DIFFERENCE as LEAST_DIFFERENCE, ScoredBits as ScoredBits, TRAINING_PARTS as TRAINING_PARTS,
         bits_verdict as bits_verdict, compare_bits as compare_bits,
     )
@@ -222,7 +222,7 @@ _NAMES: Final = {
     "model.learning_rate": "SeedCurves train_seeds",
     "model.transformer": "window_of",
     "model.windows": "renumbered",
-    "model.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",
+    "measuring.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",
     "corpus.shards": "BUCKETS Shard",
     "corpus.words.find": "Spans",
     "corpus.words.gold": "GoldWords",
@@ -233,7 +233,7 @@ _NAMES: Final = {
     "vocabulary.inspect.tokens": "TokenKind list_tokens script_of",
     "vocabulary.inspect.usage": "Usage usage_classes",
     # reports
-    "report.reporter": "ReporterSpec",
+    "results.reporter": "ReporterSpec",
     "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status TokenizerState group_name place_name",
     "results.model": "Results",
     "report.report": "Report",

@@ -31,7 +31,7 @@ from tokbench.foundation.errors import ContractError, InputError, did_you_mean, 
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
-    from tokbench.report.reporter import ReporterSpec
+    from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
 
 _ALLOWED: Final = "TOKBENCH_PLUGINS"

@@ -18,9 +18,9 @@ from tokbench.engine.model_texts import text_parts
 from tokbench.foundation.progress import silent
 from tokbench.measuring.body import PRESETS
 from tokbench.measuring.model_metric import ModelTask, ModelTexts
+from tokbench.measuring.scored_bits import bits_verdict
 from tokbench.metrics.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
 from tokbench.metrics.transformer import TransformerBits, TransformerOptions
-from tokbench.model.scored_bits import bits_verdict
 from tokbench.model.transformer import train_curve
 from tokbench.sources.python import StdlibOptions, StdlibSource
 from tokbench.sources.sample import SampleOptions, SampleSource

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from pydantic import Field
 
+import tokbench
 from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity, file_digest
 from tokbench.engine.load import vocabulary_sha256
 from tokbench.engine.workers.worker import Recipe
@@ -153,6 +155,20 @@ def test_the_code_of_every_plugin_that_tokbench_brings_is_found():
         if family.spec.text or family.spec.probes:
             assert identities.family(family.spec, Options(), family.plugin)["code"], family.spec.name
     assert "tokbench" in sys.modules
+
+
+@pytest.mark.parametrize("file", ["engine/probe.py", "measuring/sums.py", "corpus/words/uax29.py", "version.py"])
+def test_a_change_of_any_file_of_the_core_makes_other_states(tmp_path, monkeypatch, file):
+    core = tmp_path / "tokbench"
+    shutil.copytree(Path(tokbench.__file__).parent, core, ignore=shutil.ignore_patterns("__pycache__", "sample"))
+    monkeypatch.setattr("tokbench.engine.identity._ROOT", core)
+    before = Identities().surroundings()["tokbench"]
+    with (core / "report" / "report.py").open("a") as shown:
+        shown.write("# no state rests on it\n")
+    assert Identities().surroundings()["tokbench"] == before
+    with (core / file).open("a") as changed:
+        changed.write("# a state may rest on it\n")
+    assert Identities().surroundings()["tokbench"] != before
 
 
 class Numbered:

@@ -15,7 +15,7 @@ from tokbench.config.validity import ValidityStudy
 from tokbench.engine.study_validity import _Study
 from tokbench.formats import html, markdown
 from tokbench.formats.csv import VALIDITY_COLUMNS, validity_csv
-from tokbench.model.scored_bits import ScoredBits
+from tokbench.measuring.scored_bits import ScoredBits
 from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm

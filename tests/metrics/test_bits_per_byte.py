@@ -12,8 +12,8 @@ from tokbench.engine.fit_models import emitted_ids, encoded_part
 from tokbench.engine.model_texts import text_parts
 from tokbench.foundation.progress import silent
 from tokbench.measuring.model_metric import ModelTask, ModelTexts
+from tokbench.measuring.scored_bits import bits_verdict
 from tokbench.metrics.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
-from tokbench.model.scored_bits import bits_verdict
 from tokbench.sources.python import StdlibOptions, StdlibSource
 from tokbench.sources.sample import SampleOptions, SampleSource
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokbench.measuring.scored_bits import ScoredBits
 from tokbench.model.rank_correlation import (
     RankInterval,
     difference,
@@ -20,7 +21,6 @@ from tokbench.model.rank_correlation import (
     rho_interval,
     tau_interval,
 )
-from tokbench.model.scored_bits import ScoredBits
 
 
 def mean_ranks(values):

@@ -12,7 +12,7 @@ from tokbench.cli.main import tokbench as command
 from tokbench.foundation.errors import InputError, ResultsError
 from tokbench.registry import missing
 from tokbench.report.render import render_reports
-from tokbench.report.reporter import ReporterSpec
+from tokbench.results.reporter import ReporterSpec
 
 FORMATS = {"html": "report.html", "md": "report.md", "latex": "tables.tex", "csv": "results.csv", "parquet": "results.parquet"}  # fmt: skip
 FILES = {*FORMATS.values(), "pairs.csv"}

@@ -80,7 +80,7 @@ LOADED = [
     *(("splintr", {"vocabulary": vocabulary}, 0) for vocabulary in VOCABULARIES),
 ]
 # Rules that start processes, load again, or ask for every merge. They are about the code of a backend, and are checked
-# with the first of its tokenizers. tests/vocabulary/test_merges.py compares the merges of every vocabulary at every size.
+# with the first of its tokenizers. tests/tokenizers/test_merges.py compares the merges of every vocabulary at every size.
 OF_THE_CODE = {"pickle", "other_process", "threads", "merges"}
 # Rules that a backend can break by the tokens that are added to its vocabulary.
 OF_SPECIAL = {

@@ -32,7 +32,7 @@ from tokbench.measuring.model_metric import (
     ModelStates,
     ModelTask,
 )
-from tokbench.model.scored_bits import ScoredBits
+from tokbench.measuring.scored_bits import ScoredBits
 from tokbench.results.bits_per_byte import BitsPerByte
 from tokbench.results.cells import WHOLE, Cell, trained_on
 from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, vocab_size_of

@@ -18,9 +18,9 @@ from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress, silent
-from tokbench.report.reporter import ReporterSpec
 from tokbench.results.blocks import StatesFile
 from tokbench.results.model import Results
+from tokbench.results.reporter import ReporterSpec
 from tokbench.results.states import write_states
 from tokbench.tokenizers.contract import Saves, Tokenizer
 

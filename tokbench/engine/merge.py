@@ -27,10 +27,10 @@ from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import RestoresStates, Role
 from tokbench.registry import Registry, load_registry
-from tokbench.report.reporter import ReporterSpec
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
+from tokbench.results.reporter import ReporterSpec
 from tokbench.results.states import PackedStates, RawStates
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import Options

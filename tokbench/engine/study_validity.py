@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tokbench.config.validity import ALL_TOKENIZERS, Hypothesis, ValidityStudy
 from tokbench.engine.fit_models import FittedModels
 from tokbench.engine.plan import Plan
+from tokbench.measuring.scored_bits import ScoredBits
 from tokbench.model.rank_correlation import (
     DRAWS,
     LEAST_TOKENIZERS,
@@ -27,7 +28,6 @@ from tokbench.model.rank_correlation import (
     rho_interval,
     tau_interval,
 )
-from tokbench.model.scored_bits import ScoredBits
 from tokbench.results.bits_per_byte import BitsPerByte
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.validity import HypothesisOutcome, RankCorrelation, RankDifference, Validity, ValidityClass

@@ -19,7 +19,7 @@ from tokbench.tokenizers.contract import Encoded
 if TYPE_CHECKING:
     from tokbench.foundation.progress import Progress
     from tokbench.measuring.metric import Measured, NotApplicable
-    from tokbench.model.scored_bits import ScoredBits
+    from tokbench.measuring.scored_bits import ScoredBits
     from tokbench.results.bits_per_byte import BitsComparison, ModelTraining, ModelWords
 
 

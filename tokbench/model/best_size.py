@@ -20,7 +20,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.model.scored_bits import LEAST_DIFFERENCE, ScoredBits, bits_verdict
+from tokbench.measuring.scored_bits import LEAST_DIFFERENCE, ScoredBits, bits_verdict
 from tokbench.statistics.jackknife import Lengths, student_t
 
 DRAWS: Final = 2_000
@@ -97,7 +97,7 @@ class BestSize(NamedTuple):
         size: the size with the fewest bits per byte.
         low, high: the ends of its 95 % interval, which are measured sizes; ``None`` without one.
         level: the sizes that cannot be told apart from it, itself among them: those that
-            :func:`tokbench.model.scored_bits.bits_verdict` does not call worse, and those that are best in 2.5 % of
+            :func:`tokbench.measuring.scored_bits.bits_verdict` does not call worse, and those that are best in 2.5 % of
             the draws.
         edge: ``smallest`` or ``largest`` if it is the first or the last that was measured, so that the best one may
             lie beyond; else empty.

@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tokbench.model.scored_bits import ScoredBits
+from tokbench.measuring.scored_bits import ScoredBits
 
 LEAST_TOKENIZERS: Final = 5
 """With fewer tokenizers there is no correlation."""

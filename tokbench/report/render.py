@@ -11,8 +11,8 @@ from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import write_atomically
 from tokbench.registry import Registry, load_registry, missing
 from tokbench.report.pictures import check_pictures, write_pictures
-from tokbench.report.reporter import ReporterSpec
 from tokbench.results.model import NamedRun, Results
+from tokbench.results.reporter import ReporterSpec
 
 _KEPT: Final = ("results.json", "states.bin")
 """The files of a run that no report may replace."""

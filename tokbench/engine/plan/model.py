@@ -12,7 +12,7 @@ from tokbench.engine.workers.worker import CorpusRecipe
 from tokbench.foundation.errors import Problem
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import Metric, Role
-from tokbench.report.reporter import ReporterSpec
+from tokbench.results.reporter import ReporterSpec
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import GivenOptions, Options
 

@@ -7,7 +7,7 @@ from math import hypot
 import numpy as np
 import pytest
 
-from tokbench.model.scored_bits import GROUPS, TRAINING_PARTS, ScoredBits, Uncertain, bits_verdict
+from tokbench.measuring.scored_bits import GROUPS, TRAINING_PARTS, ScoredBits, Uncertain, bits_verdict
 from tokbench.statistics.jackknife import leave_out, spread
 
 DECIDING = 4

@@ -13,7 +13,7 @@ from tokbench.foundation import progress as progress_module
 from tokbench.foundation.display import Event, describe, progress_shown
 from tokbench.foundation.progress import RunProgress
 
-README = (Path(__file__).parents[1] / "tokbench" / "README.md").read_text(encoding="utf-8")
+README = (Path(__file__).parents[2] / "tokbench" / "README.md").read_text(encoding="utf-8")
 
 
 def documented(heading):

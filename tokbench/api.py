@@ -456,6 +456,7 @@ def _results(
         worst_documents=further.shown.worst,
         bits_per_byte=further.fitted.studies,
         validity=[] if isinstance(validity, Failure) else validity,
+        failed_studies={"validity": validity.reason} if isinstance(validity, Failure) else {},
         pairs=finished.pairs,
         matrices=finished.matrices,
         notes=[

@@ -12,6 +12,7 @@ from tokbench_plugins.bpe import BPETokenizer
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.engines import BULK_ENGINE, BulkEngine
 from tokbench_plugins.bpe.formats import read_gpt2_files
+from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 from tokbench_plugins.registration import registers
 
@@ -27,7 +28,7 @@ class GPT2FilesLoadOptions(plugin.Options):
     vocab: plugin.LocalPath = Field(description="vocab.bpe (or merges.txt): the merges in order of rank")
     pattern: SplitPattern = Field(
         default="gpt2",
-        description="the pre-tokenization split, which the files do not say: gpt2, gpt4, o200k or a regular expression",
+        description=f"the pre-tokenization split, which the files do not say: {SPLIT_NAMES} or a regular expression",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION
     engine: BulkEngine = BULK_ENGINE

@@ -51,6 +51,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer
 from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern
+from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.trainers import TrainerOptions, load_by_rule, train_by_options
 from tokbench_plugins.registration import registers
 
@@ -60,7 +61,7 @@ class RegexBPETrainOptions(TrainerOptions):
 
     pattern: SplitPattern = Field(
         default="gpt4",
-        description="the pre-tokenization split: gpt2, gpt4, o200k or a regular expression",
+        description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression",
     )
 
 

@@ -8,15 +8,18 @@ import random
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from conftest import problems
 
 import tokbench
+from tokbench.cli.main import tokbench as command
 from tokbench.config.validity import ValidityStudy
 from tokbench.engine.study_validity import _Study
 from tokbench.formats import html, markdown
 from tokbench.formats.csv import VALIDITY_COLUMNS, validity_csv
 from tokbench.measuring.scored_bits import ScoredBits
 from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
+from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm
 
@@ -152,6 +155,44 @@ def test_results_are_read_again_and_older_ones_have_no_study(results, tmp_path):
     del body["validity"]
     path.write_text(json.dumps(body), encoding="utf-8")
     assert Results.read(path).validity == []
+
+
+SMALL = """
+schema: tokbench/1
+name: small
+corpora: {{c: {{source: text, path: "{path}", holdout: 0.5}}}}
+tokenizers: {{bytes: {{backend: utf8_bytes}}, pairs: {{backend: utf16_units}}}}
+metrics: [compression, bits_per_byte]
+study: {{validity: {{}}}}
+report: {{formats: [csv]}}
+"""
+
+
+def test_a_study_that_raises_makes_the_run_fail(path, tmp_path, monkeypatch):
+    """All other numbers are there, and the exit code says that something is missing."""
+
+    def broken(*_):
+        raise ZeroDivisionError("no metric varies")
+
+    monkeypatch.setattr("tokbench.api.study_validity", broken)
+    config = tmp_path / "small.yaml"
+    config.write_text(SMALL.format(path=path.parent / "00?.txt"), encoding="utf-8")
+    done = CliRunner().invoke(command, ["run", str(config), "-o", str(tmp_path / "out"), "-w", "0", "--no-store"])
+    assert done.exit_code == 1
+    read = Results.read(tmp_path / "out")
+    assert read.failed
+    assert "no metric varies" in read.failed_studies["validity"]
+    assert all(cell.status in {Status.OK, Status.NOT_APPLICABLE} for cell in read.cells)
+
+
+def test_a_merge_says_that_the_study_is_not_merged(path, tmp_path):
+    for part in "01":
+        config = tmp_path / f"{part}.yaml"
+        config.write_text(SMALL.format(path=path.parent / f"0{part}?.txt"), encoding="utf-8")
+        assert tokbench.run(config, tmp_path / part, workers=0, store=False).validity
+    merged = tokbench.merge([tmp_path / "0", tmp_path / "1"])
+    assert merged.validity == []
+    assert "the study of validity is not merged: see the reports of the runs" in merged.notes
 
 
 def test_a_refused_metric_is_told_once_and_not_again_as_an_unknown_one(write_config):

@@ -399,6 +399,7 @@ class _Merger:
         notes = [note for part in self._parts for note in part.results.notes if not note.startswith(families or "\0")]
         named = ", ".join(f"{part.name} ({part.results.created})" for part in self._parts)
         sizes = any(part.results.vocabulary_size for part in self._parts)
+        validity = any(part.results.validity for part in self._parts)
         return [
             f"merged from {len(self._parts)} runs: {named}; configuration, machine and times are those of the first",
             *(["speeds are not merged, because each run was timed by itself: see the reports of the runs"] * timed),
@@ -407,6 +408,7 @@ class _Merger:
                 * modelled
             ),
             *(["the study of vocabulary sizes is not merged: see the reports of the runs"] * sizes),
+            *(["the study of validity is not merged: see the reports of the runs"] * validity),
             *dict.fromkeys(notes),
         ]
 

@@ -67,6 +67,7 @@ class Results:
         matrices: numbers of every two groups under a tokenizer, or of every two tokenizers, such as what they share.
         bits_per_byte: for each corpus that small models were scored on, their texts, and who is better than whom.
         validity: for each of these, which metrics rank tokenizers as bits per byte do; empty if no study was asked for.
+        failed_studies: by study, the reason why it could not be made; each makes the run fail.
         notes: what a reader of the numbers must know, such as a warning about noise.
         from_store: what the run took from the store instead of computing it, in sentences; no number depends on it.
         families: by name, the metric families of the run with their options.
@@ -100,6 +101,7 @@ class Results:
     matrices: list[PairMatrix] = field(default_factory=list)
     bits_per_byte: list[BitsPerByte] = field(default_factory=list)
     validity: list[Validity] = field(default_factory=list)
+    failed_studies: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     from_store: list[str] = field(default_factory=list)
     families: dict[str, FamilyInfo] = field(default_factory=dict)
@@ -130,7 +132,7 @@ class Results:
         """``True`` if a cell failed or ran out of time, or a file or a study could not be made."""
         sizes_failed = bool(self.vocabulary_size and self.vocabulary_size.failures)
         cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
-        return bool(self.problems) or sizes_failed or cells_failed
+        return bool(self.problems or self.failed_studies) or sizes_failed or cells_failed
 
     def to_json(self, earlier: str = "") -> str:
         """Return the text of ``results.json``; the states are in it unless ``states_file`` has them.

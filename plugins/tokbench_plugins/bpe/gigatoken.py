@@ -25,13 +25,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.fast.encode import Encoder
-from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
+from tokbench_plugins.bpe.patterns import pattern_name
 from tokbench_plugins.bpe.recovery.canonical import is_canonical
 from tokbench_plugins.bpe.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+SPLITS: Final = frozenset({"gpt2", "gpt4", "o200k"})
+"""The named splits that gigatoken knows, by the same names."""
 
 _BLOCK: Final = 1 << 14  # characters, about, looked through at once for those that are too new
 
@@ -63,7 +66,7 @@ def refusal(vocabulary: Vocabulary, pattern: str | None) -> str | None:
     >>> refusal(Vocabulary.trained([(97, 98)]), "gpt4") is None
     True
     """
-    if pattern is None or pattern_name(pattern) not in PATTERNS:
+    if pattern is None or pattern_name(pattern) not in SPLITS:
         return f"gigatoken does not know the pattern {pattern!r}"
     if vocabulary.whole_chunks:
         return "gigatoken knows no tokens that no merge builds"
@@ -88,7 +91,7 @@ class GigatokenEncoder:
 
     Args:
         vocabulary: the tokens and merges.
-        pattern: the split, a key of :data:`.patterns.PATTERNS` or such an expression itself.
+        pattern: the split, one of :data:`SPLITS` or its expression.
 
     Raises:
         ValueError: gigatoken cannot be given this vocabulary or pattern, or its ids are not ours.

@@ -20,7 +20,7 @@ text. Here each gap is a chunk of its own, so no text is lost. The named pattern
 from __future__ import annotations
 
 import difflib
-from typing import Final
+from typing import Final, NamedTuple
 
 import regex
 
@@ -28,31 +28,49 @@ from tokbench.plugin import BackendError, valid_unicode
 
 _O200K_SUFFIX: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 
-PATTERNS: Final[dict[str, str]] = {
-    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    "gpt4": (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}"
-        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+
+class Split(NamedTuple):
+    """A named split. One entry of :data:`SPLITS` makes it known to every backend, which runs it by ``regex``.
+
+    A backend that runs it faster lists it by name: :data:`.compiled.scan.AUTOMATA`, :data:`.gigatoken.SPLITS`.
+    """
+
+    expression: str
+    """The regular expression. It matches all of every text, and needs no time limit."""
+    spellings: tuple[str, ...] = ()
+    """Other names that people type, for "did you mean"."""
+
+
+SPLITS: Final[dict[str, Split]] = {
+    "gpt2": Split(
+        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+        ("gpt-2", "gpt-3", "r50k_base", "p50k_base"),
     ),
-    "o200k": (
+    "gpt4": Split(
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+",
+        ("gpt-4", "cl100k", "cl100k_base"),
+    ),
+    "o200k": Split(
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _O200K_SUFFIX + "|"
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _O200K_SUFFIX + "|"
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ("gpt4o", "gpt-4o", "o200k_base"),
     ),
 }
-"""The named patterns: name to regular expression."""
+"""The named splits, by name."""
+
+PATTERNS: Final[dict[str, str]] = {name: split.expression for name, split in SPLITS.items()}
+"""Name to regular expression."""
+
+SPLIT_NAMES: Final = ", ".join(SPLITS)
+"""The names as the descriptions of options list them."""
 
 # A hundred times the time that a sound expression takes, and ten seconds more.
 _TIMEOUT_S: Final = 10.0
 _TIMEOUT_S_PER_CHARACTER: Final = 1e-5
 
-# Other names of the same patterns, for "did you mean".
-_SPELLINGS: Final = {
-    **{name: name for name in PATTERNS},
-    **dict.fromkeys(("gpt-2", "gpt-3", "r50k_base", "p50k_base"), "gpt2"),
-    **dict.fromkeys(("gpt-4", "cl100k", "cl100k_base"), "gpt4"),
-    **dict.fromkeys(("gpt4o", "gpt-4o", "o200k_base"), "o200k"),
-}
+_SPELLINGS: Final = {spelling: name for name, split in SPLITS.items() for spelling in (name, *split.spellings)}
 
 
 def resolve_pattern(pattern: str) -> str:
@@ -78,8 +96,7 @@ def resolve_pattern(pattern: str) -> str:
     # As an expression a bare word would match nothing but itself: it must be a name, misspelled.
     if regex.fullmatch(r"[\w.-]*", pattern):
         close = difflib.get_close_matches(pattern.lower(), _SPELLINGS, n=1)
-        known = ", ".join(PATTERNS)
-        hint = f"did you mean {_SPELLINGS[close[0]]!r}?" if close else f"known: {known}"
+        hint = f"did you mean {_SPELLINGS[close[0]]!r}?" if close else f"known: {SPLIT_NAMES}"
         raise ValueError(f"unknown split pattern {pattern!r}; {hint}")
     _compile(pattern)
     return pattern

@@ -17,7 +17,7 @@ from pydantic import Field
 from tokbench import plugin
 from tokbench.plugin import Encoded, valid_unicode
 from tokbench_plugins.bpe.formats import Parts, write_tokenizer_json
-from tokbench_plugins.bpe.patterns import PATTERNS
+from tokbench_plugins.bpe.gigatoken import SPLITS
 from tokbench_plugins.bpe.special import SpecialTokens
 from tokbench_plugins.engines.tokenizer import Engine, EngineTokenizer, calling
 from tokbench_plugins.engines.vocabulary import EngineVocabulary, FileOptions, load_vocabulary
@@ -90,7 +90,7 @@ class GigatokenTokenizer(EngineTokenizer):
 def _native(vocabulary: EngineVocabulary) -> Any:
     import gigatoken
 
-    if vocabulary.ranks is None or vocabulary.pattern not in PATTERNS:
+    if vocabulary.ranks is None or vocabulary.pattern not in SPLITS:
         return vocabulary.through_json(gigatoken.Tokenizer)
     split = vocabulary.pattern
     return vocabulary.through_ranks(

@@ -15,6 +15,7 @@ from tokbench import plugin
 from tokbench_plugins.bpe import FIRST_MERGE, BPETokenizer, resolve_pattern
 from tokbench_plugins.bpe.artefact import CorpusDigest, TrainingRecord
 from tokbench_plugins.bpe.backend import BPELoadOptions, SplitPattern, load_saved
+from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.engines.tokenizer import calling
 from tokbench_plugins.registration import registers
 
@@ -24,7 +25,7 @@ class RustBPETrainOptions(plugin.Options):
 
     pattern: SplitPattern = Field(
         default="gpt4",
-        description="the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; "
+        description=f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; "
         "what it does not match is not trained on",
     )
 

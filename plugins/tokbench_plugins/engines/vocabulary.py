@@ -17,7 +17,7 @@ from tokbench.plugin import BackendError, BackendUnavailable
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import Parts, ranks_of, read_ranks, read_tokenizer_json, write_ranks
 from tokbench_plugins.bpe.formats import write_tokenizer_json as write_json
-from tokbench_plugins.bpe.patterns import pattern_name
+from tokbench_plugins.bpe.patterns import SPLIT_NAMES, pattern_name
 from tokbench_plugins.bpe.recovery.order import Merges, merges_of_ranks, merges_of_vocabulary
 from tokbench_plugins.bpe.recovery.recover import vocabulary_of_ranks
 from tokbench_plugins.bpe.special import SPECIAL_OPTION, SpecialTokens
@@ -241,7 +241,7 @@ class FileOptions(plugin.Options):
     )
     pattern: SplitPattern | None = Field(
         default=None,
-        description="with a .tiktoken file: the split: gpt2, gpt4, o200k or a regular expression; "
+        description=f"with a .tiktoken file: the split: {SPLIT_NAMES} or a regular expression; "
         f"default: {_DEFAULT_PATTERN}",
     )
     special_tokens: tuple[str, ...] = SPECIAL_OPTION

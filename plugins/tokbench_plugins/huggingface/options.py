@@ -8,13 +8,14 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from tokbench import plugin
+from tokbench_plugins.bpe.patterns import PATTERNS
 
 Model = Literal["byte_bpe", "bpe", "wordpiece", "unigram"]
 Normalizer = Literal[
     "nfc", "nfd", "nfkc", "nfkd", "nmt", "lowercase", "strip", "strip_accents", "bert_cased", "bert_uncased"
 ]
 
-NAMED_SPLITS: Final = ("gpt2", "gpt4", "o200k", "whitespace", "whitespace_split", "metaspace", "bert", "none")
+NAMED_SPLITS: Final = (*PATTERNS, "whitespace", "whitespace_split", "metaspace", "bert", "none")
 
 _DEFAULT_SPLIT: Final = {"byte_bpe": "gpt2", "bpe": "metaspace", "wordpiece": "bert", "unigram": "metaspace"}
 _DEFAULT_UNKNOWN: Final = {"bpe": "<unk>", "wordpiece": "[UNK]", "unigram": "<unk>"}
@@ -61,9 +62,7 @@ class HuggingFaceTrainOptions(plugin.Options):
 
     model: Model = _option("byte_bpe", "the algorithm: byte_bpe, bpe, wordpiece or unigram")
     normalizer: tuple[Normalizer, ...] = _option((), "normalizations, in this order; none gives every text back")
-    pre_tokenization: str = _option(
-        "", "the split: a name (gpt2, gpt4, o200k, whitespace, metaspace, bert, none) or an expression"
-    )
+    pre_tokenization: str = _option("", f"the split: a name ({', '.join(NAMED_SPLITS)}) or an expression")
     split_digits: bool = _option(default=False, description="every digit is a token of its own")
     add_prefix_space: bool = _option(default=False, description="byte_bpe: put a space before every text")
     prepend_scheme: Literal["always", "first", "never"] = _option("always", "metaspace: where a space is put before")

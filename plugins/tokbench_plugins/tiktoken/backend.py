@@ -15,11 +15,12 @@ from tokbench import plugin
 from tokbench_plugins.bpe import token_bytes_of, train
 from tokbench_plugins.bpe.backend import SplitPattern
 from tokbench_plugins.bpe.formats import read_ranks
+from tokbench_plugins.bpe.patterns import SPLIT_NAMES
 from tokbench_plugins.bpe.special import SPECIAL_OPTION
 from tokbench_plugins.registration import registers
 
 _DEFAULT_PATTERN = "gpt4"
-_PATTERN = "the pre-tokenization split: gpt2, gpt4, o200k or a regular expression; what it does not match is lost"
+_PATTERN = f"the pre-tokenization split: {SPLIT_NAMES} or a regular expression; what it does not match is lost"
 
 
 class TiktokenLoadOptions(plugin.Options):

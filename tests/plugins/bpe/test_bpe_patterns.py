@@ -88,3 +88,17 @@ def test_a_pattern_that_backtracks_without_end_is_stopped(monkeypatch, pattern):
         tokbench.BackendError, match="still at work after 0 s on a text of 42 characters that begins 'aaa"
     ):
         Splitter(pattern)("a" * 40 + "!c")
+
+
+def test_a_name_alone_is_a_split_that_regex_runs(monkeypatch):
+    """One entry makes a split known; who has no scanner for it leaves it to ``regex``."""
+    expression = r"\p{Lu}?\p{Ll}+|\P{L}+|\p{L}"
+    monkeypatch.setitem(patterns.PATTERNS, "camel", expression)
+    texts = ["parseHttpHeader and readFile, writeFile: 12 + 345", "getUserName setUserName getUserId ÄrgerÜber"] * 3
+    named = tokbench.train("regex_bpe", texts, 300, pattern="camel")
+    plain = tokbench.train("regex_bpe", texts, 300, pattern=expression)
+    literal = tokbench.train("regex_bpe", texts, 300, pattern=expression, engine="python")
+    for text in texts:
+        assert list(named.encode(text)) == list(plain.encode(text)) == list(literal.encode(text))
+        assert named.decode(named.encode(text)) == text
+    assert named.token_bytes(299) == plain.token_bytes(299)

@@ -29,7 +29,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -38,8 +38,8 @@ import regex
 from numpy.typing import NDArray
 
 from tokbench.plugin import compiled, inlined, open_store
-from tokbench_plugins.bpe.compiled.scan_ascii import KINDS, WINDOW, chunk_starts, highest_bit, lowest_bit
-from tokbench_plugins.bpe.patterns import PATTERNS, pattern_name
+from tokbench_plugins.bpe.compiled.scan_ascii import GPT2, GPT4, O200K, WINDOW, chunk_starts, highest_bit, lowest_bit
+from tokbench_plugins.bpe.patterns import pattern_name
 
 # What is not a letter. OTHER is everything else: it, the apostrophe, the slash and the marks are
 # [^\s\p{L}\p{N}]; BLANK is U+0020, NEWLINE \r and \n, SPACE any other \s; END comes after the text.
@@ -280,6 +280,19 @@ def _o200k() -> _Automaton:
     return automaton
 
 
+class Scanned(NamedTuple):
+    """How a split is read without ``regex``: both parts together, or it is left to ``regex``."""
+
+    automaton: Callable[[], _Automaton]
+    """Makes the automaton that reads any text."""
+    ascii_kind: int
+    """The rules of :func:`.scan_ascii.chunk_starts` for windows of ASCII."""
+
+
+AUTOMATA: Final = {"gpt2": Scanned(_gpt2, GPT2), "gpt4": Scanned(_gpt4, GPT4), "o200k": Scanned(_o200k, O200K)}
+"""The splits that are read here, by the name that :data:`..patterns.SPLITS` gives them."""
+
+
 @cache
 def transitions(name: str) -> NDArray[np.uint16]:
     """Return the automaton of a named pattern.
@@ -293,8 +306,7 @@ def transitions(name: str) -> NDArray[np.uint16]:
     >>> t & HERE, int(transitions("gpt2")[(t >> STATE_SHIFT) + NUMBER]) & HERE  # and then a number
     (0, 0)
     """
-    automaton = {"gpt2": _gpt2, "gpt4": _gpt4, "o200k": _o200k}[name]()
-    return np.array(automaton.table(), np.uint16)
+    return np.array(AUTOMATA[name].automaton().table(), np.uint16)
 
 
 _STRETCH: Final = 64  # bytes that the automaton reads before bits are tried again
@@ -387,23 +399,23 @@ def scanner(pattern: str) -> Scanner | None:
     r"""Return the scanner of a named pattern.
 
     Args:
-        pattern: a key of :data:`..patterns.PATTERNS`, or such an expression itself.
+        pattern: the name of a split, or its expression.
 
     Returns:
-        ``None`` for any other expression.
+        ``None`` for a split that is not in :data:`AUTOMATA`.
 
     >>> scanner(r"\w+") is None
     True
     """
     name = pattern_name(pattern)
-    return Scanner(name) if name in PATTERNS else None
+    return Scanner(name) if name in AUTOMATA else None
 
 
 class Scanner:
     """Cuts UTF-8 bytes into the chunks of one pattern.
 
     Args:
-        name: a key of :data:`..patterns.PATTERNS`.
+        name: a key of :data:`AUTOMATA`.
 
     >>> data = np.frombuffer("Far   away, in 2024".encode(), np.uint8)
     >>> Scanner("gpt2").ends(data).tolist()
@@ -429,5 +441,5 @@ class Scanner:
             offsets = np.array([0, data.size], np.int64)
         # The system gives this memory only where something is written.
         room = np.empty(data.size + _SPARE, np.int64)
-        found = _scan_documents(data, offsets, room, self._tables, KINDS[self.name])
+        found = _scan_documents(data, offsets, room, self._tables, AUTOMATA[self.name].ascii_kind)
         return room[:found]

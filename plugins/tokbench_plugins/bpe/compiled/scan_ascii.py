@@ -21,7 +21,7 @@ from tokbench_plugins.bpe.compiled.intrinsics import address_in, intrinsic, ir, 
 
 WINDOW: Final = 64
 GPT2, GPT4, O200K = range(3)
-KINDS: Final = {"gpt2": GPT2, "gpt4": GPT4, "o200k": O200K}
+"""The kinds of rules, one for each split that is read here."""
 
 _LEAST: Final = np.uint64(12)  # bytes of ASCII; a window of fewer is not worth its time
 _ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -180,7 +180,7 @@ def chunk_starts(data: Any, at: Any, size: Any, kind: Any) -> Any:
         data: uint8[at + 64 or more].
         at: where the window and a chunk begin.
         size: how many bytes the text has from there on.
-        kind: the pattern, one of :data:`KINDS`.
+        kind: the pattern, one of the kinds.
     """
     letters, capitals, digits, blanks, lines, tabs, apostrophes, slashes, unknown = _class_masks(data, at)
     unknown |= _ALL << np.uint64(size) if size < WINDOW else _U0

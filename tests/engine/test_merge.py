@@ -113,7 +113,7 @@ def test_four_parts_are_equal_to_the_whole(run, parts, tmp_path):
     assert 0 < cell(whole, "letters", "tokens", "lines").in_sample < 1
     assert whole.differences
     assert whole.pairs
-    assert Results.read(tmp_path / "results.json") == merged
+    assert tokbench.Results.read(tmp_path / "results.json") == merged
     assert (tmp_path / "pairs.csv").is_file()
 
 

@@ -23,8 +23,15 @@ def render(results: Results) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     report = plugin.Report(results)  # loaded now, and not with the list of formats
     anchors = {name: f"metric-{number}" for number, name in enumerate(report.tables.metrics)}
+    formulas = {name: report.tables.metric(name).formula for name in report.tables.metrics}
     return environment.get_template("report.html.j2").render(
-        WHOLE=WHOLE, anchors=anchors, most_tokens=_MOST_TOKENS, report=report, script_hash=digest
+        documents=report.documents,
+        nodes=plugin.HtmlNodes(anchors, formulas),
+        WHOLE=WHOLE,
+        anchors=anchors,
+        most_tokens=_MOST_TOKENS,
+        report=report,
+        script_hash=digest,
     )
 
 

@@ -17,6 +17,7 @@ from tokbench.plugin import (
     markdown_table,
     markdown_text,
     plain,
+    section_markdown,
     unit_label,
     visible,
 )
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 _MOST_NAMES: Final = 6
 _MOST_TOKENS: Final = 24
 """The number of tokens of a probe's text that the report shows."""
-_CANNOT_TELL: Final = "="
-"""The mark of two tokenizers that cannot be told apart."""
 _LOSSES: Final = (
     "Texts that did not come back. Each counts once, for the cause of its first difference, so that a row adds up; "
     "in brackets, where it is more, in how many texts a cause takes part."
@@ -65,13 +64,13 @@ def render(results: Results) -> str:
         _overview(report),
         *_compression(report),
         *_fairness(report),
-        _pairs(report),
-        _matrices(report),
+        _document(report, "pairs"),
+        _document(report, "matrices"),
         bits_per_byte(report),
         validity(report),
         _vocabulary_size(report),
         *_speed(report),
-        _same_ids(report),
+        _document(report, "same_ids"),
         _texts(report),
         _probes(report),
         _losses(report),
@@ -84,6 +83,11 @@ def render(results: Results) -> str:
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
     return "\n".join([head, *filter(None, [notes, *sections])])
+
+
+def _document(report: Report, name: str) -> str:
+    section = report.documents[name]
+    return section_markdown(section) if section else ""
 
 
 def _answer(report: Report) -> str:
@@ -237,32 +241,6 @@ def _speed(report: Report) -> Iterator[str]:
         yield text + _legends(table.legends)
 
 
-def _pairs(report: Report) -> str:
-    text = ""
-    for view in report.pairs:
-        text += f"## Fewer tokens than whom: {markdown_text(view.corpus)}\n\n{view.explanation}\n\n"
-        places = [[_group(each.group), *_row(each.places, each.without, each.first)] for each in view.standings]
-        text += markdown_table(["group", "places", "without a place", "the first two"], places)
-        text += (f"\n{view.left_out}\n" if view.left_out else "") + _legends(view.legends)
-        text += "\nWhole corpus: tokens of the row beside those of the column, in percent; "
-        text += f"{_CANNOT_TELL} cannot be told apart.\n\n"
-        rows = [
-            [*_row(name), *(each.text + ("" if each.differ else f" {_CANNOT_TELL}") if each else "" for each in row)]
-            for name, row in zip(view.names, view.matrix, strict=True)
-        ]
-        text += markdown_table(["", *_row(*view.names)], rows, range(1, len(view.names) + 1)) + "\n"
-    return text
-
-
-def _matrices(report: Report) -> str:
-    text = ""
-    for view in report.matrices:
-        text += f"## {markdown_text(view.title)}\n\n{markdown_text(view.explanation)}\n\n"
-        rows = [[*_row(each.label, each.within, each.mean, each.closest, each.farthest)] for each in view.maps]
-        text += markdown_table(list(view.columns), rows, [2]) + "\n"
-    return text
-
-
 def _vocabulary_size(report: Report) -> str:
     section = report.vocabulary_size
     if not section:
@@ -288,26 +266,6 @@ def _vocabulary_size(report: Report) -> str:
         parts.append("Known only at sizes of their own:\n\n" + "".join(f"- {each}\n" for each in reasons))
     parts += [*measured_sizes(report), *without_tokenizer(report)]
     return "\n".join(parts)
-
-
-def _same_ids(report: Report) -> str:
-    section = report.same_ids
-    if not section.sentences and not section.differences:
-        return ""
-    text = "## Same ids\n\n" + "".join(f"- {markdown_text(line)}\n" for line in section.sentences)
-    if not section.differences:
-        return text
-    head = ["tokenizer", "same as", "corpus", "group", "differ", "of", "first", "position", "text", "expected", "got"]
-    rows = [
-        [
-            *_row(each.found.tokenizer, each.found.same_as, each.found.corpus, each.found.group),
-            *(_count(each.found.documents), _count(each.found.compared)),
-            *(markdown_text(each.found.origin), _count(each.position)),
-            *_row(each.text, each.expected, each.got),
-        ]
-        for each in section.differences
-    ]
-    return f"{text}\n{markdown_table(head, rows, (4, 5, 7))}"
 
 
 def _texts(report: Report) -> str:

@@ -8,19 +8,20 @@ from functools import cached_property
 from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
+from tokbench.report.document import Section
 from tokbench.report.sections.answer import Answer, answer
 from tokbench.report.sections.bits_per_byte import BitsSection, bits_per_byte
 from tokbench.report.sections.fairness import FairnessSection, fairness
 from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
 from tokbench.report.sections.losses import LossSection, losses
-from tokbench.report.sections.matrices import MatrixSection, matrix_sections
+from tokbench.report.sections.matrices import MatrixSection, matrices_document, matrix_sections
 from tokbench.report.sections.metric_curves import CurveSection, metric_curves
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
-from tokbench.report.sections.pairs import PairSection, pairs
+from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
 from tokbench.report.sections.partial import PartialSection, durations, partial_section
 from tokbench.report.sections.probes import ProbeSection, probes
 from tokbench.report.sections.problems import ProblemSection, problems, short_vocabularies
-from tokbench.report.sections.same_ids import SameIdsSection, same_ids
+from tokbench.report.sections.same_ids import SameIdsSection, same_ids, same_ids_document
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
 from tokbench.report.sections.tokens import TokensSection
@@ -121,6 +122,15 @@ class Report:
     def matrices(self) -> list[MatrixSection]:
         """Maps of every two groups and of every two tokenizers, by corpus."""
         return matrix_sections(self.tables)
+
+    @cached_property
+    def documents(self) -> dict[str, Section | None]:
+        """The sections that are trees, by name; ``None`` for one without content."""
+        return {
+            "pairs": pairs_document(self.pairs),
+            "matrices": matrices_document(self.matrices),
+            "same_ids": same_ids_document(self.same_ids),
+        }
 
     @cached_property
     def bits_per_byte(self) -> list[BitsSection]:

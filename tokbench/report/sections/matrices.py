@@ -10,6 +10,20 @@ import numpy as np
 
 from tokbench.report.charts.pair_map import pair_map
 from tokbench.report.charts.svg import Drawing
+from tokbench.report.document import (
+    Chooser,
+    Column,
+    Figure,
+    Heading,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Term,
+)
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairMatrix
 from tokbench.results.cells import WHOLE
@@ -82,6 +96,26 @@ def matrix_sections(tables: CellTables) -> list[MatrixSection]:
     return [
         found for corpus in tables.corpora for of in ("groups", "tokenizers") if (found := _section(tables, corpus, of))
     ]
+
+
+def matrices_document(views: Sequence[MatrixSection]) -> Section | None:
+    """Return the section as every format shows it; ``None`` without maps."""
+    nodes: list[Node] = []
+    for number, view in enumerate(views):
+        rows = [
+            Row([Term(each.metric, each.label), each.within, each.mean, each.closest, each.farthest])
+            for each in view.maps
+        ]
+        columns = [Column(name, numeric=name == "mean") for name in view.columns]
+        panes = [Pane(each.name, [Figure(each.drawing, label=each.drawing.title)]) for each in view.maps]
+        nodes += [
+            Heading(Name(view.title)),
+            Paragraph(view.explanation),
+            Table("Means over all pairs, and the ends", columns, rows, label=view.title, tall=True),
+            Chooser(f"Map of {view.title}", f"alike-{number}", panes, packed=True),
+            *([Paragraph(view.left_out, "legend")] if view.left_out else []),
+        ]
+    return Section("alike", "What is alike", nodes) if nodes else None
 
 
 def _section(tables: CellTables, corpus: str, of: str) -> MatrixSection | None:

@@ -8,9 +8,10 @@ from typing import Final
 
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import legends
+from tokbench.report.document import Cell, Column, Heading, Name, Node, Paragraph, Row, Section, Table, legend_lines
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairComparison
-from tokbench.results.cells import WHOLE
+from tokbench.results.cells import WHOLE, group_name
 
 _SMALL: Final = 0.05
 
@@ -95,6 +96,57 @@ def pairs(tables: CellTables, corpus: str) -> PairSection | None:
         names=names,
         matrix=[[_difference(whole, one, other) for other in names] for one in names],
     )
+
+
+_CANNOT_TELL: Final = " ="
+"""The mark of two tokenizers that cannot be told apart."""
+
+
+def pairs_document(views: Sequence[PairSection]) -> Section | None:
+    """Return the section as every format shows it; ``None`` without comparisons."""
+    nodes: list[Node] = []
+    for view in views:
+        standings = [
+            Row(
+                [
+                    group_name(each.group),
+                    *(Cell(line=text, look="prose") for text in (each.places, each.without, each.first)),
+                ]
+            )
+            for each in view.standings
+        ]
+        columns = [Column(name) for name in ("group", "places", "without a place", "the first two")]
+        nodes += [
+            Heading(Name(view.corpus)),
+            Paragraph(view.explanation),
+            Table("Places by number of tokens", columns, standings, label=f"Places on {view.corpus}", tall=True),
+            *([Paragraph(view.left_out, "legend")] if view.left_out else []),
+            *legend_lines(view.legends),
+            _matrix(view),
+        ]
+    return Section("pairs", "Fewer tokens than whom", nodes) if nodes else None
+
+
+def _matrix(view: PairSection) -> Table:
+    rows = [
+        Row([Cell(line=name, title=name), *(_matrix_cell(difference) for difference in differences)])
+        for name, differences in zip(view.names, view.matrix, strict=True)
+    ]
+    return Table(
+        "Whole corpus: tokens of the row beside those of the column, in percent; grey, with =, where the two cannot be "
+        "told apart",
+        [Column("tokenizer"), *(Column(name, upright=True, title=name) for name in view.names)],
+        rows,
+        label=f"Differences on {view.corpus}",
+        look="heat neutral",
+    )
+
+
+def _matrix_cell(difference: PairDifference | None) -> Cell:
+    if difference is None:
+        return Cell()
+    text = difference.text if difference.differ else difference.text + _CANNOT_TELL
+    return Cell(line=text, look="" if difference.differ else "pale", title=difference.title)
 
 
 def _by_tokens(found: Iterable[PairComparison]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokbench.measuring.metric import Role
+from tokbench.report.document import Bullets, Cell, Column, Name, Node, Paragraph, Row, Section, Table
 from tokbench.report.escaping import visible
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import Difference
@@ -46,6 +47,47 @@ class SameIdsSection:
 def same_ids(tables: CellTables) -> SameIdsSection:
     """Return the section."""
     return SameIdsSection(_sentences(tables), [_other_ids(each) for each in tables.results.differences])
+
+
+_COLUMNS = (
+    *(Column(name) for name in ("tokenizer", "same as", "corpus", "group")),
+    *(Column("documents", numeric=True), Column("of", numeric=True), Column("first"), Column("position", numeric=True)),
+    *(Column(name) for name in ("text", "expected", "got")),
+)
+
+
+def same_ids_document(section: SameIdsSection) -> Section | None:
+    """Return the section as every format shows it; ``None`` if no tokenizer is declared the same as another."""
+    if not section.sentences and not section.differences:
+        return None
+    nodes: list[Node] = [
+        Paragraph("Tokenizers that are declared to share a vocabulary, compared id by id on every document."),
+        Bullets(section.sentences),
+    ]
+    if section.differences:
+        nodes += [
+            Paragraph(
+                "Of each group the first document that differs: its text from just before the difference on, and how "
+                "either tokenizer cuts it, each token with its id. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
+            ),
+            Table(
+                "First document with other ids, by tokenizer, corpus and group",
+                _COLUMNS,
+                [_row(each) for each in section.differences],
+                label="Documents with other ids",
+                tall=True,
+            ),
+        ]
+    return Section("same-ids", "Same ids", nodes)
+
+
+def _row(other: OtherIds) -> Row:
+    found = other.found
+    position = "unknown" if other.position is None else f"{other.position:,}"
+    counts = f"{found.documents:,}", f"{found.compared:,}"
+    excerpts = (Cell(line=Name(text), look="text") for text in (other.text, other.expected, other.got))
+    first = Cell(line=found.origin, look="prose")
+    return Row([found.tokenizer, found.same_as, found.corpus, found.group, *counts, first, position, *excerpts])
 
 
 def _other_ids(entry: Difference) -> OtherIds:

@@ -281,7 +281,7 @@ def _o200k() -> _Automaton:
 
 
 class Scanned(NamedTuple):
-    """How a split is read without ``regex``: both parts together, or it is left to ``regex``."""
+    """The two parts that read a split without ``regex``; one of them alone does not."""
 
     automaton: Callable[[], _Automaton]
     """Makes the automaton that reads any text."""

@@ -1,0 +1,266 @@
+"""The document model of reports: a section is a small tree, written once, that every format renders.
+
+A section's module returns a :class:`Section` of the nodes below. It knows neither markup nor a format. What people
+chose (names, reasons, excerpts) stands in it as it is: the renderers make it visible and escape it.
+
+>>> table = Table("Losses", [Column("tokenizer"), Column("texts", numeric=True)], [Row(["gpt-4", "0"])])
+>>> Section("losses", "Losses", [Paragraph("What did not come back."), table]).title
+'Losses'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from tokbench.report.cells import DisplayCell
+
+
+class Picture(Protocol):
+    """A chart that can be put into a page, such as a :class:`~tokbench.report.charts.svg.Drawing`."""
+
+    title: str
+
+    def __html__(self) -> str:
+        """Return the markup."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that somebody chose; a page keeps its direction of writing apart from that of the sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Words that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The part of an excerpt that matters."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """The name or unit of a metric, which leads to its definition."""
+
+    metric: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The mark of a line or point of a chart, with its name."""
+
+    mark: Picture
+    text: str
+
+
+Inline = str | Name | Strong | Marked | Term | Key
+Line = Inline | Sequence[Inline]
+"""A line of text: a piece, or pieces that stand one behind the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a section."""
+
+    line: Line
+    level: Literal[3, 4] = 3
+    id: str = ""
+    """The place that links lead to; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph."""
+
+    line: Line
+    kind: Literal["", "advice", "legend"] = ""
+    """``advice`` stands out, ``legend`` is small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list of sentences."""
+
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell with text. A cell that is a plain string or :class:`Name` needs none of this."""
+
+    line: Line = ""
+    small: Sequence[Line] = ()
+    """Further lines in small type."""
+    look: str = ""
+    """Classes of the style sheet: ``prose``, ``text`` (an excerpt), ``pale``, ``none``, ``h0`` to ``h8``, ``best``."""
+    title: str = ""
+    """All that stands behind it, shown when it is opened."""
+    value: float | str | None = None
+    """The value that its column is sorted by."""
+    data: str = ""
+    """The number of the text that it opens; empty for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A measured cell."""
+
+    cell: DisplayCell
+    interval: bool = False
+    """``True`` to write the interval below the number."""
+    level: int | None = None
+    """The strength of its colour in a heat map."""
+    heat: bool = False
+    """``True`` in a heat map, where a cell without a level is pale."""
+
+
+TableCell = Line | Cell | Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column."""
+
+    line: Line
+    numeric: bool = False
+    """``True`` to set it to the right."""
+    sort: Literal["", "ascending", "descending"] = ""
+    """The order of a first click on its name; empty if the table is not sorted by it."""
+    below: str = ""
+    """A second line, such as the corpus."""
+    unit: Term | None = None
+    key: str = ""
+    """The metric and corpus by which links name it."""
+    title: str = ""
+    upright: bool = False
+    """``True`` to turn a long name, where many narrow columns stand side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row; its first cell names it."""
+
+    cells: Sequence[TableCell]
+    look: str = ""
+    """Classes of the style sheet: ``whole``, ``gone``."""
+    id: str = ""
+    aside: bool = False
+    """``True`` to sort it behind the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table in a box that scrolls."""
+
+    caption: Line
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    label: str = ""
+    """The name of the box for a screen reader; empty for the caption."""
+    look: str = ""
+    """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``."""
+    tall: bool = False
+    """``True`` to scroll inside the box."""
+    fit: bool = False
+    """``True`` to show as many columns as there is room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart, with what stands below it."""
+
+    picture: Picture
+    caption: Line = ""
+    label: str = ""
+    """The name of the box around it for a screen reader; empty for no box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """Small charts side by side."""
+
+    pictures: Sequence[Picture]
+    look: str = ""
+    """Classes of the style sheet: ``wide``, ``profiles``, ``panes``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One of several things to choose from."""
+
+    name: str
+    nodes: Sequence[Node]
+    family: str = ""
+    """The heading of a menu under which it stands."""
+    value: str = ""
+    """The word for it in a link; empty for its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """Panes of which one is shown. A format without choice shows all."""
+
+    purpose: str
+    id: str
+    panes: Sequence[Pane]
+    key: str = ""
+    """The key of the choice in a link; empty for the id."""
+    packed: bool = False
+    """``True`` to pack all panes but the first until somebody asks for them, because they are large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Nodes that stay closed until a reader opens them."""
+
+    summary: Line
+    nodes: Sequence[Node]
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rich:
+    """Nodes that only a page can show; a format of plain text shows ``plain`` in their place."""
+
+    nodes: Sequence[Node]
+    plain: Sequence[Node] = ()
+
+
+Node = Heading | Paragraph | Bullets | Table | Figure | Multiples | Chooser | Details | Rich
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a report."""
+
+    id: str
+    """The place that links lead to."""
+    title: str
+    nodes: Sequence[Node]
+
+
+def legend_lines(lines: Sequence[str]) -> list[Node]:
+    """Return a small paragraph for each meaning of a mark."""
+    return [Paragraph(f"{line}.", "legend") for line in lines]
+
+
+def names_line(before: str, names: Sequence[str], after: str = ".") -> list[Inline]:
+    """Return names in a sentence, with commas.
+
+    >>> names_line("Not here: ", ["a", "b"])
+    ['Not here: ', Name(text='a'), ', ', Name(text='b'), '.']
+    """
+    line: list[Inline] = [before]
+    for number, name in enumerate(names):
+        line += [", ", Name(name)] if number else [Name(name)]
+    return [*line, after]

@@ -1,0 +1,294 @@
+"""Renders the document model as HTML: a function for each node."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from markupsafe import Markup, escape
+
+from tokbench.report.document import (
+    Bullets,
+    Cell,
+    Chooser,
+    Column,
+    Details,
+    Figure,
+    Heading,
+    Inline,
+    Key,
+    Line,
+    Marked,
+    Multiples,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Picture,
+    Rich,
+    Row,
+    Section,
+    Shown,
+    Strong,
+    Table,
+    TableCell,
+    Term,
+)
+from tokbench.report.escaping import visible
+
+_MENU: Final = 8
+"""More panes than this are chosen in a menu, fewer by buttons."""
+
+
+def packed(markup: str) -> str:
+    """Return a part of the page as base64 of zlib; the page's script puts it in its place when somebody asks for it."""
+    return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()
+
+
+class HtmlNodes:
+    r"""Renders sections of one report.
+
+    Args:
+        anchors: by metric, the place of its definition.
+        formulas: by metric, its formula.
+
+    >>> HtmlNodes({}, {}).node(Paragraph(["See ", Name("<b>")], "legend"))
+    Markup('<p class="legend">See <bdi>&lt;b&gt;</bdi></p>\n')
+    """
+
+    def __init__(self, anchors: Mapping[str, str], formulas: Mapping[str, str]) -> None:
+        self._anchors = anchors
+        self._formulas = formulas
+        self._render: dict[type, Callable[[Any], Markup]] = {
+            Heading: self._heading,
+            Paragraph: self._paragraph,
+            Bullets: self._bullets,
+            Table: self._table,
+            Figure: self._figure,
+            Multiples: self._multiples,
+            Chooser: self._chooser,
+            Details: self._details,
+            Rich: lambda rich: self.nodes(rich.nodes),
+        }
+
+    def section(self, section: Section) -> Markup:
+        """Return a section of the page."""
+        title = _text(section.title)
+        return Markup('<section id="{}">\n<h2>{}</h2>\n{}</section>\n').format(
+            section.id, title, self.nodes(section.nodes)
+        )
+
+    def nodes(self, nodes: Sequence[Node]) -> Markup:
+        """Return several nodes, one below the other."""
+        return Markup("").join(map(self.node, nodes))
+
+    def node(self, node: Node) -> Markup:
+        """Return one node."""
+        return self._render[type(node)](node)
+
+    def line(self, line: Line) -> Markup:
+        """Return a line of text."""
+        return Markup("").join(map(self._inline, _pieces(line)))
+
+    def _inline(self, piece: Inline) -> Markup:
+        match piece:
+            case str():
+                return _text(piece)
+            case Name(text):
+                return Markup("<bdi>{}</bdi>").format(_text(text))
+            case Strong(text):
+                return Markup("<strong>{}</strong>").format(_text(text))
+            case Marked(text):
+                return Markup("<mark><bdi>{}</bdi></mark>").format(_text(text))
+            case Key(mark, text):
+                return Markup('<span class="backend">{}<bdi>{}</bdi></span> ').format(_markup(mark), _text(text))
+            case Term(metric, text):
+                formula = self._formulas.get(metric) or "no definition given"
+                return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(
+                    self._anchors[metric], _text(formula), _text(text)
+                )
+
+    def _heading(self, heading: Heading) -> Markup:
+        place = Markup(' id="{}"').format(heading.id) if heading.id else ""
+        return Markup("<h{0}{1}>{2}</h{0}>\n").format(heading.level, place, self.line(heading.line))
+
+    def _paragraph(self, paragraph: Paragraph) -> Markup:
+        return Markup("<p{}>{}</p>\n").format(_class(paragraph.kind), self.line(paragraph.line))
+
+    def _bullets(self, bullets: Bullets) -> Markup:
+        items = Markup("").join(Markup("<li>{}</li>\n").format(self.line(line)) for line in bullets.lines)
+        return Markup("<ul>\n{}</ul>\n").format(items)
+
+    def _table(self, table: Table) -> Markup:
+        sortable = any(column.sort for column in table.columns)
+        look = " ".join(filter(None, [table.look, "sortable" * sortable]))
+        caption = self.line(table.caption)
+        named = any(column.line for column in table.columns)
+        head = Markup("").join(map(self._column, table.columns))
+        return Markup(
+            '<div class="box{}" tabindex="0" role="region" aria-label="{}">\n<table{}{}>\n<caption>{}</caption>\n'
+            "{}<tbody>\n{}</tbody>\n</table>\n</div>\n"
+        ).format(
+            " tall" if table.tall else "",
+            _text(table.label) if table.label else caption.striptags(),
+            _class(look),
+            Markup(" data-fit") if table.fit else "",
+            caption,
+            Markup("<thead><tr>{}</tr></thead>\n").format(head) if named else "",
+            Markup("").join(self._row(row, table.columns) for row in table.rows),
+        )
+
+    def _column(self, column: Column) -> Markup:
+        attributes = Markup("")
+        if column.numeric or column.upright:
+            attributes += _class("up" if column.upright else "n")
+        if column.key:
+            attributes += Markup(' data-column="{}"').format(_text(column.key))
+        if column.sort:
+            kind = "number" if column.numeric or column.upright else "text"
+            attributes += Markup(' data-sort="{}" data-first="{}"').format(kind, column.sort)
+        if column.title:
+            attributes += Markup(' title="{}"').format(_text(column.title))
+        text = self.line(column.line)
+        text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
+        text = Markup("<span>{}</span>").format(text) if column.upright else text
+        below = Markup('<span class="of">{}</span>').format(_text(column.below)) if column.below else ""
+        unit = self.line(column.unit) if column.unit else ""
+        return Markup('<th scope="col"{}>{}{}{}</th>').format(attributes, text, below, unit)
+
+    def _row(self, row: Row, columns: Sequence[Column]) -> Markup:
+        attributes = _class(row.look)
+        if row.id:
+            attributes += Markup(' id="{}"').format(row.id)
+        if row.aside:
+            attributes += Markup(" data-aside")
+        cells = [
+            self._cell(cell, column, first=not k)
+            for k, (cell, column) in enumerate(zip(row.cells, columns, strict=True))
+        ]
+        return Markup("<tr{}>{}</tr>\n").format(attributes, Markup("").join(cells))
+
+    def _cell(self, cell: TableCell, column: Column, *, first: bool) -> Markup:
+        if isinstance(cell, Shown):
+            return self._shown(cell)
+        if not isinstance(cell, Cell):
+            cell = Cell(line=cell)
+        look = " ".join(filter(None, ["n" if column.numeric and not first else "", cell.look]))
+        attributes = _class(look)
+        if cell.value is not None:
+            attributes += Markup(' data-v="{}"').format(_text(str(cell.value)))
+        if cell.title:
+            attributes += Markup(' title="{}"').format(_text(cell.title))
+        if cell.data:
+            attributes += Markup(' data-text="{}"').format(cell.data)
+        small = Markup("").join(Markup("<small>{}</small>").format(self.line(line)) for line in cell.small)
+        tag = Markup('th scope="row"') if first else Markup("td")
+        return Markup("<{}{}>{}{}</{}>").format(tag, attributes, self.line(cell.line), small, "th" if first else "td")
+
+    def _shown(self, shown: Shown) -> Markup:
+        cell = shown.cell
+        absent = ("none missed" if cell.missed else "none") if cell.value is None else ""
+        colour = "" if absent or not shown.heat else "pale" if shown.level is None else f"h{shown.level}"
+        look = " ".join(filter(None, ["" if shown.heat else "n", colour, "best" * cell.best, absent]))
+        attributes = _class(look)
+        if cell.value is not None and not shown.heat:
+            attributes += Markup(' data-v="{}"').format(cell.value)
+            attributes += Markup("") if cell.competes else Markup(" data-aside")
+        attributes += Markup(' title="{}"').format(_text(cell.title))
+        content = _text(cell.text)
+        if cell.marks:
+            content += Markup("<sup>{}</sup>").format(cell.marks)
+        if cell.share:
+            content += Markup("<small>{}</small>").format(cell.share)
+        if shown.interval and cell.interval:
+            content += Markup("<small>{}</small>").format(cell.interval)
+        return Markup("<td{}>{}</td>").format(attributes, content)
+
+    def _figure(self, figure: Figure) -> Markup:
+        return Markup("<figure>\n{}</figure>\n").format(self._drawn(figure))
+
+    def _drawn(self, figure: Figure) -> Markup:
+        drawing = Markup("{}\n").format(_markup(figure.picture))
+        if figure.label:
+            drawing = Markup('<div class="box" tabindex="0" role="region" aria-label="{}">\n{}\n</div>\n').format(
+                _text(figure.label), drawing
+            )
+        if not figure.caption:
+            return drawing
+        return drawing + Markup("<figcaption>{}</figcaption>\n").format(self.line(figure.caption))
+
+    def _multiples(self, multiples: Multiples) -> Markup:
+        figures = (Markup("<figure>{}</figure>").format(_markup(each)) for each in multiples.pictures)
+        look = " ".join(filter(None, ["multiples", multiples.look]))
+        return Markup("<div{}>\n{}\n</div>\n").format(_class(look), Markup("\n").join(figures))
+
+    def _chooser(self, chooser: Chooser) -> Markup:
+        panes = (self._pane(chooser, number, pane) for number, pane in enumerate(chooser.panes))
+        return self._choice(chooser) + Markup("").join(panes)
+
+    def _choice(self, chooser: Chooser) -> Markup:
+        """Return the buttons or the menu; a single pane needs no choice."""
+        key, purpose, panes = chooser.key or chooser.id, _text(chooser.purpose), list(enumerate(chooser.panes))
+        if len(panes) <= 1:
+            return Markup("")
+        if len(panes) > _MENU:
+            groups = []
+            for family, some in groupby(panes, lambda each: each[1].family):
+                options = Markup("").join(
+                    Markup('<option value="{}" data-shows="{}-{}">{}</option>\n').format(
+                        _text(pane.value or pane.name), chooser.id, number, _text(pane.name)
+                    )
+                    for number, pane in some
+                )
+                frame = Markup('<optgroup label="{}">{}</optgroup>\n')
+                groups.append(frame.format(_text(family), options) if family else options)
+            return Markup(
+                '<p class="choose {}" data-key="{}"><label>{}\n<select class="menu">\n{}</select></label></p>\n'
+            ).format(chooser.key, key, purpose, Markup("").join(groups))
+        buttons = Markup("").join(
+            Markup('<button type="button" aria-pressed="{}" value="{}" data-shows="{}-{}">{}</button>\n').format(
+                "false" if number else "true", _text(pane.value or pane.name), chooser.id, number, _text(pane.name)
+            )
+            for number, pane in panes
+        )
+        return Markup('<div class="choose" role="group" aria-label="{}" data-key="{}">\n{}</div>\n').format(
+            purpose, key, buttons
+        )
+
+    def _pane(self, chooser: Chooser, number: int, pane: Pane) -> Markup:
+        content = self.nodes(pane.nodes)
+        hidden = Markup(" hidden") if number else ""
+        mark = Markup(" data-packed") if chooser.packed else ""
+        if chooser.packed and number:
+            content = Markup(
+                "<template>{}</template>\n<noscript><p>Without JavaScript this part stays packed; results.csv has the "
+                "numbers.</p></noscript>"
+            ).format(packed(content))
+        return Markup('<div class="pane" id="{}-{}"{}{}>\n{}\n</div>\n').format(
+            chooser.id, number, mark, hidden, content
+        )
+
+    def _details(self, details: Details) -> Markup:
+        opened = Markup(" open") if details.open else ""
+        return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(
+            opened, self.line(details.summary), self.nodes(details.nodes)
+        )
+
+
+def _pieces(line: Line) -> Sequence[Inline]:
+    return [line] if isinstance(line, str) or not isinstance(line, Sequence) else line
+
+
+def _markup(picture: Picture) -> Markup:
+    return Markup(picture.__html__())  # noqa: S704 - a chart has escaped its own text
+
+
+def _text(text: str) -> Markup:
+    return escape(visible(text))
+
+
+def _class(names: str) -> Markup:
+    return Markup(' class="{}"').format(names) if names else Markup("")

@@ -4,7 +4,6 @@ from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
     Bullets,
-    Cell,
     Chooser,
     Column,
     Details,
@@ -12,6 +11,7 @@ from tokbench.report.document import (
     Heading,
     Key,
     Marked,
+    MeasuredCell,
     Multiples,
     Name,
     Pane,
@@ -19,10 +19,10 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
-    Shown,
     Strong,
     Table,
     Term,
+    TextCell,
 )
 from tokbench.report.html_nodes import HtmlNodes
 from tokbench.report.markdown_nodes import section_markdown
@@ -44,9 +44,13 @@ COLUMNS = [
 ]
 ROWS = [
     Row(
-        [Name(HOSTILE), Shown(cell=BEST, interval=True), Cell(line="x", small=["y"], look="prose", title="t", value=2)]
+        [
+            Name(HOSTILE),
+            MeasuredCell(cell=BEST, interval=True),
+            TextCell(line="x", small=["y"], look="prose", title="t", value=2),
+        ]
     ),
-    Row(["b", Shown(cell=GONE), Shown(cell=BEST, heat=True, level=3)], look="gone", id="r", aside=True),
+    Row(["b", MeasuredCell(cell=GONE), MeasuredCell(cell=BEST, heat=True, level=3)], look="gone", id="r", aside=True),
 ]
 SECTION = Section(
     "one",

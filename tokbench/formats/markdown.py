@@ -18,20 +18,14 @@ from tokbench.plugin import (
     markdown_text,
     plain,
     section_markdown,
-    unit_label,
     visible,
 )
 
 if TYPE_CHECKING:
     from tokbench.plugin import DisplayCell, Report, Results, SegmentationView
 
-_MOST_NAMES: Final = 6
 _MOST_TOKENS: Final = 24
 """The number of tokens of a probe's text that the report shows."""
-_LOSSES: Final = (
-    "Texts that did not come back. Each counts once, for the cause of its first difference, so that a row adds up; "
-    "in brackets, where it is more, in how many texts a cause takes part."
-)
 _SIZES: Final = (
     "Bytes per token when each vocabulary is cut to a size: exact, from one encoding at its own size. "
     "Special tokens are not counted."
@@ -73,10 +67,10 @@ def render(results: Results) -> str:
         _document(report, "same_ids"),
         _texts(report),
         _probes(report),
-        _losses(report),
-        _problems(report),
+        _document(report, "losses"),
+        _document(report, "problems"),
         _shares(report),
-        _definitions(report),
+        _document(report, "definitions"),
         _provenance(report),
     ]
     head = f"# {markdown_text(results.name)}\n\n{_partial(report)}tokbench report: {markdown_text(report.subtitle)}.\n"
@@ -335,64 +329,6 @@ def _tokens(tokens: Sequence[tuple[int, str]], mark: str) -> str:
     left = len(tokens) - _MOST_TOKENS
     shown = markdown_text(" ¦ ".join(text for _, text in tokens[:_MOST_TOKENS]))
     return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")
-
-
-def _losses(report: Report) -> str:
-    section = report.losses
-    if not section.examples:
-        return f"## Losses\n\n{section.without_loss}\n"
-    counts = [
-        [
-            *(*_row(row.tokenizer, row.corpus), _count(row.documents), _count(row.tested)),
-            *(f"{first:,} ({part:,})" if part > first else f"{first:,}" for first, part in row.counts),
-        ]
-        for row in section.rows
-    ]
-    head = ["tokenizer", "corpus", "texts lost", "of", *_row(*section.causes)]
-    examples = [
-        [
-            *_row(loss.tokenizer, loss.corpus, loss.cause + (f"; train with {loss.repair}" if loss.repair else "")),
-            _count(loss.documents),
-            *(*_row(loss.groups, loss.origin), _count(loss.position), loss.change),
-            markdown_text(loss.context + loss.expected) or "end of text",
-            markdown_text(loss.context + loss.got) or "end of text",
-        ]
-        for loss in section.examples
-    ]
-    first = ["tokenizer", "corpus", "cause", "texts", "groups", "first", "position", "difference", "expected", "got"]
-    return "\n".join([
-        "## Losses\n",
-        f"{_LOSSES}\n",
-        markdown_table(head, counts, range(2, len(head))),
-        "The first text of each cause, from just before the first difference on.\n",
-        markdown_table(first, examples, (3, 6)),
-    ])  # fmt: skip
-
-
-def _problems(report: Report) -> str:
-    section = report.problems
-    lines = [": ".join(_row(*tokenizer)) for tokenizer in section.tokenizers]
-    for each in section.cells:
-        where = "; ".join(map(_some, (each.metrics, each.tokenizers, each.corpora)))
-        lines.append(f"{each.count}: {each.status}: {markdown_text(each.sentence)} ({where})")
-    lines += [f"plugin {': '.join(_row(plugin.name, plugin.reason))}" for plugin in section.plugins]
-    listed = "\n".join(f"- {line}" for line in lines) or "Everything ran."
-    return f"## What did not run, and why\n\n{listed}\n"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(_row(*names[:_MOST_NAMES])) + more
-
-
-def _definitions(report: Report) -> str:
-    rows = []
-    for name in report.tables.metrics:
-        metric = report.tables.metric(name)
-        known = [metric.family, metric.formula, unit_label(metric.unit), metric.direction, metric.definition]
-        rows.append(_row(name, *(text or "not given" for text in known)))
-    head = ["metric", "family", "formula", "unit", "better", "definition"]
-    return "## Definitions\n\n" + markdown_table(head, rows)
 
 
 def _documents(documents: int | None, limit: int | None) -> str:

@@ -48,6 +48,29 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
+class State:
+    """The word for how something went."""
+
+    text: str
+    bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text that people type, such as the id of a metric."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words that lead to another place of the report."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
     """The name or unit of a metric, which leads to its definition."""
 
@@ -63,7 +86,7 @@ class Key:
     text: str
 
 
-Inline = str | Name | Strong | Marked | Term | Key
+Inline = str | Name | Strong | Marked | State | Code | Link | Term | Key
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -95,7 +118,7 @@ class Bullets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class TextCell:
     """A cell with text. A cell that is a plain string or :class:`Name` needs none of this."""
 
     line: Line = ""
@@ -112,7 +135,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class MeasuredCell:
     """A measured cell."""
 
     cell: DisplayCell
@@ -124,7 +147,7 @@ class Shown:
     """``True`` in a heat map, where a cell without a level is pale."""
 
 
-TableCell = Line | Cell | Shown
+TableCell = Line | TextCell | MeasuredCell
 
 
 @dataclass(frozen=True, slots=True)

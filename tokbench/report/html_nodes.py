@@ -12,8 +12,8 @@ from markupsafe import Markup, escape
 
 from tokbench.report.document import (
     Bullets,
-    Cell,
     Chooser,
+    Code,
     Column,
     Details,
     Figure,
@@ -21,7 +21,9 @@ from tokbench.report.document import (
     Inline,
     Key,
     Line,
+    Link,
     Marked,
+    MeasuredCell,
     Multiples,
     Name,
     Node,
@@ -31,11 +33,12 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
-    Shown,
+    State,
     Strong,
     Table,
     TableCell,
     Term,
+    TextCell,
 )
 from tokbench.report.escaping import visible
 
@@ -94,22 +97,13 @@ class HtmlNodes:
         return Markup("").join(map(self._inline, _pieces(line)))
 
     def _inline(self, piece: Inline) -> Markup:
-        match piece:
-            case str():
-                return _text(piece)
-            case Name(text):
-                return Markup("<bdi>{}</bdi>").format(_text(text))
-            case Strong(text):
-                return Markup("<strong>{}</strong>").format(_text(text))
-            case Marked(text):
-                return Markup("<mark><bdi>{}</bdi></mark>").format(_text(text))
-            case Key(mark, text):
-                return Markup('<span class="backend">{}<bdi>{}</bdi></span> ').format(_markup(mark), _text(text))
-            case Term(metric, text):
-                formula = self._formulas.get(metric) or "no definition given"
-                return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(
-                    self._anchors[metric], _text(formula), _text(text)
-                )
+        if isinstance(piece, str):
+            return _text(piece)
+        if isinstance(piece, Term):
+            formula = self._formulas.get(piece.metric) or "no definition given"
+            place, shown = self._anchors[piece.metric], _text(piece.text)
+            return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(place, _text(formula), shown)
+        return _words(piece)
 
     def _heading(self, heading: Heading) -> Markup:
         place = Markup(' id="{}"').format(heading.id) if heading.id else ""
@@ -172,10 +166,10 @@ class HtmlNodes:
         return Markup("<tr{}>{}</tr>\n").format(attributes, Markup("").join(cells))
 
     def _cell(self, cell: TableCell, column: Column, *, first: bool) -> Markup:
-        if isinstance(cell, Shown):
+        if isinstance(cell, MeasuredCell):
             return self._shown(cell)
-        if not isinstance(cell, Cell):
-            cell = Cell(line=cell)
+        if not isinstance(cell, TextCell):
+            cell = TextCell(line=cell)
         look = " ".join(filter(None, ["n" if column.numeric and not first else "", cell.look]))
         attributes = _class(look)
         if cell.value is not None:
@@ -188,7 +182,7 @@ class HtmlNodes:
         tag = Markup('th scope="row"') if first else Markup("td")
         return Markup("<{}{}>{}{}</{}>").format(tag, attributes, self.line(cell.line), small, "th" if first else "td")
 
-    def _shown(self, shown: Shown) -> Markup:
+    def _shown(self, shown: MeasuredCell) -> Markup:
         cell = shown.cell
         absent = ("none missed" if cell.missed else "none") if cell.value is None else ""
         colour = "" if absent or not shown.heat else "pale" if shown.level is None else f"h{shown.level}"
@@ -276,6 +270,28 @@ class HtmlNodes:
         return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(
             opened, self.line(details.summary), self.nodes(details.nodes)
         )
+
+
+def _words(piece: Name | Strong | Marked | State | Code | Link | Key) -> Markup:
+    text = _text(piece.text)
+    match piece:
+        case State(bad=bad):
+            markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
+        case Link(place=place):
+            markup = Markup('<a href="#{}">{}</a>').format(place, text)
+        case Key(mark=mark):
+            markup = Markup('<span class="backend">{}<bdi>{}</bdi></span> ').format(_markup(mark), text)
+        case _:
+            markup = _WORDS[type(piece)].format(text)
+    return markup
+
+
+_WORDS: Final = {
+    Name: Markup("<bdi>{}</bdi>"),
+    Strong: Markup("<strong>{}</strong>"),
+    Marked: Markup("<mark><bdi>{}</bdi></mark>"),
+    Code: Markup("<code>{}</code>"),
+}
 
 
 def _pieces(line: Line) -> Sequence[Inline]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from tokbench.report.document import (
     Bullets,
-    Cell,
     Chooser,
     Details,
     Figure,
@@ -14,15 +13,16 @@ from tokbench.report.document import (
     Inline,
     Line,
     Marked,
+    MeasuredCell,
     Multiples,
     Node,
     Paragraph,
     Rich,
     Section,
-    Shown,
     Strong,
     Table,
     TableCell,
+    TextCell,
 )
 from tokbench.report.escaping import markdown_table, markdown_text
 
@@ -77,12 +77,12 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: TableCell) -> str:
-    if isinstance(cell, Shown):
+    if isinstance(cell, MeasuredCell):
         shown = cell.cell
         text = (f"**{shown.text}**" if shown.best else shown.text) + shown.marks
         interval = f" [{shown.interval}]" if cell.interval and shown.interval else ""
         return text + (f" {shown.share}" if shown.share else "") + interval
-    if isinstance(cell, Cell):
+    if isinstance(cell, TextCell):
         return "; ".join(filter(None, [_line(cell.line), *map(_line, cell.small)]))
     return _line(cell)
 

@@ -11,16 +11,17 @@ from tokbench.report.charts.scatter import Scatter, scatter
 from tokbench.report.document import Section
 from tokbench.report.sections.answer import Answer, answer
 from tokbench.report.sections.bits_per_byte import BitsSection, bits_per_byte
+from tokbench.report.sections.definitions import definitions_document
 from tokbench.report.sections.fairness import FairnessSection, fairness
 from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
-from tokbench.report.sections.losses import LossSection, losses
+from tokbench.report.sections.losses import LossSection, losses, losses_document
 from tokbench.report.sections.matrices import MatrixSection, matrices_document, matrix_sections
 from tokbench.report.sections.metric_curves import CurveSection, metric_curves
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
 from tokbench.report.sections.partial import PartialSection, durations, partial_section
 from tokbench.report.sections.probes import ProbeSection, probes
-from tokbench.report.sections.problems import ProblemSection, problems, short_vocabularies
+from tokbench.report.sections.problems import ProblemSection, problems, problems_document, short_vocabularies
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids, same_ids_document
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
@@ -130,6 +131,9 @@ class Report:
             "pairs": pairs_document(self.pairs),
             "matrices": matrices_document(self.matrices),
             "same_ids": same_ids_document(self.same_ids),
+            "losses": losses_document(self.losses),
+            "problems": problems_document(self.problems),
+            "definitions": definitions_document(self.tables),
         }
 
     @cached_property

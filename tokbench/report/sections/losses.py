@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tokbench.measuring.metric import Role
+from tokbench.report.document import Column, Line, Marked, Name, Node, Paragraph, Row, Section, Table, TextCell
 from tokbench.report.escaping import visible
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import LossCause, LossExample
@@ -109,6 +110,66 @@ class LossSection:
     causes: list[str]
     rows: Sequence[LossRow]
     without_loss: str
+
+
+_EXAMPLE_COLUMNS: Final = (
+    *(Column("tokenizer"), Column("corpus"), Column("cause"), Column("texts", numeric=True), Column("groups")),
+    *(Column("first"), Column("position", numeric=True), Column("difference"), Column("expected"), Column("got")),
+)
+
+
+def losses_document(section: LossSection) -> Section:
+    """Return the section as every format shows it."""
+    if not section.examples:
+        return Section("losses", "Losses", [Paragraph(section.without_loss)])
+    counted = [Column("texts lost", numeric=True), Column("of", numeric=True)]
+    causes = [Column(cause, numeric=True) for cause in section.causes]
+    nodes: list[Node] = [
+        Paragraph(
+            "Texts that decoding did not give back. Each counts once, for the cause of its first difference, so that a "
+            "row adds up; in brackets, where it is more, in how many texts a cause takes part."
+        ),
+        Table(
+            "Texts that did not come back, by cause",
+            [Column("tokenizer"), Column("corpus"), *counted, *causes],
+            [_count_row(row) for row in section.rows],
+            label="Losses by cause",
+        ),
+        Paragraph(
+            "The first text of each cause, from just before the first difference on. Spaces are shown as ␣, line ends "
+            "as ⏎, tabs as ⇥, and what cannot be seen as its code point."
+        ),
+        Table(
+            "First difference for every tokenizer, corpus and cause",
+            _EXAMPLE_COLUMNS,
+            [_example_row(loss) for loss in section.examples],
+            label="Losses",
+            tall=True,
+        ),
+    ]
+    return Section("losses", "Losses", nodes)
+
+
+def _count_row(row: LossRow) -> Row:
+    tested = TextCell(line="unknown" if row.tested is None else f"{row.tested:,}", look="soft")
+    counts = (
+        TextCell(line=f"{first:,}", small=[f"({part:,})"] if part > first else [], look="" if part else "none")
+        for first, part in row.counts
+    )
+    return Row([row.tokenizer, row.corpus, f"{row.documents:,}", tested, *counts])
+
+
+def _example_row(loss: Loss) -> Row:
+    def excerpt(text: str) -> TextCell:
+        line: Line = [Name(loss.context), Marked(text)] if text else [Name(loss.context), "end of text"]
+        return TextCell(line=line, look="text")
+
+    repair = [f"train with {loss.repair}"] if loss.repair else []
+    where = TextCell(line=loss.groups, look="prose"), TextCell(line=loss.origin, look="prose")
+    change = f"{loss.position:,}", TextCell(line=loss.change, look="change")
+    cause = TextCell(line=loss.cause, small=repair)
+    excerpts = excerpt(loss.expected), excerpt(loss.got)
+    return Row([loss.tokenizer, loss.corpus, cause, f"{loss.documents:,}", *where, *change, *excerpts])
 
 
 def losses(tables: CellTables) -> LossSection:

@@ -8,7 +8,7 @@ from typing import Final
 
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import legends
-from tokbench.report.document import Cell, Column, Heading, Name, Node, Paragraph, Row, Section, Table, legend_lines
+from tokbench.report.document import Column, Heading, Name, Node, Paragraph, Row, Section, Table, TextCell, legend_lines
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairComparison
 from tokbench.results.cells import WHOLE, group_name
@@ -110,7 +110,7 @@ def pairs_document(views: Sequence[PairSection]) -> Section | None:
             Row(
                 [
                     group_name(each.group),
-                    *(Cell(line=text, look="prose") for text in (each.places, each.without, each.first)),
+                    *(TextCell(line=text, look="prose") for text in (each.places, each.without, each.first)),
                 ]
             )
             for each in view.standings
@@ -129,7 +129,7 @@ def pairs_document(views: Sequence[PairSection]) -> Section | None:
 
 def _matrix(view: PairSection) -> Table:
     rows = [
-        Row([Cell(line=name, title=name), *(_matrix_cell(difference) for difference in differences)])
+        Row([TextCell(line=name, title=name), *(_matrix_cell(difference) for difference in differences)])
         for name, differences in zip(view.names, view.matrix, strict=True)
     ]
     return Table(
@@ -142,11 +142,11 @@ def _matrix(view: PairSection) -> Table:
     )
 
 
-def _matrix_cell(difference: PairDifference | None) -> Cell:
+def _matrix_cell(difference: PairDifference | None) -> TextCell:
     if difference is None:
-        return Cell()
+        return TextCell()
     text = difference.text if difference.differ else difference.text + _CANNOT_TELL
-    return Cell(line=text, look="" if difference.differ else "pale", title=difference.title)
+    return TextCell(line=text, look="" if difference.differ else "pale", title=difference.title)
 
 
 def _by_tokens(found: Iterable[PairComparison]) -> list[str]:

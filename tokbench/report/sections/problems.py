@@ -5,7 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from tokbench.report.document import (
+    Bullets,
+    Column,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    State,
+    Table,
+    TextCell,
+    names_line,
+)
 from tokbench.results.blocks import PluginInfo
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
@@ -71,6 +85,83 @@ def problems(results: Results) -> ProblemSection:
     """Return the section."""
     plugins = [plugin for plugin in results.plugins if plugin.reason]
     return ProblemSection(missing_tokenizers(results), _missing_cells(results), plugins)
+
+
+_MOST_NAMES: Final = 6
+_BAD: Final = {TokenizerState.FAILED.value, Status.FAILED.value, Status.TIMEOUT.value}
+
+
+def problems_document(section: ProblemSection) -> Section:
+    """Return the section as every format shows it."""
+    if not (section.tokenizers or section.cells or section.plugins):
+        return Section("problems", _TITLE, [Paragraph("Everything ran, and every cell has a value.")])
+    return Section("problems", _TITLE, [Rich(_tables(section), plain=[Bullets(_listed(section))])])
+
+
+_TITLE: Final = "What did not run, and why"
+
+
+def _tables(section: ProblemSection) -> list[Node]:
+    nodes: list[Node] = []
+    if section.tokenizers:
+        rows = [
+            Row([name, _state(state), TextCell(line=reason, look="prose")])
+            for name, state, reason in section.tokenizers
+        ]
+        columns = [Column(name) for name in ("tokenizer", "state", "reason")]
+        nodes.append(Table("Tokenizers without numbers", columns, rows, label="Tokenizers that did not run"))
+    if section.cells:
+        columns = [
+            *(Column("state"), Column("cells", numeric=True), Column("groups", numeric=True)),
+            *(Column(name) for name in ("reason", "metrics", "tokenizers", "corpora")),
+        ]
+        rows = [
+            Row(
+                [
+                    *(_state(each.status), f"{each.cells:,}", f"{each.groups:,}" if each.groups else "none"),
+                    *(
+                        TextCell(line=each.sentence, look="prose"),
+                        *map(_names, (each.metrics, each.tokenizers, each.corpora)),
+                    ),
+                ]
+            )
+            for each in section.cells
+        ]
+        caption = "Cells without a value, those of one reason together"
+        nodes.append(Table(caption, columns, rows, label="Cells without a value", tall=True))
+    if section.plugins:
+        rows = [
+            Row([each.name, f"{each.distribution} {each.version}", TextCell(line=each.reason, look="prose")])
+            for each in section.plugins
+        ]
+        columns = [Column(name) for name in ("plugin", "distribution", "reason")]
+        nodes.append(Table("Plugins that cannot be used", columns, rows, label="Broken plugins"))
+    return nodes
+
+
+def _listed(section: ProblemSection) -> list[str]:
+    """Return a line for each problem."""
+    lines = [": ".join(tokenizer) for tokenizer in section.tokenizers]
+    for each in section.cells:
+        where = "; ".join(map(_some, (each.metrics, each.tokenizers, each.corpora)))
+        lines.append(f"{each.count}: {each.status}: {each.sentence} ({where})")
+    return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in section.plugins]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def _state(state: str) -> TextCell:
+    return TextCell(line=State(state, bad=state in _BAD))
+
+
+def _names(names: Sequence[str]) -> TextCell:
+    """Return the first names; all of them are told when the cell is opened."""
+    left = len(names) - _MOST_NAMES
+    line = names_line("", names[:_MOST_NAMES], f" and {left} more" if left > 0 else "")
+    return TextCell(line=line, look="prose", title=", ".join(names) if left > 0 else "")
 
 
 def missing_tokenizers(results: Results) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokbench.measuring.metric import Role
-from tokbench.report.document import Bullets, Cell, Column, Name, Node, Paragraph, Row, Section, Table
+from tokbench.report.document import Bullets, Column, Name, Node, Paragraph, Row, Section, Table, TextCell
 from tokbench.report.escaping import visible
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import Difference
@@ -85,8 +85,8 @@ def _row(other: OtherIds) -> Row:
     found = other.found
     position = "unknown" if other.position is None else f"{other.position:,}"
     counts = f"{found.documents:,}", f"{found.compared:,}"
-    excerpts = (Cell(line=Name(text), look="text") for text in (other.text, other.expected, other.got))
-    first = Cell(line=found.origin, look="prose")
+    excerpts = (TextCell(line=Name(text), look="text") for text in (other.text, other.expected, other.got))
+    first = TextCell(line=found.origin, look="prose")
     return Row([found.tokenizer, found.same_as, found.corpus, found.group, *counts, first, position, *excerpts])
 
 

@@ -1,0 +1,55 @@
+"""The section on definitions: what each metric is, and the words that stand in the place of a number."""
+
+from __future__ import annotations
+
+from tokbench.report.document import Code, Column, Link, Paragraph, Row, Section, Table, TableCell, TextCell
+from tokbench.report.tables import CellTables
+
+_COLUMNS = [Column(name) for name in ("metric", "family", "formula", "unit", "better", "definition")]
+
+
+_WORDS = (
+    "n/a: the tokenizer cannot have this number; failed, timeout: it should have; unavailable: the tokenizer could not "
+    "be had on this machine; –: the configuration names other corpora; not run: the run has no such cell. The reason "
+    "is in the tooltip and under "
+)
+
+
+def anchors_of(tables: CellTables) -> dict[str, str]:
+    """Return by metric the place of its definition."""
+    return {name: f"metric-{number}" for number, name in enumerate(tables.metrics)}
+
+
+def definitions_document(tables: CellTables) -> Section:
+    """Return the section as every format shows it."""
+    anchors = anchors_of(tables)
+    return Section(
+        "definitions",
+        "Definitions",
+        [
+            Table(
+                "What each metric is; bytes are UTF-8, sums go over all documents of a group",
+                _COLUMNS,
+                [_row(tables, name, anchors[name]) for name in tables.metrics],
+                label="Definitions",
+            ),
+            Paragraph([_WORDS, Link("problems", "what did not run"), "."]),
+        ],
+    )
+
+
+def _row(tables: CellTables, name: str, anchor: str) -> Row:
+    metric, label = tables.metric(name), tables.label(name)
+    definition = metric.definition or "not given"
+    if metric.loss_cannot_help:
+        definition += f" Losing text cannot improve it: {metric.loss_cannot_help}."
+    shown = ", shown in %" if metric.unit.startswith("share") else ""
+    cells: list[TableCell] = [
+        TextCell(line=Code(name), small=[label] if label != name else []),
+        metric.family or "not given",
+        TextCell(line=metric.formula or "not given", look="prose"),
+        TextCell(line=(metric.unit or "not given") + shown, look="prose"),
+        metric.direction,
+        TextCell(line=definition, look="prose"),
+    ]
+    return Row(cells, id=anchor)

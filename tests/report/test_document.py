@@ -26,6 +26,9 @@ from tokbench.report.document import (
 )
 from tokbench.report.html_nodes import HtmlNodes
 from tokbench.report.markdown_nodes import section_markdown
+from tokbench.report.tables import CellTables
+from tokbench.results.blocks import MetricInfo
+from tokbench.results.model import Results
 
 
 def circle(title=""):
@@ -71,7 +74,9 @@ SECTION = Section(
 
 
 def test_a_page_has_every_node():
-    page = HtmlNodes({"m": "metric-0"}, {"m": "bytes / tokens"}).section(SECTION)
+    page = HtmlNodes(CellTables(Results(name="r", metrics={"m": MetricInfo(formula="bytes / tokens")}))).section(
+        SECTION
+    )
     assert page.startswith('<section id="one">\n<h2>One</h2>\n<h3 id="there">On <bdi>c</bdi></h3>')
     assert "<strong>much</strong> of <mark><bdi>it</bdi></mark>" in page
     assert '<p class="advice">Take 5.</p>' in page
@@ -94,11 +99,11 @@ def test_a_page_has_every_node():
 
 def test_many_panes_stand_in_a_menu_by_family():
     panes = [Pane(str(k), [Paragraph("x")], family=f"f{k // 5}", value=f"v{k}") for k in range(10)]
-    page = HtmlNodes({}, {}).node(Chooser("Which", "pick", panes, key="metric"))
+    page = HtmlNodes(CellTables(Results(name="r"))).node(Chooser("Which", "pick", panes, key="metric"))
     assert page.count("<optgroup") == 2
     assert '<option value="v9" data-shows="pick-9">9</option>' in page
     assert 'data-key="metric"' in page
-    assert "<option" not in HtmlNodes({}, {}).node(Chooser("Which", "pick", panes[:1]))
+    assert "<option" not in HtmlNodes(CellTables(Results(name="r"))).node(Chooser("Which", "pick", panes[:1]))
 
 
 def test_markdown_has_what_text_can_show():

@@ -22,13 +22,11 @@ def render(results: Results) -> str:
     script = environment.get_template("script.js.j2").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     report = plugin.Report(results)  # loaded now, and not with the list of formats
-    anchors = {name: f"metric-{number}" for number, name in enumerate(report.tables.metrics)}
-    formulas = {name: report.tables.metric(name).formula for name in report.tables.metrics}
     return environment.get_template("report.html.j2").render(
         documents=report.documents,
-        nodes=plugin.HtmlNodes(anchors, formulas),
+        nodes=plugin.HtmlNodes(report.tables),
         WHOLE=WHOLE,
-        anchors=anchors,
+        anchors=report.tables.anchors,
         most_tokens=_MOST_TOKENS,
         report=report,
         script_hash=digest,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -41,30 +39,26 @@ from tokbench.report.document import (
     TextCell,
 )
 from tokbench.report.escaping import visible
+from tokbench.report.pages import packed
+from tokbench.report.tables import CellTables
 
 _MENU: Final = 8
 """More panes than this are chosen in a menu, fewer by buttons."""
-
-
-def packed(markup: str) -> str:
-    """Return a part of the page as base64 of zlib; the page's script puts it in its place when somebody asks for it."""
-    return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()
 
 
 class HtmlNodes:
     r"""Renders sections of one report.
 
     Args:
-        anchors: by metric, the place of its definition.
-        formulas: by metric, its formula.
+        tables: the metrics of the report, to which terms lead.
 
-    >>> HtmlNodes({}, {}).node(Paragraph(["See ", Name("<b>")], "legend"))
+    >>> from tokbench.results.model import Results
+    >>> HtmlNodes(CellTables(Results(name="r"))).node(Paragraph(["See ", Name("<b>")], "legend"))
     Markup('<p class="legend">See <bdi>&lt;b&gt;</bdi></p>\n')
     """
 
-    def __init__(self, anchors: Mapping[str, str], formulas: Mapping[str, str]) -> None:
-        self._anchors = anchors
-        self._formulas = formulas
+    def __init__(self, tables: CellTables) -> None:
+        self._tables = tables
         self._render: dict[type, Callable[[Any], Markup]] = {
             Heading: self._heading,
             Paragraph: self._paragraph,
@@ -100,8 +94,8 @@ class HtmlNodes:
         if isinstance(piece, str):
             return _text(piece)
         if isinstance(piece, Term):
-            formula = self._formulas.get(piece.metric) or "no definition given"
-            place, shown = self._anchors[piece.metric], _text(piece.text)
+            formula = self._tables.metric(piece.metric).formula or "no definition given"
+            place, shown = self._tables.anchors[piece.metric], _text(piece.text)
             return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(place, _text(formula), shown)
         return _words(piece)
 
@@ -215,7 +209,7 @@ class HtmlNodes:
         return drawing + Markup("<figcaption>{}</figcaption>\n").format(self.line(figure.caption))
 
     def _multiples(self, multiples: Multiples) -> Markup:
-        figures = (Markup("<figure>{}</figure>").format(_markup(each)) for each in multiples.pictures)
+        figures = (Markup("<figure>{}</figure>").format(_markup(picture)) for picture in multiples.pictures)
         look = " ".join(filter(None, ["multiples", multiples.look]))
         return Markup("<div{}>\n{}\n</div>\n").format(_class(look), Markup("\n").join(figures))
 
@@ -230,7 +224,7 @@ class HtmlNodes:
             return Markup("")
         if len(panes) > _MENU:
             groups = []
-            for family, some in groupby(panes, lambda each: each[1].family):
+            for family, some in groupby(panes, lambda numbered: numbered[1].family):
                 options = Markup("").join(
                     Markup('<option value="{}" data-shows="{}-{}">{}</option>\n').format(
                         _text(pane.value or pane.name), chooser.id, number, _text(pane.name)

@@ -41,7 +41,7 @@ def html_environment() -> jinja2.Environment:
         "groupby_order": _groupby_order,
         "fixed": lambda value, digits: f"{value:,.{digits}f}",
         "listing": _listing,
-        "packed": _packed,
+        "packed": packed,
         "plain": plain,
         "thousands": lambda value: f"{value:,}",
     }
@@ -61,7 +61,7 @@ def _groupby_order(items: Sequence[Any], attribute: str) -> list[tuple[Any, list
     return list(found.items())
 
 
-def _packed(markup: str) -> str:
+def packed(markup: str) -> str:
     """Return a part of the page as base64 of zlib; the page's script puts it in its place when somebody asks for it."""
     return base64.b64encode(zlib.compress(markup.encode("utf-8", "backslashreplace"), 9)).decode()
 

@@ -78,6 +78,11 @@ class CellTables:
         return self.metric(metric).label or metric.replace("_", " ")
 
     @cached_property
+    def anchors(self) -> dict[str, str]:
+        """The place of the definition of each metric, to which its name leads."""
+        return {name: f"metric-{number}" for number, name in enumerate(self.metrics)}
+
+    @cached_property
     def _by_role(self) -> dict[str, str]:
         return {metric.role: name for name, metric in reversed(self.results.metrics.items())}
 

@@ -6,23 +6,15 @@ from tokbench.report.document import Code, Column, Link, Paragraph, Row, Section
 from tokbench.report.tables import CellTables
 
 _COLUMNS = [Column(name) for name in ("metric", "family", "formula", "unit", "better", "definition")]
-
-
-_WORDS = (
+_WITHOUT_NUMBER = (
     "n/a: the tokenizer cannot have this number; failed, timeout: it should have; unavailable: the tokenizer could not "
     "be had on this machine; –: the configuration names other corpora; not run: the run has no such cell. The reason "
     "is in the tooltip and under "
 )
 
 
-def anchors_of(tables: CellTables) -> dict[str, str]:
-    """Return by metric the place of its definition."""
-    return {name: f"metric-{number}" for number, name in enumerate(tables.metrics)}
-
-
 def definitions_document(tables: CellTables) -> Section:
     """Return the section as every format shows it."""
-    anchors = anchors_of(tables)
     return Section(
         "definitions",
         "Definitions",
@@ -30,15 +22,15 @@ def definitions_document(tables: CellTables) -> Section:
             Table(
                 "What each metric is; bytes are UTF-8, sums go over all documents of a group",
                 _COLUMNS,
-                [_row(tables, name, anchors[name]) for name in tables.metrics],
+                [_row(tables, name) for name in tables.metrics],
                 label="Definitions",
             ),
-            Paragraph([_WORDS, Link("problems", "what did not run"), "."]),
+            Paragraph([_WITHOUT_NUMBER, Link("problems", "what did not run"), "."]),
         ],
     )
 
 
-def _row(tables: CellTables, name: str, anchor: str) -> Row:
+def _row(tables: CellTables, name: str) -> Row:
     metric, label = tables.metric(name), tables.label(name)
     definition = metric.definition or "not given"
     if metric.loss_cannot_help:
@@ -52,4 +44,4 @@ def _row(tables: CellTables, name: str, anchor: str) -> Row:
         metric.direction,
         TextCell(line=definition, look="prose"),
     ]
-    return Row(cells, id=anchor)
+    return Row(cells, id=tables.anchors[name])

@@ -103,11 +103,11 @@ def matrices_document(views: Sequence[MatrixSection]) -> Section | None:
     nodes: list[Node] = []
     for number, view in enumerate(views):
         rows = [
-            Row([Term(each.metric, each.label), each.within, each.mean, each.closest, each.farthest])
-            for each in view.maps
+            Row([Term(shown.metric, shown.label), shown.within, shown.mean, shown.closest, shown.farthest])
+            for shown in view.maps
         ]
         columns = [Column(name, numeric=name == "mean") for name in view.columns]
-        panes = [Pane(each.name, [Figure(each.drawing, label=each.drawing.title)]) for each in view.maps]
+        panes = [Pane(shown.name, [Figure(shown.drawing, label=shown.drawing.title)]) for shown in view.maps]
         nodes += [
             Heading(Name(view.title)),
             Paragraph(view.explanation),

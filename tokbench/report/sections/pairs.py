@@ -109,11 +109,14 @@ def pairs_document(views: Sequence[PairSection]) -> Section | None:
         standings = [
             Row(
                 [
-                    group_name(each.group),
-                    *(TextCell(line=text, look="prose") for text in (each.places, each.without, each.first)),
+                    group_name(standing.group),
+                    *(
+                        TextCell(line=text, look="prose")
+                        for text in (standing.places, standing.without, standing.first)
+                    ),
                 ]
             )
-            for each in view.standings
+            for standing in view.standings
         ]
         columns = [Column(name) for name in ("group", "places", "without a place", "the first two")]
         nodes += [

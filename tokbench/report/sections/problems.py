@@ -118,21 +118,25 @@ def _tables(section: ProblemSection) -> list[Node]:
         rows = [
             Row(
                 [
-                    *(_state(each.status), f"{each.cells:,}", f"{each.groups:,}" if each.groups else "none"),
                     *(
-                        TextCell(line=each.sentence, look="prose"),
-                        *map(_names, (each.metrics, each.tokenizers, each.corpora)),
+                        _state(missing.status),
+                        f"{missing.cells:,}",
+                        f"{missing.groups:,}" if missing.groups else "none",
+                    ),
+                    *(
+                        TextCell(line=missing.sentence, look="prose"),
+                        *map(_names, (missing.metrics, missing.tokenizers, missing.corpora)),
                     ),
                 ]
             )
-            for each in section.cells
+            for missing in section.cells
         ]
         caption = "Cells without a value, those of one reason together"
         nodes.append(Table(caption, columns, rows, label="Cells without a value", tall=True))
     if section.plugins:
         rows = [
-            Row([each.name, f"{each.distribution} {each.version}", TextCell(line=each.reason, look="prose")])
-            for each in section.plugins
+            Row([plugin.name, f"{plugin.distribution} {plugin.version}", TextCell(line=plugin.reason, look="prose")])
+            for plugin in section.plugins
         ]
         columns = [Column(name) for name in ("plugin", "distribution", "reason")]
         nodes.append(Table("Plugins that cannot be used", columns, rows, label="Broken plugins"))
@@ -142,9 +146,9 @@ def _tables(section: ProblemSection) -> list[Node]:
 def _listed(section: ProblemSection) -> list[str]:
     """Return a line for each problem."""
     lines = [": ".join(tokenizer) for tokenizer in section.tokenizers]
-    for each in section.cells:
-        where = "; ".join(map(_some, (each.metrics, each.tokenizers, each.corpora)))
-        lines.append(f"{each.count}: {each.status}: {each.sentence} ({where})")
+    for missing in section.cells:
+        where = "; ".join(map(_some, (missing.metrics, missing.tokenizers, missing.corpora)))
+        lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
     return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in section.plugins]
 
 
@@ -158,7 +162,7 @@ def _state(state: str) -> TextCell:
 
 
 def _names(names: Sequence[str]) -> TextCell:
-    """Return the first names; all of them are told when the cell is opened."""
+    """Return the first names; an opened cell lists all."""
     left = len(names) - _MOST_NAMES
     line = names_line("", names[:_MOST_NAMES], f" and {left} more" if left > 0 else "")
     return TextCell(line=line, look="prose", title=", ".join(names) if left > 0 else "")

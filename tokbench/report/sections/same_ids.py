@@ -73,7 +73,7 @@ def same_ids_document(section: SameIdsSection) -> Section | None:
             Table(
                 "First document with other ids, by tokenizer, corpus and group",
                 _COLUMNS,
-                [_row(each) for each in section.differences],
+                [_row(other) for other in section.differences],
                 label="Documents with other ids",
                 tall=True,
             ),

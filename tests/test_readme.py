@@ -13,7 +13,7 @@ import readme_tables as tables
 from conftest import sharing_store
 
 from tokbench.config.read import read_config
-from tokbench.engine.plan import make_plan
+from tokbench.engine.planning import make_plan
 from tokbench.registry import load_registry
 from tokbench.results.cells import COLUMNS
 from tokbench.results.model import Results

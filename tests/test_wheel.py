@@ -105,7 +105,7 @@ from pathlib import Path
 from tokbench.config.read import read_config
 from tokbench.config.suites import shipped_suites
 from tokbench.registry import load_registry
-from tokbench.engine.plan import make_plan
+from tokbench.engine.planning import make_plan
 
 for suite in shipped_suites().values():
     config = read_config(Path(suite.name), )

@@ -31,29 +31,25 @@ from tokbench.engine.describe import (
 from tokbench.engine.evaluate import Evaluation, evaluate
 from tokbench.engine.expect import expect_work
 from tokbench.engine.finish import Finished, finish, measured_shares, pack_states
-from tokbench.engine.fit_models import FittedModels, fit_models
 from tokbench.engine.folder import make_folder, save_artefact, write_again, write_reports
 from tokbench.engine.isolated import Untimed
 from tokbench.engine.merge import merge_runs
 from tokbench.engine.prepare import train_all
-from tokbench.engine.prepared import PreparedTokenizer
-from tokbench.engine.probe import Probed, probe
 from tokbench.engine.segment import NamedTokenizers, segment_texts
-from tokbench.engine.shown import Shown, show_texts
 from tokbench.engine.stored import StoredWork
-from tokbench.engine.study_validity import study_validity
+from tokbench.engine.studies import StudiesDone, run_studies, study_blocks
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.time import time_all
 from tokbench.engine.train import train_here
-from tokbench.engine.vocabulary_size.measure import study_vocabulary
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerPool
 from tokbench.foundation.display import Log, in_notebook, progress_shown
 from tokbench.foundation.errors import BackendUnavailable, InputError
-from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.failures import Failure, tracebacks
 from tokbench.foundation.progress import RunProgress, silent
 from tokbench.foundation.store import Store, open_store
 from tokbench.measuring.metric import TimedOutcome
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.notebook.comparison import NotebookComparison
 from tokbench.notebook.results import NotebookResults
 from tokbench.registry import load_registry, missing
@@ -62,7 +58,6 @@ from tokbench.results.cells import Status, TokenizerState
 from tokbench.results.model import NamedRun
 from tokbench.results.segmentation import SegmentedText
 from tokbench.results.states import PackedStates, RawStates
-from tokbench.results.vocabulary_size import VocabularySizes
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.batch import valid_unicode
 from tokbench.tokenizers.contract import Tokenizer
@@ -234,7 +229,7 @@ def _run(
         if folder:
             make_folder(folder)
         stored = StoredWork(kept, checked.registry, checked.plan, began)
-        expect_work(checked.plan, checked.prepared, progress, way.workers)
+        expect_work(checked, progress, way.workers)
         with progress.phase("training"):
             prepared, stopped = _train(checked, folder, pool, stored)
             checked = checked._replace(prepared=prepared)
@@ -255,7 +250,7 @@ def _run(
     stored.end()
     results.created = created.isoformat(timespec="seconds")
     results.seconds = round(time.perf_counter() - start, 3)
-    results.durations = _durations(progress, evaluation)
+    results.durations = _durations(progress, evaluation, checked.plan.studies)
     if folder:
         with progress.phase("reports"):
             try:
@@ -370,52 +365,41 @@ def _finish(checked: Checked, evaluation: Evaluation, stopped: str, progress: Ru
     return finished, stopped
 
 
-def _durations(progress: RunProgress, evaluation: Evaluation) -> Durations:
+def _durations(progress: RunProgress, evaluation: Evaluation, studies: Iterable[str]) -> Durations:
     """Return the wall time of the phases so far, and the CPU time of the workers."""
-    seconds: dict[str, float] = {f"worker_{name}": value for name, value in evaluation.seconds._asdict().items()}
-    seconds |= {str(name): value for name, value in progress.seconds.items()}
-    return Durations(**{name: round(value, 3) for name, value in seconds.items()})
+    seconds = {name: round(value, 3) for name, value in progress.seconds.items()}
+    of_studies = {name: seconds.pop(name) for name in studies if name in seconds}
+    workers = {f"worker_{name}": round(value, 3) for name, value in evaluation.seconds._asdict().items()}
+    return Durations(**seconds, **workers, studies=of_studies)
 
 
 @dataclass
 class _Further:
-    """The results of what follows the text metrics, as far as the run came; ``stopped`` is the phase of its end."""
+    """The results of what follows the text metrics, as far as the run came."""
 
-    sizes: VocabularySizes | None = None
-    shown: Shown = field(default_factory=lambda: Shown([], []))
-    probed: Probed = field(default_factory=lambda: Probed([], [], {}))
-    fitted: FittedModels = field(default_factory=FittedModels)
+    studies: StudiesDone = field(default_factory=StudiesDone)
     timed: TimedOutcome = field(default_factory=lambda: TimedOutcome([], []))
     stopped: str = ""
+    """The phase in which the run was stopped; empty if it came to its end."""
 
 
 def _measure_further(
     checked: Checked, evaluation: Evaluation, finished: Finished, stopped: str, pool: WorkerPool, stored: StoredWork
 ) -> _Further:
-    """Study vocabulary sizes, cut texts to show, put the probes, train models, and then, alone on the machine, time.
-
-    Ctrl-C ends it early.
-    """
-    _, plan, prepared = checked
-    progress = pool.progress
+    """Run the studies and then, alone on the machine, time. Ctrl-C ends it early."""
     further = _Further(stopped=stopped)
     if stopped:
         return further
+    further.studies = run_studies(checked, evaluation, finished, pool, stored)
+    if further.studies.stopped:
+        further.stopped = further.studies.stopped
+        return further
     try:
-        if plan.config.study.vocabulary:
-            with progress.phase("vocabulary_size"):
-                sizes = attempt(lambda: study_vocabulary(plan, prepared, evaluation, finished.cells, pool, stored))
-            further.sizes = VocabularySizes(failures=[sizes.reason]) if isinstance(sizes, Failure) else sizes
-        ended = {name: failure for (name, _), failure in evaluation.ended.items()}
-        with progress.phase("probes"):
-            further.shown = show_texts(plan, prepared, ended, finished.worst, pool, stored)
-            further.probed = probe(plan, prepared, ended, pool, stored)
-        with progress.phase("models"):
-            further.fitted = fit_models(plan, prepared, ended, pool, stored)
-        with progress.phase("timing"):
+        with pool.progress.phase("timing"):
+            _, plan, prepared = checked
             further.timed = time_all(plan, prepared, _untimed(evaluation), evaluation.unread, pool)
     except KeyboardInterrupt:
-        further.stopped = progress.phases[-1]
+        further.stopped = "timing"
     return further
 
 
@@ -435,46 +419,34 @@ def _results(
 ) -> NotebookResults:
     """Put together all that was found, and all that describes it."""
     registry, plan, prepared = checked
-    failures = further.sizes.failures if further.sizes else []
+    studies = further.studies
     shares = measured_shares(plan, prepared, evaluation) if further.stopped else {}
-    partial = PartialRun(phase=further.stopped, groups=shares) if further.stopped else None
-    validity = attempt(lambda: study_validity(plan, finished.cells, further.fitted))
     return NotebookResults(
         name=plan.config.name,
         config=describe_config(plan.config),
         environment=describe_machine(),
         plugins=[describe_plugin(plugin) for plugin in registry.plugins],
         corpora={name: describe_corpus(plan, name) for name in plan.corpora},
-        tokenizers={each.name: describe_tokenizer(each, registry) for each in prepared},
+        tokenizers={tokenizer.name: describe_tokenizer(tokenizer, registry) for tokenizer in prepared},
         metrics=describe_metrics((family for family, _ in plan.metrics), plan.bound, finished.ratios),
-        cells=finished.cells + further.probed.cells + further.fitted.cells + further.timed.cells,
+        cells=finished.cells + studies.cells + further.timed.cells,
         losses=finished.losses,
         differences=evaluation.same_ids.differences,
-        vocabulary_size=further.sizes,
-        probes=further.probed.probes,
-        shown=further.shown.texts,
-        worst_documents=further.shown.worst,
-        bits_per_byte=further.fitted.studies,
-        validity=[] if isinstance(validity, Failure) else validity,
-        failed_studies={"validity": validity.reason} if isinstance(validity, Failure) else {},
+        studies=study_blocks(registry, studies),
+        failed_studies=studies.failures,
         pairs=finished.pairs,
         matrices=finished.matrices,
         notes=[
             *plan.notes,
-            *(f"the study of vocabulary sizes: {failure}" for failure in failures),
             *(failure.reason for failure in evaluation.unread.values()),
-            *further.fitted.notes,
-            *([f"the study of validity: {validity.reason}"] if isinstance(validity, Failure) else []),
+            *(note for outcome in studies.outcomes.values() for note in outcome.notes),
             *further.timed.notes,
         ],
         families=describe_families(plan, registry),
         states=states,
-        tracebacks=finished.tracebacks
-        | further.probed.tracebacks
-        | further.fitted.tracebacks
-        | tracebacks(further.timed.failures),
+        tracebacks=finished.tracebacks | studies.tracebacks | tracebacks(further.timed.failures),
         interrupted=bool(further.stopped),
-        partial=partial,
+        partial=PartialRun(phase=further.stopped, groups=shares) if further.stopped else None,
     )
 
 

@@ -15,6 +15,7 @@ import pluggy
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
+    from tokbench.measuring.study import StudySpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
 
@@ -32,6 +33,11 @@ def register_backends(register: Callable[[BackendSpec], None]) -> None:
 @hookspec
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Add metric families: ``register(MetricFamily(...))`` for each."""
+
+
+@hookspec
+def register_studies(register: Callable[[StudySpec], None]) -> None:
+    """Add studies: ``register(StudySpec(...))`` for each."""
 
 
 @hookspec

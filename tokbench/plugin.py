@@ -19,129 +19,109 @@ from tokbench.version import __version__ as __version__
 
 if TYPE_CHECKING:
     # fmt: off
-    from tokbench.tokenizers.batch import (
-        check_encoded as check_encoded, check_id as check_id, check_ids as check_ids, check_span as check_span,
-        decode_batch as decode_batch, encode_batch as encode_batch, from_buffers as from_buffers,
-        fresh_copies as fresh_copies,
-        from_lists as from_lists, offsets_of as offsets_of, valid_unicode as valid_unicode,
+    from tokbench.hookspecs import hookimpl as hookimpl
+    from tokbench.tokenizers.contract import (
+        Tokenizer as Tokenizer, Encoded as Encoded, Offsets as Offsets, EncodesBatch as EncodesBatch,
+        DecodesBatch as DecodesBatch, HasTokenBytes as HasTokenBytes, HasDummyPrefix as HasDummyPrefix,
+        EncodesWithOffsets as EncodesWithOffsets, EncodesWithSpecial as EncodesWithSpecial,
+        HasIdentity as HasIdentity, HasUnknown as HasUnknown, HasSpecialTokens as HasSpecialTokens,
+        HasMerges as HasMerges, ClaimsLossless as ClaimsLossless, ThreadSafe as ThreadSafe, HasNotes as HasNotes,
+        NamesEngine as NamesEngine, Saves as Saves, Exports as Exports, CountsDetours as CountsDetours,
+        WarmsUp as WarmsUp, Adaptation as Adaptation, Adapts as Adapts,
     )
     from tokbench.tokenizers.backend import (
         BackendSpec as BackendSpec, GroupedText as GroupedText, TrainProgress as TrainProgress,
     )
-    from tokbench.corpus.contract import CorpusSpec as CorpusSpec, Document as Document, Gold as Gold, Source as Source
-    from tokbench.measuring.examples import (
-        DocumentExample as DocumentExample, FindsWorstDocuments as FindsWorstDocuments,
+    from tokbench.tokenizers.options import (
+        Options as Options, LocalPath as LocalPath, FilesPath as FilesPath, TokenizerName as TokenizerName,
+        CorpusName as CorpusName, GroupName as GroupName,
+    )
+    from tokbench.corpus.contract import (
+        CorpusSpec as CorpusSpec, Source as Source, Document as Document, Gold as Gold,
+    )
+    from tokbench.measuring.family import MetricFamily as MetricFamily
+    from tokbench.measuring.metric import (
+        Metric as Metric, Measured as Measured, NotApplicable as NotApplicable, TextMetric as TextMetric,
+        CorpusMetric as CorpusMetric, CorpusOutcome as CorpusOutcome, CorpusStates as CorpusStates,
+        FindsLosses as FindsLosses, LossSummary as LossSummary, Role as Role, Probe as Probe, Answer as Answer,
+        Segmented as Segmented, TimedMetric as TimedMetric, TimedOutcome as TimedOutcome, TimedText as TimedText,
     )
     from tokbench.measuring.isolated_metric import (
         IsolatedMetric as IsolatedMetric, StepAnswers as StepAnswers, TrainedIn as TrainedIn,
     )
-    from tokbench.measuring.family import MetricFamily as MetricFamily
-    from tokbench.measuring.metric import (
-        Answer as Answer,
-        CorpusMetric as CorpusMetric,
-        CorpusOutcome as CorpusOutcome,
-        CorpusStates as CorpusStates,
-        FindsLosses as FindsLosses,
-        LossSummary as LossSummary,
-        Measured as Measured,
-        Metric as Metric,
-        NotApplicable as NotApplicable,
-        Probe as Probe,
-        Role as Role,
-        Segmented as Segmented,
-        TextMetric as TextMetric,
-        TimedMetric as TimedMetric,
-        TimedOutcome as TimedOutcome,
-        TimedText as TimedText,
-    )
-    from tokbench.measuring.model_metric import (
-        Checkpoints as Checkpoints, EncodedPart as EncodedPart,
-        ModelMetric as ModelMetric, ModelOutcome as ModelOutcome,
-        ModelStates as ModelStates, ModelTask as ModelTask, ModelTexts as ModelTexts,
-    )
-    from tokbench.tokenizers.options import (
-        CorpusName as CorpusName, FilesPath as FilesPath, GroupName as GroupName, LocalPath as LocalPath,
-        Options as Options, TokenizerName as TokenizerName,
-    )
-    from tokbench.results.reporter import ReporterSpec as ReporterSpec
-    from tokbench.tokenizers.contract import (
-        ClaimsLossless as ClaimsLossless, DecodesBatch as DecodesBatch, Encoded as Encoded,
-        EncodesBatch as EncodesBatch, EncodesWithOffsets as EncodesWithOffsets,
-        EncodesWithSpecial as EncodesWithSpecial, Exports as Exports,
-        HasDummyPrefix as HasDummyPrefix, HasIdentity as HasIdentity, HasMerges as HasMerges,
-        HasNotes as HasNotes,
-        HasSpecialTokens as HasSpecialTokens, HasTokenBytes as HasTokenBytes, HasUnknown as HasUnknown,
-        NamesEngine as NamesEngine, Offsets as Offsets, Saves as Saves, ThreadSafe as ThreadSafe,
-        Adaptation as Adaptation, Adapts as Adapts, CountsDetours as CountsDetours, Tokenizer as Tokenizer,
-        WarmsUp as WarmsUp,
+    from tokbench.measuring.examples import (
+        DocumentExample as DocumentExample, FindsWorstDocuments as FindsWorstDocuments,
     )
     from tokbench.corpus.excerpts import cut_excerpt as cut_excerpt
-    from tokbench.corpus.languages import slices as slices
-    from tokbench.corpus.shards import BUCKETS as BUCKETS, Shard as Shard
-    from tokbench.corpus.words.find import Spans as Spans
-    from tokbench.corpus.words.gold import GoldWords as GoldWords
-    from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
-    from tokbench.foundation.errors import (
-        BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
-        InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
-        one_line as one_line,
+    from tokbench.results.blocks import (
+        LossCause as LossCause, LossExample as LossExample, PairComparison as PairComparison,
+        PairMatrix as PairMatrix,
     )
-    from tokbench.foundation.failures import Failure as Failure, attempt as attempt, doing as doing
-    from tokbench.foundation.files import (
-        is_utf8 as is_utf8,
-        not_text as not_text,
-        read_file as read_file,
-        write_atomically as write_atomically,
+    from tokbench.results.bits_per_byte import (
+        BitsComparison as BitsComparison, ModelTraining as ModelTraining, ModelWords as ModelWords,
+        TrainedAmount as TrainedAmount, BITS_PER_BYTE as BITS_PER_BYTE, BitsPerByte as BitsPerByte,
+        Verdict as Verdict,
     )
-    from tokbench.hookspecs import hookimpl as hookimpl
-    from tokbench.foundation.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
+    from tokbench.results.metric_curves import CurvePoint as CurvePoint
     from tokbench.measuring.chat_templates import (
         CHAT_TEMPLATES as CHAT_TEMPLATES, Message as Message, PromptPart as PromptPart, stretches as stretches,
     )
-    from tokbench.measuring.encoded_shard import (
-        EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer, TokenEnds as TokenEnds,
-    )
-    from tokbench.statistics.inequality import gini_coefficient as gini_coefficient
     from tokbench.measuring.document_sample import (
         document_hashes as document_hashes, first_by_hash as first_by_hash, hashes_of as hashes_of,
     )
+    from tokbench.measuring.encoded_shard import (
+        EncodedShard as EncodedShard, LoadedTokenizer as LoadedTokenizer, TokenEnds as TokenEnds,
+        DECODING as DECODING, ENCODING as ENCODING,
+    )
+    from tokbench.measuring.sums import (
+        Sums as Sums, SummedMetric as SummedMetric, PairedSums as PairedSums, shortcoming as shortcoming,
+        sums_of as sums_of,
+    )
+    from tokbench.statistics.inequality import gini_coefficient as gini_coefficient
     from tokbench.statistics.jackknife import (
-        Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, interval as interval,
-        holm as holm, jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread,
-        student_t as student_t,
+        Interval as Interval, Lengths as Lengths, MIN_BUCKETS as MIN_BUCKETS, holm as holm, interval as interval,
+        jackknife as jackknife, leave_out as leave_out, p_value as p_value, spread as spread, student_t as student_t,
+        Spread as Spread,
     )
     from tokbench.measuring.spans import (
         cut_places as cut_places, cuts as cuts, find_spans as find_spans, shard_bytes as shard_bytes,
         sum_by_document as sum_by_document, tokens_within as tokens_within, touches as touches,
+        cut_patterns as cut_patterns,
     )
-    from tokbench.measuring.sums import (
-        PairedSums as PairedSums, SummedMetric as SummedMetric, Sums as Sums, shortcoming as shortcoming,
-        sums_of as sums_of,
+    from tokbench.measuring.word_units import (
+        NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD, AlignedWords as AlignedWords, LaidWords as LaidWords,
+        UnitSums as UnitSums, WordOptions as WordOptions, token_ends as token_ends, unknown_tokens as unknown_tokens,
+        words_of as words_of, count_by_document as count_by_document,
     )
     from tokbench.measuring.token_counts import (
         AnyCountTable as AnyCountTable, CountTable as CountTable, GroupedCountTable as GroupedCountTable,
         TokenCounts as TokenCounts, add_counts as add_counts, add_tables as add_tables, join_tables as join_tables,
         renyi_entropy as renyi_entropy,
     )
-    from tokbench.measuring.word_units import (
-        AlignedWords as AlignedWords, LaidWords as LaidWords, NOT_ALIGNED as NOT_ALIGNED, NO_GOLD as NO_GOLD,
-        UnitSums as UnitSums, WordOptions as WordOptions, count_by_document as count_by_document,
-        token_ends as token_ends,
-        unknown_tokens as unknown_tokens, words_of as words_of,
+    from tokbench.corpus.shards import BUCKETS as BUCKETS, Shard as Shard
+    from tokbench.corpus.words.find import Spans as Spans
+    from tokbench.corpus.words.gold import GoldWords as GoldWords
+    from tokbench.corpus.words.units import UNIT_NAMES as UNIT_NAMES, Unit as Unit
+    from tokbench.corpus.languages import slices as slices
+    from tokbench.vocabulary.curve import Curve as Curve, cut_ids as cut_ids, tokens_of_each as tokens_of_each
+    from tokbench.tokenizers.merges import (
+        MergeOrder as MergeOrder, merge_order as merge_order, ordinary_tokens as ordinary_tokens,
     )
-    from tokbench.measuring.body import (
-        LEARNING_RATES as LEARNING_RATES, PRESETS as PRESETS, SHARES as SHARES, Body as Body, Point as Point,
-        memory_bytes as memory_bytes,
+    from tokbench.vocabulary.inspect.tokens import (
+        TokenKind as TokenKind, list_tokens as list_tokens, script_of as script_of,
     )
-    from tokbench.model.ngram import bits_by_order as bits_by_order
-    from tokbench.measuring.scored_bits import (
-        LEAST_DIFFERENCE as LEAST_DIFFERENCE, ScoredBits as ScoredBits, TRAINING_PARTS as TRAINING_PARTS,
-        bits_verdict as bits_verdict, compare_bits as compare_bits,
+    from tokbench.vocabulary.inspect.usage import Usage as Usage, usage_classes as usage_classes
+    from tokbench.results.reporter import ReporterSpec as ReporterSpec
+    from tokbench.results.cells import (
+        COLUMNS as COLUMNS, OWN_TEXTS as OWN_TEXTS, WHOLE as WHOLE, Cell as Cell, Status as Status,
+        TokenizerState as TokenizerState, group_name as group_name, place_name as place_name,
+        trained_on as trained_on,
     )
-    from tokbench.model.learning_rate import SeedCurves as SeedCurves, train_seeds as train_seeds
-    from tokbench.model.transformer import window_of as window_of
-    from tokbench.model.windows import renumbered as renumbered
-    from tokbench.foundation.progress import Progress as Progress, silent as silent
+    from tokbench.results.model import Results as Results, NamedRun as NamedRun
+    from tokbench.report.report import Report as Report
+    from tokbench.report.html_nodes import HtmlNodes as HtmlNodes
+    from tokbench.report.markdown_nodes import section_markdown as section_markdown
+    from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
     from tokbench.report.escaping import (
         latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
@@ -149,31 +129,62 @@ if TYPE_CHECKING:
     )
     from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
     from tokbench.report.pages import html_environment as html_environment
-    from tokbench.report.html_nodes import HtmlNodes as HtmlNodes
-    from tokbench.report.markdown_nodes import section_markdown as section_markdown
-    from tokbench.report.report import Report as Report
-    from tokbench.report.segmentation import SegmentationView as SegmentationView
-    from tokbench.results.bits_per_byte import (
-        BitsComparison as BitsComparison, ModelTraining as ModelTraining, ModelWords as ModelWords,
-        TrainedAmount as TrainedAmount,
+    from tokbench.foundation.jit import compiled as compiled, has_numba as has_numba, inlined as inlined
+    from tokbench.tokenizers.batch import (
+        check_encoded as check_encoded, check_id as check_id, check_ids as check_ids, check_span as check_span,
+        decode_batch as decode_batch, encode_batch as encode_batch, from_buffers as from_buffers,
+        from_lists as from_lists, offsets_of as offsets_of, fresh_copies as fresh_copies,
+        valid_unicode as valid_unicode, vocab_size_of as vocab_size_of,
     )
-    from tokbench.results.blocks import (
-        LossCause as LossCause, LossExample as LossExample, PairComparison as PairComparison, PairMatrix as PairMatrix,
+    from tokbench.foundation.files import (
+        is_utf8 as is_utf8, not_text as not_text, read_file as read_file, write_atomically as write_atomically,
     )
-    from tokbench.results.cells import (
-        COLUMNS as COLUMNS, Cell as Cell, OWN_TEXTS as OWN_TEXTS,
-        Status as Status, TokenizerState as TokenizerState, WHOLE as WHOLE, group_name as group_name,
-        place_name as place_name,
+    from tokbench.foundation.store import open_store as open_store, Key as Key, Store as Store, digest_of as digest_of
+    from tokbench.foundation.errors import (
+        BackendError as BackendError, BackendUnavailable as BackendUnavailable, ContractError as ContractError,
+        InputError as InputError, Problem as Problem, TokbenchError as TokbenchError, did_you_mean as did_you_mean,
+        one_line as one_line,
     )
-    from tokbench.results.metric_curves import CurvePoint as CurvePoint
-    from tokbench.results.model import Results as Results
-    from tokbench.foundation.store import open_store as open_store
-    from tokbench.vocabulary.curve import Curve as Curve
-    from tokbench.vocabulary.inspect.tokens import (
-        TokenKind as TokenKind, list_tokens as list_tokens, script_of as script_of,
+    from tokbench.foundation.failures import (
+        Failure as Failure, attempt as attempt, doing as doing, tracebacks as tracebacks,
     )
-    from tokbench.vocabulary.inspect.usage import Usage as Usage, usage_classes as usage_classes
-    from tokbench.tokenizers.merges import MergeOrder as MergeOrder, merge_order as merge_order
+    from tokbench.foundation.progress import Progress as Progress, silent as silent
+    from tokbench.config.model import Config as Config
+    from tokbench.corpus.corpus import Corpus as Corpus, fingerprint as fingerprint
+    from tokbench.engine.segment import SegmentTexts as SegmentTexts, without_tokens as without_tokens
+    from tokbench.measuring.job import Job as Job, JobContext as JobContext, TokenizerJob as TokenizerJob
+    from tokbench.measuring.cell import Values as Values, make_cell as make_cell
+    from tokbench.measuring.plan import Plan as Plan, PlannedTokenizer as PlannedTokenizer
+    from tokbench.measuring.prepared import PreparedTokenizer as PreparedTokenizer
+    from tokbench.measuring.study import (
+        JobAnswer as JobAnswer, AskedJobs as AskedJobs, Kept as Kept, Outcome as Outcome,
+        StudyContext as StudyContext, StudyProblem as StudyProblem, StudySpec as StudySpec,
+    )
+    from tokbench.results.measured_sizes import (
+        BestMeasuredSize as BestMeasuredSize, MeasuredSizes as MeasuredSizes, SizeMove as SizeMove,
+        TrainedSize as TrainedSize, TriedRates as TriedRates,
+    )
+    from tokbench.results.probes import (
+        PROBES as PROBES, ProbeAnswerInfo as ProbeAnswerInfo, ProbeInfo as ProbeInfo, ProbeText as ProbeText,
+    )
+    from tokbench.results.segmentation import (
+        SHOWN_TEXTS as SHOWN_TEXTS, Segmentation as Segmentation, SegmentedText as SegmentedText,
+        ShownTexts as ShownTexts, WorstDocument as WorstDocument,
+    )
+    from tokbench.results.study_blocks import BlockType as BlockType, StudyBlocks as StudyBlocks
+    from tokbench.results.validity import (
+        VALIDITY as VALIDITY, HypothesisOutcome as HypothesisOutcome, RankCorrelation as RankCorrelation,
+        RankDifference as RankDifference, Validity as Validity, ValidityClass as ValidityClass,
+    )
+    from tokbench.results.vocabulary_size import (
+        VOCABULARY_SIZES as VOCABULARY_SIZES, ByteCost as ByteCost, ExtensionCost as ExtensionCost,
+        PackedCurve as PackedCurve, ScalingLaw as ScalingLaw, ScalingOptimum as ScalingOptimum,
+        SizeBasis as SizeBasis, SizeChoice as SizeChoice, SizeCost as SizeCost, SizeInSample as SizeInSample,
+        SizeLine as SizeLine, SizeLoss as SizeLoss, SizeRecommendation as SizeRecommendation, SizeRow as SizeRow,
+        VocabularySizes as VocabularySizes,
+    )
+    from tokbench.statistics.front import pareto_front as pareto_front
+    from tokbench.tokenizers.members import missing_members as missing_members
     # fmt: on
 
 _NAMES: Final = {
@@ -182,8 +193,8 @@ _NAMES: Final = {
     # tokenizers: the contract and its capabilities
     "tokenizers.contract": (
         "Tokenizer Encoded Offsets EncodesBatch DecodesBatch HasTokenBytes HasDummyPrefix EncodesWithOffsets "
-        "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe HasNotes "
-        "NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
+        "EncodesWithSpecial HasIdentity HasUnknown HasSpecialTokens HasMerges ClaimsLossless ThreadSafe "
+        "HasNotes NamesEngine Saves Exports CountsDetours WarmsUp Adaptation Adapts"
     ),
     # backends
     "tokenizers.backend": "BackendSpec GroupedText TrainProgress",
@@ -194,24 +205,27 @@ _NAMES: Final = {
     # metrics
     "measuring.family": "MetricFamily",
     "measuring.metric": (
-        "Metric Measured NotApplicable TextMetric CorpusMetric CorpusOutcome CorpusStates "
-        "FindsLosses LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText"
+        "Metric Measured NotApplicable TextMetric CorpusMetric CorpusOutcome CorpusStates FindsLosses "
+        "LossSummary Role Probe Answer Segmented TimedMetric TimedOutcome TimedText"
     ),
     "measuring.isolated_metric": "IsolatedMetric StepAnswers TrainedIn",
-    "measuring.model_metric": "Checkpoints EncodedPart ModelMetric ModelOutcome ModelStates ModelTask ModelTexts",
     "measuring.examples": "DocumentExample FindsWorstDocuments",
     "corpus.excerpts": "cut_excerpt",
     "results.blocks": "LossCause LossExample PairComparison PairMatrix",
-    "results.bits_per_byte": "BitsComparison ModelTraining ModelWords TrainedAmount",
+    "results.bits_per_byte": (
+        "BitsComparison ModelTraining ModelWords TrainedAmount BITS_PER_BYTE BitsPerByte Verdict"
+    ),
     "results.metric_curves": "CurvePoint",
     # building blocks of metrics
     "measuring.chat_templates": "CHAT_TEMPLATES Message PromptPart stretches",
     "measuring.document_sample": "document_hashes first_by_hash hashes_of",
-    "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds",
+    "measuring.encoded_shard": "EncodedShard LoadedTokenizer TokenEnds DECODING ENCODING",
     "measuring.sums": "Sums SummedMetric PairedSums shortcoming sums_of",
     "statistics.inequality": "gini_coefficient",
-    "statistics.jackknife": "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t",
-    "measuring.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches",
+    "statistics.jackknife": (
+        "Interval Lengths MIN_BUCKETS holm interval jackknife leave_out p_value spread student_t Spread"
+    ),
+    "measuring.spans": "cut_places cuts find_spans shard_bytes sum_by_document tokens_within touches cut_patterns",
     "measuring.word_units": (
         "NOT_ALIGNED NO_GOLD AlignedWords LaidWords UnitSums WordOptions token_ends unknown_tokens words_of "
         "count_by_document"
@@ -219,25 +233,19 @@ _NAMES: Final = {
     "measuring.token_counts": (
         "AnyCountTable CountTable GroupedCountTable TokenCounts add_counts add_tables join_tables renyi_entropy"
     ),
-    "measuring.body": "LEARNING_RATES PRESETS SHARES Body Point memory_bytes",
-    "model.ngram": "bits_by_order",
-    "model.learning_rate": "SeedCurves train_seeds",
-    "model.transformer": "window_of",
-    "model.windows": "renumbered",
-    "measuring.scored_bits": "LEAST_DIFFERENCE TRAINING_PARTS ScoredBits bits_verdict compare_bits",
     "corpus.shards": "BUCKETS Shard",
     "corpus.words.find": "Spans",
     "corpus.words.gold": "GoldWords",
     "corpus.words.units": "UNIT_NAMES Unit",
     "corpus.languages": "slices",
-    "vocabulary.curve": "Curve",
-    "tokenizers.merges": "MergeOrder merge_order",
+    "vocabulary.curve": "Curve cut_ids tokens_of_each",
+    "tokenizers.merges": "MergeOrder merge_order ordinary_tokens",
     "vocabulary.inspect.tokens": "TokenKind list_tokens script_of",
     "vocabulary.inspect.usage": "Usage usage_classes",
     # reports
     "results.reporter": "ReporterSpec",
-    "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status TokenizerState group_name place_name",
-    "results.model": "Results",
+    "results.cells": "COLUMNS OWN_TEXTS WHOLE Cell Status TokenizerState group_name place_name trained_on",
+    "results.model": "Results NamedRun",
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
     "report.markdown_nodes": "section_markdown",
@@ -250,19 +258,38 @@ _NAMES: Final = {
     "foundation.jit": "compiled has_numba inlined",
     # many documents at a time
     "tokenizers.batch": (
-        "check_encoded check_id check_ids check_span decode_batch encode_batch from_buffers from_lists offsets_of "
-        "fresh_copies valid_unicode"
+        "check_encoded check_id check_ids check_span decode_batch encode_batch from_buffers from_lists "
+        "offsets_of fresh_copies valid_unicode vocab_size_of"
     ),
     # files
     "foundation.files": "is_utf8 not_text read_file write_atomically",
     # finished work that is kept for later runs
-    "foundation.store": "open_store",
+    "foundation.store": "open_store Key Store digest_of",
     # errors and failures
     "foundation.errors": (
         "BackendError BackendUnavailable ContractError InputError Problem TokbenchError did_you_mean one_line"
     ),
-    "foundation.failures": "Failure attempt doing",
+    "foundation.failures": "Failure attempt doing tracebacks",
     "foundation.progress": "Progress silent",
+    "config.model": "Config",
+    "corpus.corpus": "Corpus fingerprint",
+    "engine.segment": "SegmentTexts without_tokens",
+    "measuring.job": "Job JobContext TokenizerJob",
+    "measuring.cell": "Values make_cell",
+    "measuring.plan": "Plan PlannedTokenizer",
+    "measuring.prepared": "PreparedTokenizer",
+    "measuring.study": "JobAnswer AskedJobs Kept Outcome StudyContext StudyProblem StudySpec",
+    "results.measured_sizes": "BestMeasuredSize MeasuredSizes SizeMove TrainedSize TriedRates",
+    "results.probes": "PROBES ProbeAnswerInfo ProbeInfo ProbeText",
+    "results.segmentation": "SHOWN_TEXTS Segmentation SegmentedText ShownTexts WorstDocument",
+    "results.study_blocks": "BlockType StudyBlocks",
+    "results.validity": "VALIDITY HypothesisOutcome RankCorrelation RankDifference Validity ValidityClass",
+    "results.vocabulary_size": (
+        "VOCABULARY_SIZES ByteCost ExtensionCost PackedCurve ScalingLaw ScalingOptimum SizeBasis SizeChoice "
+        "SizeCost SizeInSample SizeLine SizeLoss SizeRecommendation SizeRow VocabularySizes"
+    ),
+    "statistics.front": "pareto_front",
+    "tokenizers.members": "missing_members",
 }
 """The names of the door, by the module that is their home."""
 
@@ -271,14 +298,16 @@ _HOMES: Final = {name: module for module, names in _NAMES.items() for name in na
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 - the names of _HOMES are strings
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        msg = f"module 'tokbench.plugin' has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(importlib.import_module(f"tokbench.{home}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # so that type checkers find names that the door lacks
+
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if home is None:
+            msg = f"module 'tokbench.plugin' has no attribute {name!r}"
+            raise AttributeError(msg)
+        value = getattr(importlib.import_module(f"tokbench.{home}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

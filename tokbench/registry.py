@@ -31,6 +31,7 @@ from tokbench.foundation.errors import ContractError, InputError, did_you_mean, 
 if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
+    from tokbench.measuring.study import StudySpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
 
@@ -40,7 +41,7 @@ _OWN: Final = "tokbench"
 """The distribution that brings the built-in plugins."""
 
 _INDEX: Final = "plugins"
-_KINDS: Final = ("backends", "corpora", "metrics", "reporters")
+_KINDS: Final = ("backends", "corpora", "metrics", "reporters", "studies")
 
 
 @dataclass(frozen=True)
@@ -170,13 +171,14 @@ class Registry:
 
     Attributes:
         plugins: every entry point, whether it can be used or not.
-        backends, metrics, corpora, reporters: the specs, by name.
+        backends, metrics, studies, corpora, reporters: the specs, by name.
     """
 
     def __init__(self) -> None:
         self.plugins: list[PluginStatus] = []
         self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
         self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
+        self.studies: Catalogue[StudySpec] = Catalogue("study", self.plugins)
         self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", self.plugins)
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
 
@@ -269,6 +271,7 @@ def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[
     hooks: list[tuple[Catalogue[Any], Any]] = [
         (registry.backends, manager.hook.register_backends),
         (registry.metrics, manager.hook.register_metrics),
+        (registry.studies, manager.hook.register_studies),
         (registry.corpora, manager.hook.register_corpora),
         (registry.reporters, manager.hook.register_reporters),
     ]
@@ -304,7 +307,8 @@ class PluginIndex(NamedTuple):
 
     Attributes:
         plugins: every entry point.
-        listed: by kind (``backends``, ``corpora``, ``metrics``, ``reporters``) the names in alphabetical order.
+        listed: by kind (``backends``, ``corpora``, ``metrics``, ``reporters``, ``studies``) the names in
+            alphabetical order.
     """
 
     plugins: list[PluginStatus]

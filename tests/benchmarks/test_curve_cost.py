@@ -15,7 +15,7 @@ pytest.importorskip("splintr")
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import shards
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.curve import SPEC
+from tokbench.studies.vocabulary_size.curve import SPEC
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.merges import merge_order
 from tokbench.tokenizers.options import Options

@@ -12,7 +12,7 @@ import tokbench
 from tokbench.config.read import read_config
 from tokbench.config.suites import find_suite
 from tokbench.corpus.languages import language_names
-from tokbench.engine.plan import make_plan
+from tokbench.engine.planning import make_plan
 from tokbench.registry import load_registry
 from tokbench.results.cells import WHOLE
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokbench.corpus import near_duplicates as module
-from tokbench.corpus.near_duplicates import SAMPLED, WINDOW, near_duplicates
+from tokbench.studies.language_models.near_duplicates import SAMPLED, WINDOW, near_duplicates
 
 
 def by_sets(texts):

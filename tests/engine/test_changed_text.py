@@ -8,7 +8,7 @@ import pytest
 from conftest import cell
 
 import tokbench
-from tokbench.engine.plan import make
+from tokbench.engine import planning
 from tokbench.results.cells import Status
 
 TOKENIZERS = (
@@ -26,7 +26,7 @@ def changed(write_config, faulty, tmp_path, monkeypatch):
         (tmp_path / f"{name}.txt").write_text(lines, encoding="utf-8")
 
     def run(how, tokenizers=TOKENIZERS, metrics=METRICS, of_c="", room=0, **options):
-        monkeypatch.setattr(make, "KEPT_TEXT", room)  # 0: as if the corpora were too large to be kept in memory
+        monkeypatch.setattr(planning, "KEPT_TEXT", room)  # 0: as if the corpora were too large to be kept in memory
         monkeypatch.setenv("CHANGES", f"{tmp_path / 'c.txt'}={how}")
         corpora = (
             f"  c: {{source: text, path: c.txt, document: line{of_c}}}\n"
@@ -112,7 +112,7 @@ def test_text_that_is_kept_in_memory_cannot_change(changed, room, edited):
 def test_the_command_says_so(changed, tmp_path, monkeypatch):
     changed("same", workers=0)  # writes the configuration
     monkeypatch.setenv("CHANGES", f"{tmp_path / 'c.txt'}=edited")
-    code = "from tokbench.engine.plan import make; make.KEPT_TEXT = 0; from tokbench.cli.main import main; main()"
+    code = "; planning.KEPT_TEXT = 0; from tokbench.cli.main import main; main()"
     command = [sys.executable, "-c", code, "run", tmp_path / "run.yaml", "-o", tmp_path / "out"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1

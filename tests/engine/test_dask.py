@@ -21,11 +21,13 @@ import tokbench
 from tokbench.config.model import Limits
 from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Corpus
+from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard
 from tokbench.engine.encode_shard import EncodeShard
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.remote import Lacking, Order, RunKey, Surroundings, end_run, run_order
-from tokbench.engine.workers.worker import CorpusRecipe, Recipe, TokenizerJob, Unread
+from tokbench.engine.workers.worker import Recipe
+from tokbench.measuring.job import TokenizerJob, Unread
 from tokbench.registry import load_registry
 from tokbench.results.cells import WHOLE, Status
 from tokbench.sources.text import TextOptions

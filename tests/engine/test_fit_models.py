@@ -12,15 +12,15 @@ from conftest import cell, problems
 import tokbench
 from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Corpus, fingerprint
-from tokbench.engine.model_texts import text_parts
 from tokbench.formats import html, markdown
 from tokbench.foundation.errors import InputError
-from tokbench.measuring.model_metric import ModelTexts
-from tokbench.metrics.bits_per_byte import BitsPerByteOptions, NgramBits
-from tokbench.model.ngram import bits_by_order
 from tokbench.report.report import Report
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
+from tokbench.studies.language_models.bits_per_byte import BitsPerByteOptions, NgramBits
+from tokbench.studies.language_models.contract import ModelTexts
+from tokbench.studies.language_models.ngram_model import bits_by_order
+from tokbench.studies.language_models.texts import text_parts
 from tokbench.tokenizers.batch import encode_batch
 
 TEXTS = ModelTexts("", 0.3, 10_000_000, 1_000_000, 8192)

@@ -152,7 +152,7 @@ def test_the_code_of_every_plugin_that_tokbench_brings_is_found():
         if backend.plugin.distribution == "tokbench":
             assert identities.backend(backend.spec, backend.plugin)["code"]
     for family in registry.metrics.entries.values():
-        if family.spec.text or family.spec.probes:
+        if family.spec.text or family.spec.own_texts:
             assert identities.family(family.spec, Options(), family.plugin)["code"], family.spec.name
     assert "tokbench" in sys.modules
 

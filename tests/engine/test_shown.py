@@ -15,16 +15,16 @@ from tokbench.config.suites import find_suite
 from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Survey
 from tokbench.corpus.excerpts import LONGEST_EXCERPT, MOST_EXCERPTS, Excerpt, Excerpts, cut_excerpt
-from tokbench.engine.plan import Plan
-from tokbench.engine.shown import chosen_documents
 from tokbench.formats import html, markdown
-from tokbench.metrics.worst_documents import WorstDocuments
-from tokbench.metrics.worst_documents import WorstState as State
+from tokbench.measuring.plan import Plan
 from tokbench.plugin import EncodedShard, LoadedTokenizer, Options, Shard, encode_batch
 from tokbench.report import segmentation
 from tokbench.report.sections.tokens import TokensSection
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.segmentation import Segmentation, SegmentedText
+from tokbench.studies.tokens.shown import chosen_documents
+from tokbench.studies.tokens.worst_documents import WorstDocuments
+from tokbench.studies.tokens.worst_documents import WorstState as State
 
 
 @pytest.fixture(scope="module")

@@ -13,15 +13,15 @@ from conftest import problems
 
 import tokbench
 from tokbench.cli.main import tokbench as command
-from tokbench.config.validity import ValidityStudy
-from tokbench.engine.study_validity import _Study
 from tokbench.formats import html, markdown
 from tokbench.formats.csv import VALIDITY_COLUMNS, validity_csv
-from tokbench.measuring.scored_bits import ScoredBits
 from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.statistics.jackknife import holm
+from tokbench.studies.language_models.scored_bits import ScoredBits
+from tokbench.studies.validity.correlate import _Study
+from tokbench.studies.validity.options import ValidityStudy
 
 SIZES = (260, 280, 300, 340, 400)
 

@@ -53,7 +53,11 @@ class NumberOfChosen(Characters):
 def register_metrics(register):
     register(MetricFamily(name="no_merge", summary="x", values=(VALUE,), text=NoMerge))
     register(MetricFamily(name="no_return", summary="x", values=(VALUE,), text=lambda _: None))
-    register(MetricFamily(name="no_title", summary="x", values=(VALUE,), probes=lambda _: [NoTitle()]))
+    register(
+        MetricFamily(
+            name="no_title", summary="x", values=(VALUE,), study="probes", make=lambda _: [NoTitle()], own_texts=True
+        )
+    )
     register(MetricFamily(name="no_measure", summary="x", values=(VALUE,), timed=Characters))
     register(MetricFamily(name="chosen", summary="x", values=(VALUE,), text=NumberOfChosen, options=Chosen))
 

@@ -32,7 +32,6 @@ from tokbench.config.model import (
     TrainEntry,
 )
 from tokbench.config.suites import shipped_suites
-from tokbench.config.validity import Hypothesis, ValidityStudy
 from tokbench.measuring.metric import Role
 from tokbench.registry import load_registry
 from tokbench.report.cells import LOSSY, NO_INTERVAL
@@ -40,8 +39,9 @@ from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.vocabulary_size import by_size
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
+from tokbench.studies.validity.options import Hypothesis, ValidityStudy
+from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy, Model, VocabularyStudy
 from tokbench.tokenizers import contract as protocol
-from tokbench.vocabulary.size.model import BodyShape, MeasuredStudy, Model, VocabularyStudy
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

@@ -7,8 +7,8 @@ from math import hypot
 import numpy as np
 import pytest
 
-from tokbench.measuring.scored_bits import GROUPS, TRAINING_PARTS, ScoredBits, Uncertain, bits_verdict
 from tokbench.statistics.jackknife import leave_out, spread
+from tokbench.studies.language_models.scored_bits import GROUPS, TRAINING_PARTS, ScoredBits, Uncertain, bits_verdict
 
 DECIDING = 4
 

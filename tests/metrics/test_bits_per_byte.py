@@ -8,14 +8,14 @@ from helpers.altered_tokenizers import Shuffled, without_a_tenth
 
 import tokbench
 from tokbench.corpus.corpus import Corpus
-from tokbench.engine.fit_models import emitted_ids, encoded_part
-from tokbench.engine.model_texts import text_parts
 from tokbench.foundation.progress import silent
-from tokbench.measuring.model_metric import ModelTask, ModelTexts
-from tokbench.measuring.scored_bits import bits_verdict
-from tokbench.metrics.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
 from tokbench.sources.python import StdlibOptions, StdlibSource
 from tokbench.sources.sample import SampleOptions, SampleSource
+from tokbench.studies.language_models.bits_per_byte import DECIDING, BitsPerByteOptions, NgramBits
+from tokbench.studies.language_models.contract import ModelTask, ModelTexts
+from tokbench.studies.language_models.fit import emitted_ids, encoded_part
+from tokbench.studies.language_models.scored_bits import bits_verdict
+from tokbench.studies.language_models.texts import text_parts
 
 PACKAGES = ("asyncio", "email", "http", "importlib", "json", "logging", "multiprocessing", "unittest", "urllib", "xml")
 SIZE = 1024

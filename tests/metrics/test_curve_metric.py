@@ -10,7 +10,7 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import BUCKETS, Shard
 from tokbench.measuring import token_counts
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
-from tokbench.metrics.curve import SPEC
+from tokbench.studies.vocabulary_size.curve import SPEC
 from tokbench.tokenizers.batch import encode_batch
 from tokbench.tokenizers.options import Options
 from tokbench_plugins.bpe import BPETokenizer, train

@@ -9,16 +9,16 @@ from conftest import cell
 from cutting import ByPattern
 from hypothesis import given
 from hypothesis import strategies as st
+from tokbench.metrics.probes import PROBES, SPEC
 
 import tokbench
 from tokbench.formats import html, markdown
 from tokbench.measuring.metric import Measured, NotApplicable
-from tokbench.metrics.probes import PROBES, SPEC
-from tokbench.metrics.probes.spelling import longest_words
 from tokbench.registry import load_registry
 from tokbench.report.sections.probes import probes
 from tokbench.results.cells import OWN_TEXTS, Status
 from tokbench.results.model import Results
+from tokbench.studies.probes.spelling import longest_words
 
 BY_NAME = {probe.name: probe for probe in PROBES}
 

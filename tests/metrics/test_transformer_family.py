@@ -11,12 +11,12 @@ from pydantic import ValidationError
 import tokbench
 from tokbench.foundation.progress import silent
 from tokbench.measuring.metric import Measured, NotApplicable
-from tokbench.measuring.model_metric import EncodedPart, ModelStates, ModelTask
+from tokbench.studies.language_models.contract import EncodedPart, ModelStates, ModelTask
 from tokbench.tokenizers.contract import Encoded
 
 pytest.importorskip("jax")
 
-from tokbench.metrics.transformer import SPEC, TrainedModels, TransformerBits, TransformerOptions
+from tokbench.studies.language_models.transformer import SPEC, TrainedModels, TransformerBits, TransformerOptions
 
 QUARTER, TEXT, COMPUTING = (metric.id for metric in SPEC.values)
 GROUPS = 32
@@ -129,7 +129,7 @@ def test_bodies_and_rates_that_cannot_be_are_refused(options, message):
 
 
 def test_missing_jax_is_said_when_options_are_read(monkeypatch):
-    monkeypatch.setattr("tokbench.metrics.transformer.find_spec", lambda name: None)
+    monkeypatch.setattr("tokbench.studies.language_models.transformer.find_spec", lambda name: None)
     with pytest.raises(ValidationError, match=r"pip install 'tokbench\[lm\]'"):
         TransformerOptions()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tokbench.model.best_size import SizeBits, best_size, lowest, move
+from tokbench.studies.vocabulary_size.best_size import SizeBits, best_size, lowest, move
 
 SIZES = np.array([256, 512, 1024, 2048])
 DOCUMENTS = 60

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.model.ngram import bits_by_order, next_entropies
+from tokbench.studies.language_models.ngram_model import bits_by_order, next_entropies
 from tokbench.tokenizers.contract import Encoded
 
 BOS, EOS = "BOS", "EOS"

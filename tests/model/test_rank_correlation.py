@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokbench.measuring.scored_bits import ScoredBits
-from tokbench.model.rank_correlation import (
+from tokbench.studies.language_models.scored_bits import ScoredBits
+from tokbench.studies.validity.rank_correlation import (
     RankInterval,
     difference,
     draw_bits,

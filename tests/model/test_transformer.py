@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokbench.foundation.errors import InputError
-from tokbench.measuring.model_metric import EncodedPart
-from tokbench.model.windows import scoring_windows, training_windows
+from tokbench.studies.language_models.contract import EncodedPart
+from tokbench.studies.language_models.windows import scoring_windows, training_windows
 from tokbench.tokenizers.contract import Encoded
 
 pytest.importorskip("jax")
 
 import jax.numpy as jnp
-
-from tokbench.measuring.body import PRESETS, Body
 from tokbench.model import learning_rate, transformer
-from tokbench.model.learning_rate import sweep
-from tokbench.model.transformer import initial, train_curve
+
+from tokbench.studies.language_models.body import PRESETS, Body
+from tokbench.studies.language_models.learning_rate import sweep
+from tokbench.studies.language_models.transformer_model import initial, train_curve
 
 SMALL = Body(width=16, layers=1, heads=2, context_bytes=32, step_bytes=256)
 documents_of_ids = st.lists(st.lists(st.integers(0, 9), max_size=20), min_size=1, max_size=6)

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 import tokbench
 from tokbench.cli.main import tokbench as command
+from tokbench.engine.render import render_reports
 from tokbench.foundation.errors import InputError, ResultsError
 from tokbench.registry import missing
-from tokbench.report.render import render_reports
 from tokbench.results.reporter import ReporterSpec
 
 FORMATS = {"html": "report.html", "md": "report.md", "latex": "tables.tex", "csv": "results.csv", "parquet": "results.parquet"}  # fmt: skip

@@ -11,9 +11,9 @@ import pytest
 
 from tokbench.config.suites import shipped_suites
 from tokbench.formats.csv import CURVE_COLUMNS
-from tokbench.model.rank_correlation import rank_correlations, rho_interval
 from tokbench.results.cells import COLUMNS, WHOLE
 from tokbench.results.model import SCHEMA
+from tokbench.studies.validity.rank_correlation import rank_correlations, rho_interval
 
 SHELF = Path(__file__).parents[2] / "reports"
 STUDIES = sorted(path.parent.name for path in SHELF.glob("*/run.json"))

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from tokbench.corpus.shards import BUCKETS
-from tokbench.engine.vocabulary_size.costs import law
-from tokbench.engine.vocabulary_size.lines import Line
-from tokbench.engine.vocabulary_size.mixture import Mixture, mix, recommendation, with_measured
-from tokbench.engine.vocabulary_size.rows import TextTotals
 from tokbench.report.report import Report
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import ScalingLaw, ScalingOptimum, SizeRecommendation, VocabularySizes
-from tokbench.vocabulary.size.model import Model
+from tokbench.studies.vocabulary_size.costs import law
+from tokbench.studies.vocabulary_size.lines import Line
+from tokbench.studies.vocabulary_size.mixture import Mixture, mix, recommendation, with_measured
+from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.rows import TextTotals
 
 BYTES = np.random.default_rng(16).integers(2250, 2750, BUCKETS) * 4
 

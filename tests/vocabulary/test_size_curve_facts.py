@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tokbench.foundation.errors import InputError
-from tokbench.vocabulary.size.front import SizeCandidate, pareto_front, recommend
-from tokbench.vocabulary.size.trainable import trainable
+from tokbench.studies.vocabulary_size.recommend import SizeCandidate, pareto_front, recommend
+from tokbench.studies.vocabulary_size.trainable import trainable
 
 
 def test_each_class_by_its_edges():

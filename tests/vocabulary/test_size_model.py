@@ -3,12 +3,18 @@
 import numpy as np
 import pytest
 from pydantic import ValidationError
+from tokbench.vocabulary.size import compute
 
 from tokbench.foundation.errors import InputError
-from tokbench.vocabulary.size import compute
-from tokbench.vocabulary.size.extend import extend, round_up
-from tokbench.vocabulary.size.model import Model
-from tokbench.vocabulary.size.patches import EntropyPatches, cut_by_entropy, patch_cost, patch_starts, without_tokenizer
+from tokbench.studies.vocabulary_size.extend import extend, round_up
+from tokbench.studies.vocabulary_size.options import Model
+from tokbench.studies.vocabulary_size.patches import (
+    EntropyPatches,
+    cut_by_entropy,
+    patch_cost,
+    patch_starts,
+    without_tokenizer,
+)
 
 GPT2 = {"context": 1024, "positions": 1024, "biases": True, "tied": True}
 GPT2_SMALL = Model(width=768, layers=12, **GPT2)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tokbench.foundation.errors import InputError
-from tokbench.vocabulary.size.scaling import by_derivative, by_isoflops, by_loss, optimal_flops, optimal_sizes
+from tokbench.studies.vocabulary_size.scaling import by_derivative, by_isoflops, by_loss, optimal_flops, optimal_sizes
 
 # Table 1 of the paper: parameters, width, thousands by approach 1, 2 and 3, budget. (It prints the width 12,888 for
 # 130B, where its sizes follow from 12,288, which its code has.)

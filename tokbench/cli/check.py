@@ -71,8 +71,6 @@ def check(
 
 def _show(config: Path, checked: Checked) -> None:
     """Print what a run of a configuration would do, and about what the training of models takes."""
-    from tokbench.engine.model_costs import in_all, memory_room, model_costs
-
     for each in checked.prepared:
         if each.failure:
             show_traceback(each.reason, each.failure.traceback)
@@ -85,11 +83,9 @@ def _show(config: Path, checked: Checked) -> None:
         click.echo(f"tokenizer {each.name} ({planned.spec.name}): {state}{_only_on(planned.corpora)}")
     families = (family.name for family, _ in checked.plan.metrics)
     click.echo("metrics: " + ", ".join(name + _only_on(checked.plan.bound.get(name, ())) for name in families))
-    room, costs = memory_room(checked.plan.config), list(model_costs(checked.plan, checked.prepared))
-    for cost in costs:
-        click.echo(cost.sentence(room))
-    if costs:
-        click.echo(in_all(costs))
+    for name, study_options in checked.plan.studies.items():
+        for line in checked.registry.studies.get(name).foresee(checked.plan, study_options, checked.prepared):
+            click.echo(line)
     for note in checked.plan.notes:
         click.echo(f"note: {note}")
     click.echo(f"{config}: nothing wrong" + ("; see the notes" if checked.plan.notes else ""))

@@ -35,7 +35,7 @@ def report(results: tuple[Path, ...], formats: tuple[str, ...], output: Path | N
 
     Exit codes: 0 all reports were written, 1 one could not be rendered or written, 2 bad input.
     """
-    from tokbench.report.render import render_reports
+    from tokbench.engine.render import render_reports
 
     rendered = render_reports(results, formats, output, pictures=pictures)
     for path in rendered.written:

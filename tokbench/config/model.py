@@ -12,12 +12,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tokbench.config.overrides import Overrides
 from tokbench.config.strict_yaml import Located
-from tokbench.config.validity import ValidityStudy
 from tokbench.corpus.excerpts import MOST_EXCERPTS
 from tokbench.foundation.errors import Problem, shortened
 from tokbench.results.blocks import ConfigFile
 from tokbench.tokenizers.options import GivenOptions, LocalPath, Options
-from tokbench.vocabulary.size.model import VocabularyStudy
 
 
 def _safe_name(name: str) -> str:
@@ -88,15 +86,6 @@ class Limits(Options):
     train: float = Field(default=86_400, gt=0, le=10_000_000, description="seconds for training one tokenizer")
     memory: Annotated[int | None, BeforeValidator(_memory)] = Field(
         default=None, description="memory of a worker process with all that it started, such as 8GB (Linux)"
-    )
-
-
-class StudyEntry(Options):
-    """Studies: results beyond the cells."""
-
-    vocabulary: VocabularyStudy | None = Field(default=None, description="what each vocabulary size gives")
-    validity: ValidityStudy | None = Field(
-        default=None, description="which metrics rank tokenizers as bits per byte do"
     )
 
 
@@ -241,7 +230,7 @@ class Config:
         named: the names of all corpora, those of malformed entries included.
         formats: the names of the report formats.
         limits: the limits in time and memory.
-        study: the studies.
+        study: by name, the options of studies as they were written; only plugins can say what is wrong with them.
         show: the texts that are shown as tokens.
         bases: the files that it extends, as they were read.
         overrides: what the command changes.
@@ -260,7 +249,7 @@ class Config:
     named: frozenset[str] = frozenset()
     formats: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
-    study: StudyEntry = field(default_factory=StudyEntry)
+    study: dict[str, Any] = field(default_factory=dict)
     show: Show = field(default_factory=Show)
     bases: list[ConfigFile] = field(default_factory=list)
     overrides: Overrides = field(default_factory=Overrides)

@@ -19,7 +19,6 @@ from tokbench.config.model import (
     MetricEntry,
     MetricKeys,
     ReportEntry,
-    StudyEntry,
     TokenizerEntry,
     TopLevel,
 )
@@ -135,7 +134,7 @@ def _configured(text: str, path: Path, overrides: Overrides, located: Located, b
     report = _entry(ReportEntry, _section(located, "report", dict), ("report",), config)
     config.formats = report.formats if report else ()
     config.limits = _entry(Limits, _section(located, "limits", dict), ("limits",), config) or config.limits
-    config.study = _entry(StudyEntry, _section(located, "study", dict), ("study",), config) or config.study
+    config.study = _section(located, "study", dict)
     config.show = read_show(config)
     config.named = frozenset(_section(located, "corpora", dict))
     config.metrics = list(_metrics(config))

@@ -16,11 +16,12 @@ from tokbench.engine.folder import make_folder
 from tokbench.engine.segment import NamedTokenizers
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied
-from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress
+from tokbench.measuring.job import Job
 from tokbench.registry import load_registry
 from tokbench.tokenizers.contract import Adapts, Exports
 
@@ -82,11 +83,11 @@ class AdaptTokenizer(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[AdaptedTokenizer | Failure]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         with doing("adapting", tokenizer=self.name, place="to the text"):
             yield attempt(lambda: self._adapt(context))
 

@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 
 from tokbench.config.model import Config
 from tokbench.engine.load import Loaded, LoadTokenizers, VocabularyDigest
-from tokbench.engine.plan import READING, Plan, PlannedTokenizer, complete_plan, plan_tokenizers, reading_order
-from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.planning import READING, complete_plan, plan_tokenizers
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.descendants import KNOWN
 from tokbench.engine.workers.executor import Executor
@@ -22,6 +21,8 @@ from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import Progress
+from tokbench.measuring.plan import Plan, PlannedTokenizer, reading_order
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.registry import Registry, load_registry
 from tokbench.results.cells import TokenizerState
 

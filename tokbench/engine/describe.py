@@ -17,13 +17,13 @@ from tokbench.config.model import Config
 from tokbench.corpus.words.icu import icu_version
 from tokbench.corpus.words.unicode_tables import segmentation_versions
 from tokbench.engine.load import READING_VOCABULARY, vocabulary_sha256
-from tokbench.engine.plan import Plan, PlannedTokenizer
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import TokenizerJob
 from tokbench.foundation.failures import Failure
 from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.job import TokenizerJob
+from tokbench.measuring.plan import Plan, PlannedTokenizer
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.registry import PluginStatus, Registry
 from tokbench.results.blocks import (
     CorpusInfo,

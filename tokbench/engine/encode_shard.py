@@ -8,23 +8,22 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tokbench.corpus.recipe import CorpusRecipe
 from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.workers.pool import WorkerDied
-from tokbench.engine.workers.worker import CorpusRecipe, Job, Unread, WorkerContext
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure, attempt, doing
-from tokbench.measuring.encoded_shard import DECODING, EncodedShard, LoadedTokenizer
+from tokbench.measuring.encoded_shard import DECODING, ENCODING, EncodedShard, LoadedTokenizer
+from tokbench.measuring.job import Job, Unread
 from tokbench.tokenizers.batch import check_encoded, decode_batch, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import Encoded, Tokenizer
 from tokbench.tokenizers.options import Options
-
-ENCODING: Final = "encoding"
 
 
 def digests(encoded: Encoded) -> NDArray[np.uint64]:
@@ -66,17 +65,17 @@ class EncodeShard(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return tuple(self.wanted)
 
     def without_text(self) -> ReadAndEncodeShard | None:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         if self.recipe is None:
             return None
         return ReadAndEncodeShard(self.recipe, self.shard.mark, self.wanted, self.options, self.much_text)
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         place = _place(self.shard)
         for name, families in self.wanted.items():
             with doing("loading", tokenizer=name, place=""):
@@ -141,11 +140,11 @@ class ReadAndEncodeShard(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return tuple(self.wanted)
 
     def run(self, context: WorkerContext) -> Iterator[ShardStates | Unread]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         shard = attempt(lambda: self._read(context))
         if isinstance(shard, Failure):
             context.kept.pop(self._opened, None)
@@ -168,7 +167,7 @@ class ReadAndEncodeShard(Job):
         for again in (False, True):
             if again or place not in context.kept:
                 if self._opened not in context.kept:
-                    context.kept[self._opened] = self.recipe.open(context)
+                    context.kept[self._opened] = self.recipe.open(context.registry.corpora.get(self.recipe.source))
                 context.kept[place] = context.kept[self._opened].shards()
             while True:
                 with doing("reading", place=place):  # each shard is a sign of life
@@ -226,11 +225,11 @@ class FindDocument(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[None]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         tokenizer = context.tokenizer(self.name)
         for text, origin in zip(self.shard.texts, self.shard.origins, strict=True):
             with doing(ENCODING, tokenizer=self.name, place=f"{_place(self.shard)}, document {origin}"):

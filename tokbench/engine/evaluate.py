@@ -11,18 +11,18 @@ from itertools import chain, islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.encode_shard import ENCODING, EncodeShard, FindDocument, for_family
-from tokbench.engine.plan import Plan
+from tokbench.engine.encode_shard import EncodeShard, FindDocument, for_family
 from tokbench.engine.same_ids import SameIds
 from tokbench.engine.shard_states import ShardStates, WorkerSeconds
 from tokbench.engine.shares import Backlog, ShardPart
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import InMemory, WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Job
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.measuring.encoded_shard import DECODING
+from tokbench.measuring.encoded_shard import DECODING, ENCODING
+from tokbench.measuring.job import Job
 from tokbench.measuring.metric import CorpusMetric, TextMetric
+from tokbench.measuring.plan import Plan
 from tokbench.results.cells import WHOLE
 
 Key = tuple[str, str, str, str]

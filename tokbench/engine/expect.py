@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tokbench.engine.plan import Plan
-from tokbench.engine.prepared import PreparedTokenizer
+from tokbench.engine.check import Checked
 from tokbench.foundation.progress import RunProgress
 from tokbench.measuring.metric import EstimatesTiming
+from tokbench.measuring.plan import Plan
 from tokbench.results.cells import TokenizerState
 
 
-def expect_work(plan: Plan, prepared: Sequence[PreparedTokenizer], progress: RunProgress, workers: int = 1) -> None:
-    """Tell the progress of a run how many bytes are to be trained on, measured, timed, and given to models.
+def expect_work(checked: Checked, progress: RunProgress, workers: int = 1) -> None:
+    """Tell the progress of a run how many bytes are to be trained on, measured, given to studies, and timed.
 
     Args:
-        plan: the plan.
-        prepared: its tokenizers, not yet trained.
+        checked: the plan, and its tokenizers, not yet trained.
         progress: the progress that is told.
         workers: the processes that measure side by side.
     """
+    registry, plan, prepared = checked
     names = [each.name for each in prepared if each.state == TokenizerState.READY]
     training = {
         each.name: sum(_training_bytes(plan, corpus) for corpus in each.planned.train_on)
@@ -31,7 +31,11 @@ def expect_work(plan: Plan, prepared: Sequence[PreparedTokenizer], progress: Run
         for corpus in plan.measured
         if plan.families_on(corpus)
     }
-    progress.expect(training, measuring, _timing_bytes(plan, names), workers, _model_bytes(plan, names))
+    progress.expect(training, measuring, _timing_bytes(plan, names), workers)
+    for name, options in plan.studies.items():
+        spec = registry.studies.get(name)
+        if amounts := spec.work(plan, options, names):
+            progress.expect_study(name, spec.step, amounts)
 
 
 def _training_bytes(plan: Plan, corpus: str) -> int:
@@ -52,17 +56,4 @@ def _timing_bytes(plan: Plan, names: Sequence[str]) -> dict[str, int]:
             size, count = plan.surveys[corpus].evaluated_bytes, _count(plan, corpus, names)
             amount = metric.bytes_to_time(size, count) if isinstance(metric, EstimatesTiming) else size * count
             found[corpus] = found.get(corpus, 0) + amount
-    return found
-
-
-def _model_bytes(plan: Plan, names: Sequence[str]) -> dict[str, int]:
-    """Return the bytes that models are trained on at most, by corpus, over all tokenizers."""
-    found: dict[str, int] = {}
-    for family, options in plan.metrics:
-        if not family.model:
-            continue
-        texts = family.model(options).texts
-        for corpus in plan.corpora_of(family):
-            size = min(plan.surveys[texts.train or corpus].bytes, texts.most_training)
-            found[corpus] = found.get(corpus, 0) + size * _count(plan, corpus, names)
     return found

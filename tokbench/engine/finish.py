@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,8 @@ import numpy as np
 
 from tokbench.corpus.languages import slices
 from tokbench.engine.evaluate import Evaluation, Key
-from tokbench.engine.plan import Plan
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.measuring.cell import Values, make_cell
 from tokbench.measuring.examples import DocumentExample, FindsWorstDocuments
 from tokbench.measuring.metric import (
     CorpusMetric,
@@ -28,11 +26,11 @@ from tokbench.measuring.metric import (
     NotApplicable,
     Role,
 )
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import LossInfo, PairComparison, PairMatrix, RawState
-from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
+from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.states import PackedStates
-
-Values = Mapping[str, Measured | NotApplicable]
 
 
 @dataclass(frozen=True)
@@ -353,55 +351,3 @@ class _Seen:
         found = np.isin(np.concatenate(list(evaluated.values())), trained)
         ends = np.cumsum([len(marks) for marks in evaluated.values()])
         return {group: int(part.sum()) for group, part in zip(evaluated, np.split(found, ends[:-1]), strict=True)}
-
-
-def make_cell(
-    prepared: PreparedTokenizer,
-    corpus: str,
-    group: str,
-    metric: Metric,
-    values: Values | Failure,
-    seen: float | None = None,
-    share: float | None = None,
-) -> Cell:
-    """Make the cell of a value, or of the reason why there is none.
-
-    ``values`` are by metric id; ``seen`` is the share of the documents that the tokenizer was trained on, ``None`` if
-    that is unknown; ``share`` is that on which the values rest, ``None`` for all.
-    """
-    place = (prepared.name, corpus, group, metric.id)
-    problem = _problem(prepared, metric, values)
-    if problem:
-        return Cell(*place, unit=metric.unit, status=problem[0], reason=problem[1])
-    assert not isinstance(values, Failure)
-    value = values[metric.id]
-    if isinstance(value, NotApplicable):
-        return Cell(*place, unit=metric.unit, status=Status.NOT_APPLICABLE, reason=value.reason, in_sample=seen)
-    return Cell(
-        *place,
-        value=float(value.value),
-        unit=value.unit or metric.unit,
-        ci_low=value.ci_low,
-        ci_high=value.ci_high,
-        n=value.n,
-        reason=value.no_interval,
-        in_sample=seen,
-        measured=share,
-    )
-
-
-def _problem(prepared: PreparedTokenizer, metric: Metric, values: Values | Failure) -> tuple[Status, str] | None:
-    """Return why there is neither a number nor a reason of the metric itself, or ``None``."""
-    if prepared.state != TokenizerState.READY:
-        return Status(prepared.state.value), prepared.reason
-    if prepared.facts and metric.id in prepared.facts.lacks:
-        names = " or ".join(need.__name__ for need in metric.needs)
-        return Status.NOT_APPLICABLE, f"backend {prepared.planned.spec.name} lacks the capability {names}"
-    if isinstance(values, Failure):
-        return Status.of(values), values.reason
-    value = values.get(metric.id)
-    if value is None:
-        return Status.FAILED, "the metric gave no value and no reason"
-    if isinstance(value, Measured) and not math.isfinite(value.value):
-        return Status.FAILED, f"the metric gave {value.value}"
-    return None

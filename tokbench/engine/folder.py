@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import TokenizerJob
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import write_atomically
 from tokbench.foundation.progress import Progress, silent
+from tokbench.measuring.job import TokenizerJob
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.blocks import StatesFile
 from tokbench.results.model import Results
 from tokbench.results.reporter import ReporterSpec

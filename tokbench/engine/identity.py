@@ -17,15 +17,17 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench.corpus.contract import CorpusSpec
 from tokbench.corpus.words.icu import icu_version
-from tokbench.foundation.store import Key, canonical
 from tokbench.measuring.family import MetricFamily
 from tokbench.registry import PluginStatus
 from tokbench.tokenizers.backend import BackendSpec
 from tokbench.tokenizers.options import Options
+
+if TYPE_CHECKING:
+    from tokbench.measuring.study import StudySpec  # imports the plan, which workers do without
 
 _LARGE: Final = 64 << 20
 """Files in a folder beyond this size, such as a model's weights, are told apart by size and time."""
@@ -37,7 +39,7 @@ _ROOT: Final = Path(__file__).parents[1]
 _LOADING: Final = ("tokenizers", "foundation/files.py")
 """The files of the package ``tokbench`` that every tokenizer rests on."""
 
-_PLUGINS: Final = ("formats", "metrics", "sources")
+_PLUGINS: Final = ("formats", "metrics", "sources", "studies")
 """Rooms of plugins, which have identities of their own."""
 
 _SHOWING: Final = ("api.py", "cli", "comparison", "notebook", "pytest_plugin.py", "report", "serve", "testing")
@@ -75,15 +77,6 @@ class FileStamp(NamedTuple):
             return FileStamp.of(self.path) == self and not since <= self.changed <= time.time_ns()
         except OSError:
             return False
-
-
-def digest_of(key: Key) -> str:
-    """Return the sha256 of a key.
-
-    >>> digest_of({"a": 1})[:12]
-    '015abd7f5cc5'
-    """
-    return hashlib.sha256(canonical(key).encode()).hexdigest()
 
 
 def file_digest(path: Path, stamps: list[FileStamp] | None = None) -> str:
@@ -204,9 +197,19 @@ class Identities:
             "family": family.name,
             "version": family.version,
             "options": found.values,
-            "code": self._code(plugin, family.text, family.probes, family.model) if plugin else {},
+            "code": self._code(plugin, family.text, family.make) if plugin else {},
             "libraries": self._libraries(plugin.distribution) if plugin else {},
         }
+
+    def study(self, spec: StudySpec, plugin: PluginStatus) -> dict[str, object]:
+        """Return the identity of a study: its code and its libraries.
+
+        Raises:
+            OSError: a file cannot be read.
+            LookupError: its code has no source.
+        """
+        code, libraries = self._code(plugin, spec.run), self._libraries(plugin.distribution)
+        return {"study": spec.name, "code": code, "libraries": libraries}
 
     def backend(self, spec: BackendSpec, plugin: PluginStatus) -> dict[str, object]:
         """Return the identity of a backend: its code and its libraries.

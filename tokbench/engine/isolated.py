@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from tokbench.engine.plan import Plan
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import InProcessPool, WorkerDied, WorkerPool
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.isolated_metric import IsolatedMetric, StepAnswers, TrainedIn
+from tokbench.measuring.job import Job
 from tokbench.measuring.metric import TimedOutcome
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, Status
 from tokbench.tokenizers.contract import WarmsUp
 from tokbench.tokenizers.options import Options
@@ -51,11 +52,11 @@ class LoadAlone(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[Failure | None]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         with doing("loading", tokenizer=self.name, place=""):
             yield attempt(lambda: self._load(context), "loading")
 
@@ -84,11 +85,11 @@ class MeasureAlone(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[tuple[str, Any]]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         make = context.registry.metrics.get(self.family).isolated
         assert make is not None
         metric = make(self.options)

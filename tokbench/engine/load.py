@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tokbench.engine.identity import OptionsIdentity, file_digest
-from tokbench.engine.workers.worker import Job, Recipe, WorkerContext
+from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import LONGEST_MESSAGE, shortened
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.store import Key, open_store
+from tokbench.measuring.job import Job
 from tokbench.registry import Registry
 from tokbench.tokenizers.batch import vocab_size_of
 from tokbench.tokenizers.contract import HasIdentity, HasNotes, HasTokenBytes, NamesEngine, Tokenizer
+from tokbench.tokenizers.facts import TokenizerFacts
 
 READING_VOCABULARY: Final = "reading the vocabulary of"
 
@@ -40,32 +42,15 @@ _VOCABULARY: Final = "vocabulary"
 _MOST_NOTES: Final = 50
 
 
-class TokenizerFacts(NamedTuple):
-    """The facts that a worker reports of a tokenizer that is ready.
-
-    Attributes:
-        vocab_size, notes: as the tokenizer gives them; at most 50 notes of 2,000 characters.
-        lacks: ids of the metrics that it has not the capabilities for.
-        engine: the engine that it names; empty if it names none.
-        identity: as it gives it, see :class:`tokbench.tokenizers.contract.HasIdentity`; ``None`` if it gives none.
-    """
-
-    vocab_size: int
-    notes: tuple[str, ...]
-    lacks: frozenset[str]
-    engine: str = ""
-    identity: str | None = None
-
-    @classmethod
-    def of(cls, tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
-        """Return the facts of a tokenizer."""
-        values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
-        lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
-        notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
-        said = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
-        engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
-        identity = str(tokenizer.identity) if isinstance(tokenizer, HasIdentity) else None
-        return cls(vocab_size_of(tokenizer), said, lacks, engine, identity)
+def facts_of(tokenizer: Tokenizer, registry: Registry) -> TokenizerFacts:
+    """Return the facts of a tokenizer that was loaded."""
+    values = (value for entry in registry.metrics.entries.values() for value in entry.spec.values)
+    lacks = frozenset(each.id for each in values if each.needs and not any(_has(tokenizer, n) for n in each.needs))
+    notes = islice(tokenizer.notes, _MOST_NOTES) if isinstance(tokenizer, HasNotes) else ()
+    short_notes = tuple(shortened(str(note), LONGEST_MESSAGE) for note in notes)
+    engine = shortened(str(tokenizer.encoded_by), LONGEST_MESSAGE) if isinstance(tokenizer, NamesEngine) else ""
+    identity = str(tokenizer.identity) if isinstance(tokenizer, HasIdentity) else None
+    return TokenizerFacts(vocab_size_of(tokenizer), short_notes, lacks, engine, identity)
 
 
 def _has(tokenizer: Tokenizer, capability: type) -> bool:
@@ -165,11 +150,11 @@ class LoadTokenizers(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return tuple(self.recipes)
 
     def run(self, context: WorkerContext) -> Iterator[Loaded | VocabularyDigest]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         for name, recipe in self.recipes.items():
             with doing("loading", tokenizer=name, place=""):
                 start = time.perf_counter()
@@ -178,7 +163,7 @@ class LoadTokenizers(Job):
                 if isinstance(tokenizer, Failure):
                     yield Loaded(name, tokenizer, seconds)
                     continue
-                facts = attempt(lambda found=tokenizer: TokenizerFacts.of(found, context.registry))  # type: ignore[misc]
+                facts = attempt(lambda found=tokenizer: facts_of(found, context.registry))  # type: ignore[misc]
                 loaded = context.keep(name, tokenizer)
                 yield Loaded(name, facts, seconds)
             with doing(READING_VOCABULARY, tokenizer=name, place=name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -17,22 +17,22 @@ from tokbench.config.strict_yaml import Located
 from tokbench.corpus.corpus import Survey
 from tokbench.engine.evaluate import Evaluation
 from tokbench.engine.finish import finish, pack_states
-from tokbench.engine.load import TokenizerFacts
-from tokbench.engine.plan import Plan, PlannedTokenizer
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.engine.same_ids import SameIds
-from tokbench.engine.shown import merge_shown
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import RestoresStates, Role
+from tokbench.measuring.plan import Plan, PlannedTokenizer
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.registry import Registry, load_registry
 from tokbench.results.blocks import CorpusInfo, Difference, RawState, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, Status, TokenizerState
 from tokbench.results.model import NamedRun, Results
 from tokbench.results.reporter import ReporterSpec
 from tokbench.results.states import PackedStates, RawStates
+from tokbench.results.study_blocks import StudyBlocks
 from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.facts import TokenizerFacts
 from tokbench.tokenizers.options import Options
 
 _IDENTITY: Final = (
@@ -83,7 +83,6 @@ def _problems(parts: Sequence[NamedRun], *, other_versions: bool) -> Iterator[Pr
         yield from _other_environment(first, part, other_versions=other_versions)
         yield from _other_tokenizers(first, part, other_versions=other_versions)
         yield from _other_metrics(first, part, other_versions=other_versions)
-        yield from _other_probes(first, part)
     for one, other in combinations(parts, 2):
         yield from _other_corpora(one, other)
 
@@ -139,15 +138,6 @@ def _other_metrics(first: NamedRun, part: NamedRun, *, other_versions: bool) -> 
     for name, metric in first.results.metrics.items():
         if name in part.results.metrics and part.results.metrics[name].corpora != metric.corpora:
             yield Problem(part.name, f"metric {name!r} is measured on other corpora than in {first.name}")
-
-
-def _other_probes(first: NamedRun, part: NamedRun) -> Iterator[Problem]:
-    one, other = first.results.probes, part.results.probes
-    if [each.probe for each in one] != [each.probe for each in other]:
-        yield Problem(part.name, f"has other probes than {first.name}")
-    for probe, same in zip(one, other, strict=False):
-        if probe.probe == same.probe and probe != same:
-            yield Problem(part.name, f"the probe {probe.probe!r} has another answer than in {first.name}")
 
 
 def _other_corpora(one: NamedRun, other: NamedRun) -> Iterator[Problem]:
@@ -228,8 +218,10 @@ class _Merger:
         pack_states(self._plan, self._prepared, self._evaluation, states)
         timed = {name for name, metric in self._first.metrics.items() if metric.timed}
         probed = [each for each in self._first.cells if each.corpus == OWN_TEXTS and each.metric not in timed]
-        modelled = {name for part in self._parts for each in part.results.bits_per_byte for name in each.metrics}
-        shown = merge_shown([part.results for part in self._parts])
+        blocks, unmerged = self._studies()
+        modelled = {
+            name for name, metric in self._first.metrics.items() if metric.family in self._measured_by(unmerged)
+        }
         names = list(dict.fromkeys(part.results.name for part in self._parts))
         results = Results(
             name="+".join(names),
@@ -243,12 +235,10 @@ class _Merger:
             cells=finished.cells + probed,
             losses=finished.losses,
             differences=list(self._differences()),
-            probes=self._first.probes,
-            shown=shown.texts,
-            worst_documents=shown.worst,
+            studies=blocks,
             pairs=finished.pairs,
             matrices=finished.matrices,
-            notes=self._notes(timed=bool(timed), modelled=bool(modelled)),
+            notes=self._notes(unmerged, timed=bool(timed)),
             families=self._first.families,
             states=RawStates(states),
             tracebacks=dict(ChainMap(finished.tracebacks, *(part.results.tracebacks for part in self._parts))),
@@ -393,22 +383,34 @@ class _Merger:
                 differing = sums.documents - int(sums.columns["same"].sum())
                 yield replace(first, compared=sums.documents, documents=differing)
 
-    def _notes(self, *, timed: bool, modelled: bool) -> list[str]:
-        models = {each.family for part in self._parts for each in part.results.bits_per_byte}
-        families = tuple(models | {each.family for each in self._first.metrics.values() if each.timed})
+    def _studies(self) -> tuple[StudyBlocks, dict[str, str]]:
+        """Return the merged blocks of studies, and by study the reason why its block is not merged."""
+        blocks, unmerged = StudyBlocks(), {}
+        for name in dict.fromkeys(name for part in self._parts for name in part.results.studies):
+            spec = next((spec for spec in self._registry.studies if spec.name == name), None)
+            if spec is None or spec.merge is None or spec.block is None:
+                unmerged[name] = f"the study {name!r} is not merged: see the reports of the runs"
+                continue
+            merged = spec.merge(self._parts)
+            if isinstance(merged, str):
+                unmerged[name] = merged
+            elif merged is not None:
+                blocks.put(spec.block, merged)
+        return blocks, unmerged
+
+    def _measured_by(self, studies: Collection[str]) -> set[str]:
+        """Return the metric families that some studies measure."""
+        return {family.name for family, _ in self._plan.metrics if family.study in studies}
+
+    def _notes(self, unmerged: Mapping[str, str], *, timed: bool) -> list[str]:
+        timed_families = {metric.family for metric in self._first.metrics.values() if metric.timed}
+        families = tuple(self._measured_by(unmerged) | timed_families)
         notes = [note for part in self._parts for note in part.results.notes if not note.startswith(families or "\0")]
         named = ", ".join(f"{part.name} ({part.results.created})" for part in self._parts)
-        sizes = any(part.results.vocabulary_size for part in self._parts)
-        validity = any(part.results.validity for part in self._parts)
         return [
             f"merged from {len(self._parts)} runs: {named}; configuration, machine and times are those of the first",
             *(["speeds are not merged, because each run was timed by itself: see the reports of the runs"] * timed),
-            *(
-                ["bits per byte are not merged, because models of all the text are others: see the reports of the runs"]
-                * modelled
-            ),
-            *(["the study of vocabulary sizes is not merged: see the reports of the runs"] * sizes),
-            *(["the study of validity is not merged: see the reports of the runs"] * validity),
+            *unmerged.values(),
             *dict.fromkeys(notes),
         ]
 

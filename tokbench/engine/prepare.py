@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
 from tokbench.corpus.corpus import Reading, group_and_text
-from tokbench.engine.load import TokenizerFacts
-from tokbench.engine.plan import Plan, PlannedTokenizer
-from tokbench.engine.prepared import PreparedTokenizer, Training
+from tokbench.engine.load import facts_of
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Job, Recipe, WorkerContext, checked
+from tokbench.engine.workers.worker import Recipe, WorkerContext, checked
 from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.job import Job
+from tokbench.measuring.plan import Plan, PlannedTokenizer
+from tokbench.measuring.prepared import PreparedTokenizer, Training
 from tokbench.results.cells import TokenizerState
 from tokbench.tokenizers.backend import GroupedText
 from tokbench.tokenizers.contract import Tokenizer
+from tokbench.tokenizers.facts import TokenizerFacts
 from tokbench.tokenizers.options import Options
 
 _log = logging.getLogger(__name__)
@@ -43,11 +45,11 @@ class TrainTokenizer(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[Training]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         documents = n_bytes = 0
         step, steps = f"training {self.name}", self.vocab_size
 
@@ -84,7 +86,7 @@ class TrainTokenizer(Job):
         if isinstance(pickled, Failure):
             return pickled
         context.keep(self.name, tokenizer)
-        return TokenizerFacts.of(tokenizer, context.registry), pickled
+        return facts_of(tokenizer, context.registry), pickled
 
 
 _CANNOT_BE_SENT = (
@@ -101,18 +103,18 @@ class LoadTrained(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TokenizerFacts | Failure]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         with doing("loading", tokenizer=self.name):
             tokenizer = attempt(lambda: checked(pickle.loads(self.pickled)))  # noqa: S301 - pickled by a worker
             if isinstance(tokenizer, Failure):
                 yield tokenizer
             else:
                 context.keep(self.name, tokenizer)
-                yield attempt(lambda: TokenizerFacts.of(tokenizer, context.registry))
+                yield attempt(lambda: facts_of(tokenizer, context.registry))
 
 
 def train_all(
@@ -126,7 +128,7 @@ def train_all(
     """
     waiting = {each.name: each for each in prepared if each.planned.train_on and not each.planned.absent}
     trained = {name: found for name, each in waiting.items() if (found := take_training(each, pool, stored))}
-    if plan.config.study.vocabulary is not None or pool.shared:
+    if plan.trained_sizes or pool.shared:
         left = {name: each for name, each in waiting.items() if name not in trained}
         trained |= _train_side_by_side(plan, left, pool, stored)
     for each in prepared:

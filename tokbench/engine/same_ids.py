@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 
 from tokbench.corpus.shards import Shard, ShardMark
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import TokenizerJob
 from tokbench.foundation.failures import Failure
+from tokbench.measuring.job import TokenizerJob
 from tokbench.measuring.metric import Role
 from tokbench.measuring.sums import Sums
 from tokbench.results.blocks import Difference, IdDifference, RawState
 from tokbench.tokenizers.contract import HasTokenBytes, Tokenizer
 
 if TYPE_CHECKING:  # workers import this file, and need neither
-    from tokbench.engine.plan import Plan
     from tokbench.engine.stored import StoredWork
+    from tokbench.measuring.plan import Plan
 
 _DIFFERENCE = "difference"
 _BEFORE, _TOKENS = 2, 8

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tokbench.config.model import Config, Limits, StudyEntry
+from tokbench.config.model import Config, Limits
 from tokbench.config.overrides import Overrides
 from tokbench.config.read import read_config
 from tokbench.config.strict_yaml import plain_scalar
@@ -20,11 +20,12 @@ from tokbench.engine.check import check
 from tokbench.engine.prepare import train_all
 from tokbench.engine.stored import StoredWork
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Job, Recipe, WorkerContext
+from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.store import Store
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.job import Job
 from tokbench.registry import Registry, load_registry, missing
 from tokbench.results.segmentation import Segmentation, SegmentedText
 from tokbench.tokenizers.backend import BackendSpec
@@ -45,11 +46,11 @@ class SegmentTexts(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[list[Segmentation] | Failure]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         with doing("encoding", tokenizer=self.name, place="the texts to show"):
             yield attempt(lambda: self._cut(context.loaded(self.name)))
 
@@ -266,7 +267,7 @@ def _only(path: Path, names: Sequence[str]) -> Config:
     config = read_config(path, Overrides(limit=1, only=tuple(names)))
     trained_on = {corpus for entry in config.tokenizers.values() if entry.train for corpus in entry.train.corpus}
     config.corpora = {name: entry for name, entry in config.corpora.items() if name in trained_on}
-    config.metrics, config.formats, config.study = [], (), StudyEntry()
+    config.metrics, config.formats, config.study = [], (), {}
     return config
 
 

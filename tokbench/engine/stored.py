@@ -15,17 +15,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tokbench.corpus.shards import Shard, ShardMark
-from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity, digest_of
-from tokbench.engine.plan import Plan, PlannedTokenizer
+from tokbench.engine.identity import FileStamp, Identities, OptionsIdentity
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.store import Key, Store
+from tokbench.foundation.store import Key, Store, digest_of
+from tokbench.measuring.plan import Plan, PlannedTokenizer
 from tokbench.registry import Registry
 
 if TYPE_CHECKING:
-    from tokbench.engine.prepared import PreparedTokenizer, Training
     from tokbench.engine.shard_states import ShardStates
+    from tokbench.measuring.study import Kept
+from tokbench.measuring.prepared import PreparedTokenizer, Training
 
-_TRAINING, _STATES, _ANSWER, _MODELS = "training", "states", "answer", "models"
+_TRAINING, _STATES = "training", "states"
 
 _MOST_RECORDS: Final = 64
 """States of one shard and tokenizer that are kept: of other options and versions of the families, too."""
@@ -83,8 +84,7 @@ class StoredWork:
         trained: names of the tokenizers whose training came from the store.
         shards: by corpus, how many shards were asked for, counted for each tokenizer.
         found: by corpus, how many of these came from the store whole.
-        answers: how many answers to probes came from the store.
-        fitted: how many tokenizers x corpora had their models in the store.
+        answers: by kind of work, how many answers of tokenizers to studies came from the store.
     """
 
     def __init__(self, store: Store | None, registry: Registry, plan: Plan, began: int) -> None:
@@ -103,8 +103,8 @@ class StoredWork:
         self.trained: list[str] = []
         self.shards: Counter[str] = Counter()
         self.found: Counter[str] = Counter()
-        self.answers = 0
-        self.fitted = 0
+        self.answers: Counter[str] = Counter()
+        self._studies: dict[str, str] = {}
 
     def _key_of_training(self, planned: PlannedTokenizer) -> Key | None:
         """Return all that the training of a tokenizer is made from, or ``None`` if that cannot be told."""
@@ -165,6 +165,14 @@ class StoredWork:
                 self._refused[f"metric {family.name}"] = identity.reason
             else:
                 self._families[family.name] = identity
+
+        for name in self._plan.studies:
+            registered = self._registry.studies.entries[name]
+            identity = attempt(lambda r=registered: digest_of(self._identities.study(r.spec, r.plugin)))  # type: ignore[misc]
+            if isinstance(identity, Failure):
+                self._refused[f"study {name}"] = identity.reason
+            else:
+                self._studies[name] = identity
 
     def _key_of(self, each: PreparedTokenizer) -> Key | Failure:
         """Return all that decides the ids of a tokenizer."""
@@ -286,41 +294,29 @@ class StoredWork:
         if self._store and key is not None and all(map(self._unchanged, names or ["*"])):
             self._store.put(kind, key, pickle.dumps(result, pickle.HIGHEST_PROTOCOL))
 
-    def answer(self, name: str, family: str, number: int) -> Any | None:
-        """Return the answer of a tokenizer to a probe of a family, by its number, if the store has it."""
-        if family not in self._families:
+    def answer_of(self, study: str, names: Sequence[str], kept: Kept) -> Any | None:
+        """Return what a study computed of some tokenizers, or of none, if the store has it."""
+        details = self._details_of(study, kept)
+        value = None if details is None else self.result(kept.kind, names, details)
+        self.answers[kept.kind] += bool(names) and value is not None
+        return value
+
+    def keep_answer_of(self, study: str, names: Sequence[str], kept: Kept, value: object) -> None:
+        """Keep what a study computed of some tokenizers, see :meth:`answer_of`."""
+        details = self._details_of(study, kept)
+        if details is not None:
+            self.keep_result(kept.kind, names, details, value)
+
+    def key_of(self, study: str, names: Sequence[str], kept: Kept) -> Key | None:
+        """Return the key of what a study computed; ``None`` if nothing of it is kept."""
+        details = self._details_of(study, kept)
+        return None if details is None else self._result_key(names, details)
+
+    def _details_of(self, study: str, kept: Kept) -> Key | None:
+        """Return the details of an answer with the code of the study, and of the metric family that it measures."""
+        if study not in self._studies or (kept.family and kept.family not in self._families):
             return None
-        found = self.result(_ANSWER, [name], {"family": self._families[family], "number": number})
-        self.answers += found is not None
-        return found
-
-    def keep_answer(self, name: str, family: str, number: int, answer: object) -> None:
-        """Keep the answer of a tokenizer to a probe."""
-        if family in self._families:
-            self.keep_result(_ANSWER, [name], {"family": self._families[family], "number": number}, answer)
-
-    def models(self, name: str, family: str, details: Key) -> Any | None:
-        """Return the state of a family of models of a tokenizer, if the store has it; ``details`` are of its texts."""
-        if family not in self._families:
-            return None
-        found = self.result(_MODELS, [name], {"family": self._families[family], **details})
-        self.fitted += found is not None
-        return found
-
-    def keep_models(self, name: str, family: str, details: Key, state: object) -> None:
-        """Keep the state of a family of models of a tokenizer."""
-        if family in self._families:
-            self.keep_result(_MODELS, [name], {"family": self._families[family], **details}, state)
-
-    def key_of_result(self, names: Sequence[str], details: Key) -> Key | None:
-        """Return what tells a result from all others, see :meth:`result`; ``None`` if nothing of it is kept."""
-        return self._result_key(names, details) if self._store else None
-
-    def key_of_models(self, name: str, family: str, details: Key) -> Key | None:
-        """Return what tells the models of a tokenizer from all others; ``None`` if nothing of them is kept."""
-        if family not in self._families:
-            return None
-        return self.key_of_result([name], {"family": self._families[family], **details})
+        return {"study": self._studies[study], "family": self._families.get(kept.family, ""), **kept.details}
 
     def sentences(self) -> list[str]:
         """Return what came from the store, and what could not be kept there, in sentences."""
@@ -330,10 +326,7 @@ class StoredWork:
         for corpus, found in self.found.items():
             if found:
                 said.append(f"measuring {corpus}: {found:,} of {self.shards[corpus]:,} shards from the store")
-        if self.fitted:
-            said.append(f"training models: {self.fitted:,} tokenizers x corpora from the store")
-        if self.answers:
-            said.append(f"probing: {self.answers:,} answers from the store")
+        said += [f"{kind}: {count:,} answers from the store" for kind, count in self.answers.items()]
         who = {"*": "since then nothing is"}
         said += [f"{who.get(name, name + ' is not')} kept in the store: {why}" for name, why in self._refused.items()]
         return said

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 from tokbench.corpus.contract import CorpusSpec, HasFiles
 from tokbench.corpus.corpus import Corpus, Survey
 from tokbench.corpus.shards import ShardMark
-from tokbench.engine.identity import FileStamp, Identities, digest_of
+from tokbench.engine.identity import FileStamp, Identities
 from tokbench.foundation.failures import Failure, attempt
-from tokbench.foundation.store import Key, Store
+from tokbench.foundation.store import Key, Store, digest_of
 from tokbench.tokenizers.options import Options
 
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ from typing import Final, NamedTuple, Self
 from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.isolated import Untimed, measure_isolated
-from tokbench.engine.plan import Plan
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.job import Job
 from tokbench.measuring.metric import (
     RefersToOthers,
     RepeatsInProcesses,
@@ -25,6 +24,8 @@ from tokbench.measuring.metric import (
     TimedText,
     TimesGroups,
 )
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.tokenizers.contract import Tokenizer
 from tokbench.tokenizers.options import Options
@@ -109,11 +110,11 @@ class TimeTokenizers(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return self.names
 
     def run(self, context: WorkerContext) -> Iterator[tuple[TimedOutcome | Failure, dict[str, Failure]]]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         make = context.registry.metrics.get(self.family).timed
         assert make is not None
         loaded = {name: attempt(lambda name=name: context.tokenizer(name), "loading") for name in self.names}  # type: ignore[misc]

@@ -19,17 +19,18 @@ from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.folder import make_folder
 from tokbench.engine.identity import Identities, OptionsIdentity
-from tokbench.engine.plan import Plan
 from tokbench.engine.prepare import take_training, train_one
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.engine.stored import StoredTraining, StoredWork
 from tokbench.engine.surveys import StoredSurveys
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import Job, WorkerContext, checked
+from tokbench.engine.workers.worker import WorkerContext, checked
 from tokbench.foundation.errors import InputError, Problem, did_you_mean
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.foundation.progress import Progress, silent
 from tokbench.foundation.store import Key, Store
+from tokbench.measuring.job import Job
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.registry import Registry
 from tokbench.tokenizers.backend import BackendSpec, GroupedText
 from tokbench.tokenizers.batch import encode_batch
@@ -141,11 +142,11 @@ class WriteTokenizer(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[WrittenTokenizer]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         tokenizer = context.tokenizer(self.name)
         with doing("writing", tokenizer=self.name, place=self.name):
             written = [attempt(lambda form=form: self._write(tokenizer, form)) for form in self.formats]  # type: ignore[misc]

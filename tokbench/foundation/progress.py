@@ -10,18 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-Phase = Literal[
-    "reading", "loading", "training", "measuring", "cells", "vocabulary_size", "probes", "models", "timing", "reports"
-]
-"""The phases of a run; :class:`tokbench.results.blocks.Durations` describes them."""
+Phase = str
+"""A phase of a run: one of the names of :class:`tokbench.results.blocks.Durations`, or a study."""
 
-_ESTIMATED: Final[tuple[Phase, ...]] = ("training", "measuring", "models", "timing")
-"""The phases that are long, and whose length follows from the bytes that they take."""
+_ESTIMATED: Final[tuple[Phase, ...]] = ("training", "measuring", "timing")
+"""The phases that are long, and whose length follows from the bytes that they take; studies may be more of them."""
 
-_STEPS: Final[Mapping[Phase, str]] = {"training": "training ", "models": "models on ", "timing": "timing on "}
+_STEPS: Final[Mapping[Phase, str]] = {"training": "training ", "timing": "timing on "}
 """The beginnings of the names of steps; what follows is the tokenizer or the corpus."""
 
 _LEAST_SHARE: Final = 0.005
@@ -127,6 +124,7 @@ class RunProgress:
         self._counted = 0.0
         self._workers = 1
         self._expected: dict[Phase, dict[str, int]] = {phase: {} for phase in _ESTIMATED}
+        self._steps = dict(_STEPS)
         self._trained: dict[str, bool] = {}
         self._stored_bytes = 0
         self._lock = threading.RLock()
@@ -144,7 +142,6 @@ class RunProgress:
         measuring: Mapping[str, int],
         timing: Mapping[str, int],
         workers: int = 1,
-        models: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         """Say what is to come, so that the time left can be estimated.
 
@@ -153,12 +150,24 @@ class RunProgress:
             measuring: by corpus, the bytes that are encoded, those of a document once for each tokenizer.
             timing: by corpus, the bytes that are timed, likewise.
             workers: the processes that measure side by side; timings have one.
-            models: by corpus, the bytes that models are trained on, over all tokenizers.
         """
         with self._lock:
-            for phase, amounts in zip(_ESTIMATED, (training, measuring, models, timing), strict=True):
+            for phase, amounts in zip(_ESTIMATED, (training, measuring, timing), strict=True):
                 self._expected[phase] = dict(amounts)
             self._workers = max(1, workers)
+
+    def expect_study(self, name: str, step: str, amounts: Mapping[str, int]) -> None:
+        """Say what a long study is to work on, see :meth:`expect`.
+
+        Args:
+            name: the study.
+            step: the beginning of the names of its steps; what follows is the corpus.
+            amounts: by corpus, the bytes that it works on.
+        """
+        with self._lock:
+            timing = self._expected.pop("timing")
+            self._expected |= {name: dict(amounts), "timing": timing}
+            self._steps[name] = step
 
     @contextmanager
     def phase(self, name: Phase) -> Iterator[None]:
@@ -227,8 +236,8 @@ class RunProgress:
             training = name.removeprefix("training ")
             if training in self._expected["training"] and training != name:
                 tokenizer = training
-            for phase in ("models", "timing"):
-                place = name.removeprefix(_STEPS[phase])
+            for phase in (phase for phase in self._steps if phase != "training"):
+                place = name.removeprefix(self._steps[phase])
                 if place in self._expected[phase] and place != name:
                     corpus = place
             self.steps[name] = Step(name, corpus, tokenizer)
@@ -248,7 +257,7 @@ class RunProgress:
         with self._lock:
             seconds: float | None = None
             unknown: list[Phase] = []
-            for phase in _ESTIMATED:
+            for phase in self._expected:
                 done = self._bytes_done(phase)
                 left = sum(self._expected[phase].values()) - done - self._bytes_from_store(phase)
                 if left <= 0 or phase in self.seconds:
@@ -264,7 +273,7 @@ class RunProgress:
         """Return the bytes of a phase that were worked on, without those that came from the store."""
         if phase == "measuring":
             return float(sum(step.n_bytes for step in self.steps.values()))
-        verb = _STEPS[phase]
+        verb = self._steps[phase]
         done = 0.0
         for name, n_bytes in self._expected[phase].items():
             step = self.steps.get(verb + name)

@@ -227,6 +227,15 @@ def canonical(key: Key) -> str:
     return json.dumps(key, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+def digest_of(key: Key) -> str:
+    """Return the sha256 of a key.
+
+    >>> digest_of({"a": 1})[:12]
+    '015abd7f5cc5'
+    """
+    return hashlib.sha256(canonical(key).encode()).hexdigest()
+
+
 def _head(line: bytes) -> dict[str, object]:
     try:
         head = json.loads(line)

@@ -27,6 +27,9 @@ from tokbench.tokenizers.contract import (
 
 T = TypeVar("T")
 
+ENCODING: Final = "encoding"
+"""The activity that a worker reports while it encodes."""
+
 DECODING: Final = "decoding"
 """The activity that a worker reports while it decodes."""
 

@@ -11,8 +11,7 @@ There are six kinds:
 * A :class:`TimedMetric` measures all tokenizers together, after everything else and alone on the machine: speed.
 * An :class:`~tokbench.measuring.isolated_metric.IsolatedMetric` measures one tokenizer after the other, each in a
   process of its own that may die: memory, and text that hangs or crashes an engine.
-* A :class:`~tokbench.measuring.model_metric.ModelMetric` trains small language models on the ids of one part of a
-  text, and scores them on another part: bits per byte.
+* What a study measures, such as bits per byte of small language models, has the contract of that study.
 
 A text metric in a few lines:
 

@@ -81,3 +81,13 @@ def sum_by_document(encoded: EncodedShard, spans: Spans, values: NDArray[Any] | 
     """
     counted = np.bincount(spans.documents, weights=values, minlength=len(encoded.shard))
     return np.where(encoded.token_ends.aligned, counted, 0.0)
+
+
+def cut_patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
+    """Return int64[r], the cuts of each run: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit.
+
+    A run has at most 62 digits, or what else a table of cuts is made of.
+    """
+    inside, places = cut_places(encoded, runs)
+    # Each place of a run is there once, so that the sum of bits sets each of them.
+    return np.bincount(inside, weights=1 << (places - 1), minlength=len(runs.starts)).astype(np.int64)

@@ -126,6 +126,8 @@ def _probes(_: object) -> Sequence[Composition]:
 SPEC: Final = MetricFamily(
     name="composition",
     summary="what a vocabulary is made of: kinds of tokens, and scripts of their letters",
-    probes=_probes,
+    study="probes",
+    make=_probes,
+    own_texts=True,
     values=VALUES,
 )

@@ -22,10 +22,9 @@ from tokbench.plugin import (
     Metric,
     MetricFamily,
     NotApplicable,
-    Spans,
     SummedMetric,
     Sums,
-    cut_places,
+    cut_patterns,
     find_spans,
     interval,
     sum_by_document,
@@ -38,16 +37,6 @@ _RUN: Final = re.compile(rb"(?<![0-9])[0-9]{1,%d}(?![0-9])" % LONGEST)
 _GROUP: Final = 3
 _LAID: Final = "documents laid out"
 _SEVERAL: Final = "runs of two digits and more"
-
-
-def patterns(encoded: EncodedShard, runs: Spans) -> NDArray[np.int64]:
-    """Return int64[r], the cuts of each run: bit ``k - 1`` is set if a token boundary lies after its ``k``-th digit.
-
-    A run has at most ``LONGEST`` digits.
-    """
-    inside, places = cut_places(encoded, runs)
-    # Each place of a run is there once, so that the sum of bits sets each of them.
-    return np.bincount(inside, weights=1 << (places - 1), minlength=len(runs.starts)).astype(np.int64)
 
 
 _COLUMNS: Final = ("length", "cuts", "group", "runs")
@@ -206,7 +195,7 @@ class Numbers(SummedMetric):
         """Return the counts of one shard, over the documents whose tokens could be aligned with their bytes."""
         runs = encoded.shard.cached("digits", lambda: find_spans(encoded.shard, _RUN))
         runs = runs.where(encoded.token_ends.aligned[runs.documents])
-        lengths, cut = runs.ends - runs.starts, patterns(encoded, runs)
+        lengths, cut = runs.ends - runs.starts, cut_patterns(encoded, runs)
         tokens = _BITS[cut] + 1
         columns: dict[str, NDArray[Any]] = {_LAID: encoded.token_ends.aligned.astype(np.int64)}
         for length in range(1, LONGEST + 1):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tokbench.results.study_blocks import BlockType
+
 Verdict = Literal["better", "level", "depends", "unknown"]
 """The outcome of a comparison; :class:`BitsComparison` describes it."""
 
@@ -127,3 +129,7 @@ class BitsPerByte:
     comparisons: list[BitsComparison] = field(default_factory=list)
     words: ModelWords | None = None
     trainings: dict[str, ModelTraining] = field(default_factory=dict)
+
+
+BITS_PER_BYTE: BlockType[list[BitsPerByte]] = BlockType(study="language_models", kind=list[BitsPerByte])
+"""The block of the study."""

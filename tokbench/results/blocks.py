@@ -90,9 +90,7 @@ class Durations:
         training: training tokenizers, saving them, and hashing all vocabularies.
         measuring: encoding and decoding all documents, and the text metrics, in the workers.
         cells: merging what the workers found, and making cells of it.
-        vocabulary_size: the study of vocabulary sizes.
-        probes: asking the probes, and cutting the texts that are shown as tokens.
-        models: training small language models on the ids of each tokenizer, for bits per byte.
+        studies: by study, its time.
         timing: timing tokenizers, alone on the machine.
         reports: writing ``results.json`` and the reports; a report itself cannot know it.
         worker_encode: CPU time of encoding.
@@ -105,9 +103,7 @@ class Durations:
     training: float | None = None
     measuring: float | None = None
     cells: float | None = None
-    vocabulary_size: float | None = None
-    probes: float | None = None
-    models: float | None = None
+    studies: dict[str, float] = field(default_factory=dict)
     timing: float | None = None
     reports: float | None = None
     worker_encode: float | None = None
@@ -120,7 +116,7 @@ class PartialRun:
     """The extent of a run that was stopped before it was through.
 
     Attributes:
-        phase: the phase in which it was stopped, one of the names of :class:`Durations`.
+        phase: the phase in which it was stopped, one of the names of :class:`Durations`, or a study.
         groups: by corpus and group, the share of the documents that was measured, 0 to 1, over all its tokenizers.
     """
 

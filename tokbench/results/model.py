@@ -14,7 +14,6 @@ from pydantic_core import ErrorDetails
 
 from tokbench.foundation.errors import ResultsError, one_line
 from tokbench.foundation.validation_messages import wrong_value
-from tokbench.results.bits_per_byte import BitsPerByte
 from tokbench.results.blocks import (
     CorpusInfo,
     Difference,
@@ -33,16 +32,13 @@ from tokbench.results.blocks import (
 )
 from tokbench.results.cells import COLUMNS, Cell, Status
 from tokbench.results.older import upgraded
-from tokbench.results.probes import ProbeInfo
-from tokbench.results.segmentation import SegmentedText, WorstDocument
 from tokbench.results.states import RawStates
-from tokbench.results.validity import Validity
-from tokbench.results.vocabulary_size import VocabularySizes
+from tokbench.results.study_blocks import StudyBlocks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA: Final = "tokbench-results/2"
+SCHEMA: Final = "tokbench-results/3"
 
 
 @dataclass(kw_only=True, repr=False)
@@ -59,15 +55,10 @@ class Results:
         cells: the numbers.
         losses: for each tokenizer and group with texts that did not come back, how many and why.
         differences: for each tokenizer whose ids should be those of another and are not, where and how.
-        vocabulary_size: what a study of vocabulary sizes found; ``None`` if none was asked for.
-        probes: for each probe its texts, and how every tokenizer cuts them.
-        shown: texts as tokens: those that the configuration names, then excerpts of documents by corpus and group.
-        worst_documents: for each tokenizer and corpus, its worst documents by their size and beside the best tokenizer.
         pairs: for each two tokenizers and group, which needs fewer tokens, and how sure that is.
         matrices: numbers of every two groups under a tokenizer, or of every two tokenizers, such as what they share.
-        bits_per_byte: for each corpus that small models were scored on, their texts, and who is better than whom.
-        validity: for each of these, which metrics rank tokenizers as bits per byte do; empty if no study was asked for.
-        failed_studies: by study, the reason why it could not be made; each makes the run fail.
+        studies: by study, its block: what it found beyond the cells.
+        failed_studies: by study, the reasons why it or a part of it could not be made; each makes the run fail.
         notes: what a reader of the numbers must know, such as a warning about noise.
         from_store: what the run took from the store instead of computing it, in sentences; no number depends on it.
         families: by name, the metric families of the run with their options.
@@ -93,15 +84,10 @@ class Results:
     cells: list[Cell] = field(default_factory=list)
     losses: list[LossInfo] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
-    vocabulary_size: VocabularySizes | None = None
-    probes: list[ProbeInfo] = field(default_factory=list)
-    shown: list[SegmentedText] = field(default_factory=list)
-    worst_documents: list[WorstDocument] = field(default_factory=list)
     pairs: list[PairComparison] = field(default_factory=list)
     matrices: list[PairMatrix] = field(default_factory=list)
-    bits_per_byte: list[BitsPerByte] = field(default_factory=list)
-    validity: list[Validity] = field(default_factory=list)
-    failed_studies: dict[str, str] = field(default_factory=dict)
+    studies: StudyBlocks = field(default_factory=StudyBlocks)
+    failed_studies: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     from_store: list[str] = field(default_factory=list)
     families: dict[str, FamilyInfo] = field(default_factory=dict)
@@ -118,6 +104,8 @@ class Results:
         """Begin with no file written; a list of states may be given, too."""
         if not isinstance(self.states, RawStates):
             self.states = RawStates(self.states)
+        if not isinstance(self.studies, StudyBlocks):
+            self.studies = StudyBlocks(self.studies)
         self.written: list[Path] = []
 
     @property
@@ -130,9 +118,8 @@ class Results:
     @property
     def failed(self) -> bool:
         """``True`` if a cell failed or ran out of time, or a file or a study could not be made."""
-        sizes_failed = bool(self.vocabulary_size and self.vocabulary_size.failures)
         cells_failed = any(cell.status in {Status.FAILED, Status.TIMEOUT} for cell in self.cells)
-        return bool(self.problems or self.failed_studies) or sizes_failed or cells_failed
+        return bool(self.problems or self.failed_studies) or cells_failed
 
     def to_json(self, earlier: str = "") -> str:
         """Return the text of ``results.json``; the states are in it unless ``states_file`` has them.
@@ -142,6 +129,7 @@ class Results:
                 before it is taken from there, because the cells of a large run take seconds to be written.
         """
         body = {"schema": SCHEMA} | {each.name: getattr(self, each.name) for each in fields(self)}
+        body["studies"] = self.studies.plain()
         body["states"] = [] if self.states_file else list(self.states)
         start, mark, _ = earlier.rpartition('\n"durations": ')
         if mark:

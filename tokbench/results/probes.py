@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tokbench.results.study_blocks import BlockType
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeText:
@@ -57,3 +59,7 @@ class ProbeInfo:
     metrics: list[str] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)
     answers: dict[str, ProbeAnswerInfo] = field(default_factory=dict)
+
+
+PROBES: BlockType[list[ProbeInfo]] = BlockType(study="probes", kind=list[ProbeInfo])
+"""The block of the study."""

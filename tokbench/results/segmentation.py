@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from tokbench.results.study_blocks import BlockType
+
+if TYPE_CHECKING:
+    from tokbench.results.model import Results
 
 
 class TokenSpan(NamedTuple):
@@ -162,3 +167,22 @@ class WorstDocument:
         """
         own, *fewest = self.shown.segmentations
         return len(own.ids) / len(fewest[0].ids) if fewest else 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownTexts:
+    """The texts that a report shows as tokens."""
+
+    texts: list[SegmentedText]
+    """Those that the configuration names, then excerpts of documents by corpus and group."""
+    worst: list[WorstDocument]
+    """For each tokenizer and corpus, its worst documents by their size and beside the best tokenizer."""
+
+
+SHOWN_TEXTS: BlockType[ShownTexts] = BlockType(study="tokens", kind=ShownTexts)
+"""The block of the study."""
+
+
+def shown_texts(results: Results) -> ShownTexts:
+    """Return the texts that a run shows; nothing if it shows none."""
+    return results.studies.get(SHOWN_TEXTS) or ShownTexts(texts=[], worst=[])

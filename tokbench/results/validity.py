@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tokbench.results.study_blocks import BlockType
+
 HypothesisVerdict = Literal["held", "not held", "undecided"]
 """The outcome of a hypothesis; :class:`HypothesisOutcome` describes it."""
 
@@ -139,3 +141,7 @@ class Validity:
     trained: bool
     classes: list[ValidityClass] = field(default_factory=list)
     hypotheses: list[HypothesisOutcome] = field(default_factory=list)
+
+
+VALIDITY: BlockType[list[Validity]] = BlockType(study="validity", kind=list[Validity])
+"""The block of the study."""

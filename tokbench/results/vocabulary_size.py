@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tokbench.results.measured_sizes import MeasuredSizes
+from tokbench.results.study_blocks import BlockType
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -399,3 +400,7 @@ class VocabularySizes:
     without_tokenizer: list[ByteCost] = field(default_factory=list)
     no_entropy_patches: str = ""
     measured: MeasuredSizes | None = None
+
+
+VOCABULARY_SIZES: BlockType[VocabularySizes] = BlockType(study="vocabulary_size", kind=VocabularySizes)
+"""The block of the study."""

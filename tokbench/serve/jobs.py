@@ -17,12 +17,13 @@ import numpy as np
 from tokbench.corpus.contract import Document
 from tokbench.corpus.shards import Shard
 from tokbench.engine.segment import MergeSteps, own_bytes
-from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.failures import Failure, attempt, doing
 from tokbench.measuring.chat_templates import PromptPart, Stretch
 from tokbench.measuring.chat_templates import stretches as stretches_of
 from tokbench.measuring.encoded_shard import EncodedShard, LoadedTokenizer
+from tokbench.measuring.job import Job
 from tokbench.report.escaping import cut, visible
 from tokbench.tokenizers.batch import check_encoded, encode_batch, vocab_size_of
 from tokbench.tokenizers.contract import EncodesWithSpecial, HasDummyPrefix, HasSpecialTokens, Tokenizer
@@ -50,11 +51,11 @@ class PageJob(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[bytes | Failure]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         with doing(self.verb, tokenizer=self.name, place=""):
             yield attempt(lambda: as_json({"tokenizer": self.name, **self.answer(context)}))
 

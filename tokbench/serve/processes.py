@@ -11,10 +11,11 @@ from tokbench.config.model import Limits
 from tokbench.engine.workers.one_thread import ONE_THREAD
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Job, Recipe
+from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.progress import silent
+from tokbench.measuring.job import Job
 
 MOST_WAITING: Final = 128
 """Jobs that may wait for one process; a further one is refused."""

@@ -16,9 +16,10 @@ import numpy as np
 from tokbench.comparison.compare import compare
 from tokbench.comparison.render import ComparisonPage
 from tokbench.comparison.render import html as comparison_html
-from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.job import Job
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import NamedRun, Results
@@ -78,7 +79,7 @@ class RunJob(Job):
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[bytes | Failure]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         with doing(self.verb, tokenizer="", place=", ".join(map(str, self.paths))):
             yield attempt(lambda: self.answer(context))
 

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, Final, Literal
 from tokbench.config.model import Limits
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Job, WorkerContext
+from tokbench.engine.workers.worker import WorkerContext
 from tokbench.foundation.errors import BackendError, BackendUnavailable, TokbenchError
 from tokbench.foundation.failures import doing
 from tokbench.foundation.progress import silent
+from tokbench.measuring.job import Job
 from tokbench.testing.findings import raised
 from tokbench.testing.texts import generated
 from tokbench.testing.under_test import CheckRequest, TokenizerUnderTest
@@ -33,11 +34,11 @@ class _Check(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[Any]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         subject = context.kept[_KEPT]
         with doing("checking", tokenizer=subject.request.name, place=""):
             yield self.step(subject)
@@ -56,11 +57,11 @@ class _Load(Job):
 
     @property
     def tokenizers(self) -> tuple[str, ...]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         return (self.name,)
 
     def run(self, context: WorkerContext) -> Iterator[TokbenchError | None]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         with doing("checking", tokenizer=self.name, place="load"):
             problem: TokbenchError | None = None
             try:

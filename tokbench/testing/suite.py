@@ -12,13 +12,13 @@ from tokbench.config.read import read_config
 from tokbench.corpus.corpus import Reading
 from tokbench.engine.check import Checked, check, worker_pool
 from tokbench.engine.prepare import train_one
-from tokbench.engine.prepared import PreparedTokenizer
 from tokbench.engine.workers.executor import Executor
 from tokbench.engine.workers.pool import WorkerDied, WorkerPool
-from tokbench.engine.workers.worker import TokenizerJob
 from tokbench.foundation.errors import BackendError, BackendUnavailable
 from tokbench.foundation.failures import Failure
 from tokbench.foundation.progress import RunProgress
+from tokbench.measuring.job import TokenizerJob
+from tokbench.measuring.prepared import PreparedTokenizer
 from tokbench.tokenizers.batch import fresh_copies
 from tokbench.tokenizers.contract import Tokenizer, WarmsUp
 

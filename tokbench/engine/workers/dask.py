@@ -38,10 +38,11 @@ from tokbench.engine.workers.remote import (
     settings_for_workers,
     topic_of,
 )
-from tokbench.engine.workers.worker import Job, Recipe, Unread
+from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import BackendError, InputError, Problem
 from tokbench.foundation.failures import Failure, Heartbeat, attempt
 from tokbench.foundation.progress import Progress
+from tokbench.measuring.job import Job, Unread
 
 if TYPE_CHECKING:
     from distributed import Future

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
-from tokbench.engine.workers.worker import Job, Recipe, TokenizerJob, WorkerContext
+from tokbench.engine.workers.worker import Recipe, WorkerContext
 from tokbench.foundation.failures import Failure, Heartbeat
 from tokbench.foundation.progress import Progress, RunProgress
+from tokbench.measuring.job import Job, TokenizerJob
 from tokbench.registry import Registry
 
 _BATCH_CHARS: Final = 1 << 20

@@ -30,10 +30,11 @@ from tokbench.engine.workers.descendants import KNOWN, MARK, end_descendants
 from tokbench.engine.workers.pool import Feeds, InMemory, WorkerDied, WorkerPool, text_batches
 from tokbench.engine.workers.starter import StartedProcess, starter
 from tokbench.engine.workers.watch import STDERR, STDOUT, WorkerWatch
-from tokbench.engine.workers.worker import Job, Recipe
+from tokbench.engine.workers.worker import Recipe
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, Heartbeat, attempt, read_heartbeat
 from tokbench.foundation.progress import Progress
+from tokbench.measuring.job import Job
 
 # Not multiprocessing's own spawn, which runs the caller's main module again. What is imported stays: the collector need
 # not look at it while it comes. The worker's main function turns the collector on.

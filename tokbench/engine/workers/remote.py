@@ -25,9 +25,10 @@ from tokbench.config.model import Limits
 from tokbench.engine.identity import file_digest, files_in, installed_versions, plain_name, required_by, source_of
 from tokbench.engine.workers.pool import WorkerDied
 from tokbench.engine.workers.processes import ProcessPool
-from tokbench.engine.workers.worker import Job, Recipe, WorkerContext, end_with_parent
+from tokbench.engine.workers.worker import Recipe, WorkerContext, end_with_parent
 from tokbench.foundation.errors import BackendError
 from tokbench.foundation.progress import Progress, RunProgress, silent
+from tokbench.measuring.job import Job
 
 _IDLE: Final = 600.0
 """Seconds after which a process that nobody has asked anything is ended, because its run may have vanished."""
@@ -275,7 +276,7 @@ class DescribeSurroundings(Job):
         return ()
 
     def run(self, context: WorkerContext) -> Iterator[Surroundings]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
+        """See :class:`tokbench.measuring.job.Job`."""
         plugins = [each for each in context.registry.plugins if not each.excluded]
         distributions = sorted({each.distribution for each in plugins if each.distribution})
         libraries = sorted({name for each in distributions for name in required_by(each)} - set(distributions))

@@ -18,21 +18,20 @@ import signal
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
-from tokbench.corpus.corpus import Corpus
 from tokbench.foundation.errors import LONGEST_MESSAGE, BackendError, ContractError, one_line, shortened
 from tokbench.foundation.failures import HEARTBEAT_BYTES, Failure, attempt, doing, keep_heartbeat, set_ended
 from tokbench.foundation.progress import Progress
 from tokbench.measuring.encoded_shard import LoadedTokenizer
+from tokbench.measuring.family import MetricFamily
 from tokbench.measuring.metric import CorpusMetric, TextMetric
 from tokbench.registry import Registry, load_registry
 from tokbench.tokenizers.batch import vocab_size_of
@@ -43,76 +42,6 @@ from tokbench.tokenizers.options import Options
 _PROGRESS_SECONDS = 0.1
 _NEW_OBJECTS: Final = 50_000
 """So many new objects let the garbage collector look. A vocabulary has 100,000 tokens and more, but no cycle."""
-
-
-class Unread(NamedTuple):
-    """The answer of a job that was to read its text itself and could not; nothing was measured.
-
-    Attributes:
-        reason: why it could not.
-    """
-
-    reason: str
-
-
-class Job(ABC):
-    """Something to do in a worker; it is sent there as a pickle.
-
-    Attributes:
-        limit: its time limit in the configuration: ``step``, which begins anew with every sign of life, or ``train``,
-            which is for the whole job.
-    """
-
-    limit: ClassVar[Literal["step", "train"]] = "step"
-
-    @property
-    def here(self) -> bool:
-        """``True`` if it must run on the machine of the run: it measures time, or writes into the run's folder."""
-        return False
-
-    @property
-    @abstractmethod
-    def tokenizers(self) -> tuple[str, ...]:
-        """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""
-
-    def without_text(self) -> Job | None:
-        """Return a job with the same answers that reads its text where it runs; ``None`` if there is none.
-
-        Where the text cannot be read, its only answer is an :class:`Unread`.
-        """
-        return None
-
-    @abstractmethod
-    def run(self, context: WorkerContext, /) -> Iterator[Any]:
-        """Do it, and yield the answers, which are sent back as pickles, one by one."""
-
-
-@dataclass(frozen=True)
-class TokenizerJob(Job):
-    """Compute something of tokenizers; the answer is what ``step`` returns, or the failure.
-
-    Attributes:
-        names: the tokenizers; the first is at work, as the heartbeat says.
-        verb, place: of the heartbeat.
-        step: takes the tokenizers; it is sent as a pickle, too.
-        here: see :attr:`Job.here`.
-    """
-
-    names: tuple[str, ...]
-    verb: str
-    place: str
-    step: Callable[..., Any]
-    here: bool = False
-
-    @property
-    def tokenizers(self) -> tuple[str, ...]:
-        """The first alone, which is at work."""
-        return self.names[:1]
-
-    def run(self, context: WorkerContext) -> Iterator[Any | Failure]:
-        """See :class:`tokbench.engine.workers.worker.Job`."""
-        with doing(self.verb, tokenizer=self.names[0], place=self.place):
-            yield attempt(lambda: self.step(*map(context.tokenizer, self.names)))
 
 
 @dataclass(frozen=True)
@@ -127,33 +56,6 @@ class Recipe:
     backend: str
     options: Options
     pickled: bytes = b""
-
-
-@dataclass(frozen=True)
-class CorpusRecipe:
-    """The instructions by which any worker reads a corpus whose text is in files.
-
-    Attributes:
-        name: the corpus.
-        source, options: what opens it.
-        holdout, parallel, limit: see :class:`~tokbench.corpus.corpus.Corpus`.
-    """
-
-    name: str
-    source: str
-    options: Options
-    holdout: float
-    parallel: bool
-    limit: int | None
-
-    def open(self, context: WorkerContext) -> Corpus:
-        """Open the corpus.
-
-        Raises:
-            InputError: its files are not here.
-        """
-        source = context.registry.corpora.get(self.source).open(self.options)
-        return Corpus(self.name, source, holdout=self.holdout, parallel=self.parallel, limit=self.limit)
 
 
 class WorkerContext:
@@ -219,6 +121,10 @@ class WorkerContext:
             assert make is not None
             self._metrics[family] = make(options)
         return self._metrics[family]
+
+    def family(self, name: str) -> MetricFamily:
+        """Return a metric family by its name."""
+        return self.registry.metrics.get(name)
 
     def texts(self, feed: str) -> Iterator[str]:
         """Yield the texts of a feed of the job."""

@@ -4,3 +4,5 @@
 stretches, ``compare`` finds the causes for one document, ``losses`` counts them over a corpus, and ``roundtrip`` is
 the family.
 """
+
+from tokbench.metrics.roundtrip.roundtrip import SPEC as SPEC

@@ -13,7 +13,7 @@ from tokbench.report.charts.svg import COLOURS, Axis, Drawing
 from tokbench.report.escaping import cut, plain, visible
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE, Cell
-from tokbench.vocabulary.size.front import pareto_front
+from tokbench.statistics.front import pareto_front
 
 _WIDTH, _HEIGHT, _FRAME = 960, 520, Box(56.0, 14.0, 944.0, 470.0)
 _SHAPES: Final = {

@@ -1,0 +1,153 @@
+"""Checks the key ``corpora`` of tokenizers and metrics, by which they are measured on some corpora alone.
+
+What is not bound to a corpus is not computed there and has no cell. So a binding that leaves nothing to measure, or
+that takes away what another number rests on, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from tokbench.config.model import Config
+from tokbench.foundation.errors import did_you_mean
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Role
+from tokbench.measuring.plan import Plan
+from tokbench.tokenizers.options import Options, names_in
+
+Path = tuple[str | int, ...]
+
+
+class BindingProblem(NamedTuple):
+    """A binding that cannot be kept: its path in the configuration, and what is wrong."""
+
+    path: Path
+    message: str
+
+
+def check_bindings(plan: Plan) -> Iterator[BindingProblem]:
+    """Yield everything that is wrong with the bindings of a plan whose tokenizers and metrics are known."""
+    found = [*_unknown(plan.config), *_of_families(plan)]
+    yield from found
+    # What follows would be told a second time, of names that do not exist or corpora that cannot be read.
+    if not found and len(plan.corpora) == len(plan.config.named):
+        yield from _nothing_left(plan)
+        yield from _apart(plan)
+        yield from _references(plan)
+
+
+def _bound(config: Config) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Yield every list of corpora in a configuration, with its path."""
+    yield from ((("tokenizers", name, "corpora"), entry.corpora) for name, entry in config.tokenizers.items())
+    yield from (((*entry.path, "corpora"), entry.corpora) for entry in config.metrics if entry.corpora)
+
+
+def _unknown(config: Config) -> Iterator[BindingProblem]:
+    for path, names in _bound(config):
+        for k, name in enumerate(names):
+            if name not in config.named:
+                yield BindingProblem((*path, k), f"unknown corpus {name!r}; {did_you_mean(name, config.named)}")
+
+
+def _of_families(plan: Plan) -> Iterator[BindingProblem]:
+    """Yield families that have no corpora, and metrics of text or models on a corpus that is not evaluated."""
+    families = {family.name: family for family, _ in plan.metrics}
+    for entry in plan.config.metrics:
+        family, path = families.get(entry.name), (*entry.path, "corpora")
+        if family and family.without_corpus and entry.corpora:
+            yield BindingProblem(path, f"{entry.name!r} has texts of its own and needs no corpus; remove 'corpora'")
+        elif family and not family.clocked:
+            for k, name in enumerate(entry.corpora):
+                if name in plan.config.named and (problem := plan.corpus_problem(name)):
+                    yield BindingProblem((*path, k), problem)
+    timed = {name for family, _ in plan.metrics if family.timed for name in plan.bound.get(family.name, ())}
+    for tokenizer, bound in plan.config.tokenizers.items():
+        for k, name in enumerate(bound.corpora):
+            problem = plan.corpus_problem(name) if name in plan.config.named and name not in timed else ""
+            if problem:
+                yield BindingProblem(("tokenizers", tokenizer, "corpora", k), problem)
+
+
+def _nothing_left(plan: Plan) -> Iterator[BindingProblem]:
+    """Yield families without a tokenizer on one of their corpora, and tokenizers without any family."""
+    for entry in plan.config.metrics:
+        for k, corpus in enumerate(entry.corpora):
+            if not plan.names_on(corpus):
+                message = f"no tokenizer is measured on corpus {corpus!r}; remove it here, or add it to a tokenizer"
+                yield BindingProblem((*entry.path, "corpora", k), message)
+    probed = any(family.without_corpus for family, _ in plan.metrics)
+    measured = {corpus for family, _ in plan.metrics for corpus in plan.corpora_of(family)}
+    for name, tokenizer in plan.config.tokenizers.items():
+        if tokenizer.corpora and not probed and measured.isdisjoint(tokenizer.corpora):
+            message = f"no metric is measured on {_listed(tokenizer.corpora)}, so the run would not measure {name!r}"
+            yield BindingProblem(
+                ("tokenizers", name, "corpora"), f"{message}; known with metrics: {_listed(sorted(measured))}"
+            )
+
+
+def _apart(plan: Plan) -> Iterator[BindingProblem]:
+    """Yield tokenizers that have no corpus in common with the one whose ids they must give."""
+    for name, entry in plan.config.tokenizers.items():
+        other = next((each for each in plan.tokenizers if each.name == entry.same_as), None)
+        if other and entry.corpora and other.corpora and set(entry.corpora).isdisjoint(other.corpora):
+            message = f"{name!r} is measured on {_listed(entry.corpora)}, {other.name!r} on {_listed(other.corpora)}"
+            yield BindingProblem(
+                ("tokenizers", name, "same_as"), f"{message}; give them a corpus in common, to compare ids"
+            )
+
+
+def _references(plan: Plan) -> Iterator[BindingProblem]:
+    """Yield families that compare with a tokenizer on corpora on which it is not measured."""
+    paths = {entry.name: entry.path for entry in plan.config.metrics}
+    planned = {each.name for each in plan.tokenizers}
+    for family, options in plan.metrics:
+        for reference, place in _tokenizers(options):
+            lacking = [corpus for corpus in _places(plan, family) if reference not in plan.names_on(corpus)]
+            if lacking and reference in planned:
+                message = f"tokenizer {reference!r} is not measured on {_listed(lacking)}; add it to its 'corpora'"
+                yield BindingProblem((*paths[family.name], *place), f"{message}, or bind {family.name!r} to the others")
+
+
+def _tokenizers(options: Options) -> Iterator[tuple[str, tuple[str, ...]]]:
+    return ((name, place) for kind, name, place in names_in(options) if kind == "tokenizer")
+
+
+def _places(plan: Plan, family: MetricFamily) -> list[str]:
+    return [corpus for corpus in plan.corpora_of(family) if plan.names_on(corpus)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "no corpus"
+
+
+MANY_GROUPS: Final = 200
+"""With more groups than this in a corpus, a plan says what will come of it."""
+
+
+def group_notes(plan: Plan) -> Iterator[str]:
+    """Yield what a reader must know: where a corpus has very many groups, and which line makes it fewer."""
+    for corpus in plan.measured:
+        groups = len(plan.surveys[corpus].groups)
+        if groups <= MANY_GROUPS:
+            continue
+        metrics = sum(len(family.values) for family in plan.families_on(corpus))
+        cells = groups * metrics * len(plan.names_on(corpus))
+        where = plan.config.located.where(("corpora", corpus, "group"))
+        yield (
+            f"corpus {corpus} has {groups:,} groups, each with a row of its own in every table: {cells:,} cells, much "
+            f"time and memory; reports show {MANY_GROUPS} of them. If one group will do, write 'group: files' for it "
+            f"({where})"
+        )
+
+
+def binding_notes(plan: Plan) -> Iterator[str]:
+    """Yield what a reader must know: where losses are not measured because of a binding."""
+    losses = plan.family(Role.ROUND_TRIP)
+    if losses is None or losses.name not in plan.bound:
+        return
+    for corpus in plan.measured:
+        gain = any(not metric.loss_cannot_help for family in plan.families_on(corpus) for metric in family.values)
+        if gain and corpus not in plan.corpora_of(losses):
+            unknown = "losses are unknown there, and no tokenizer is best"
+            yield f"{losses.name} is not measured on corpus {corpus}: {unknown}"

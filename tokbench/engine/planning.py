@@ -1,0 +1,419 @@
+"""From configuration and plugins to the plan of a run, or to everything that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from tokbench.config.grid import Variant, expand
+from tokbench.config.model import Config, CorpusEntry, MetricKeys, TokenizerEntry
+from tokbench.config.validate import validate
+from tokbench.corpus.contract import HasFiles, Source
+from tokbench.corpus.corpus import Corpus, Survey
+from tokbench.corpus.recipe import CorpusRecipe
+from tokbench.engine.bindings import binding_notes, check_bindings, group_notes
+from tokbench.engine.surveys import StoredSurveys
+from tokbench.foundation.errors import ContractError, InputError, Problem, did_you_mean
+from tokbench.foundation.failures import Failure, attempt
+from tokbench.foundation.progress import Progress
+from tokbench.measuring.family import MetricFamily
+from tokbench.measuring.metric import Role
+from tokbench.measuring.plan import Plan, PlannedTokenizer
+from tokbench.measuring.study import StudySpec
+from tokbench.registry import Registry, missing
+from tokbench.tokenizers.backend import BackendSpec
+from tokbench.tokenizers.contract import HasNotes
+from tokbench.tokenizers.members import missing_members
+from tokbench.tokenizers.options import GivenOptions, Options, names_in
+
+KEPT_TEXT: Final = 64 << 20
+"""Bytes of memory for documents that are kept from the first reading, of all corpora together."""
+
+T = TypeVar("T")
+Path = tuple[str | int, ...]
+
+READING: Final = "reading corpora (MB)"
+"""The step of the progress while corpora are read for the first time."""
+
+_LEFT_OUT: Final = "{0} needs tokenizer {1!r}, which --only leaves out; add --only {1}"
+
+
+def make_plan(config: Config, registry: Registry, progress: Progress) -> Plan:
+    """Resolve every name, validate every option, read every corpus once. Nothing is raised: see ``problems``."""
+    plan = plan_tokenizers(config, registry)
+    complete_plan(plan, registry, progress)
+    return plan
+
+
+def plan_tokenizers(config: Config, registry: Registry) -> Plan:
+    """Return a plan that has nothing but the tokenizers, for which no corpus must be read."""
+    plan = Plan(config, problems=list(config.problems))
+    planner = _Planner(config, registry, plan)
+    planner.study_options()
+    for name, tokenizer in config.tokenizers.items():
+        planner.tokenizer(name, tokenizer)
+    planner.same_as()
+    return plan
+
+
+def complete_plan(plan: Plan, registry: Registry, progress: Progress, surveys: StoredSurveys | None = None) -> None:
+    """Read every corpus once, and plan all that follows; the plan has the tokenizers already.
+
+    Args:
+        plan: the plan.
+        registry: the plugins.
+        progress: called with what was read so far.
+        surveys: those that the store has, so that unchanged files are not read; ``None`` to read all.
+    """
+    config, megabytes = plan.config, 0.0
+    planner = _Planner(config, registry, plan, surveys)
+    for name, corpus in config.corpora.items():
+        planner.corpus(name, corpus, lambda size, before=megabytes: progress(READING, before + size / 1e6, None))  # type: ignore[misc]
+        megabytes += plan.surveys[name].bytes / 1e6 if name in plan.surveys else 0.0
+    progress(READING, megabytes, megabytes)
+    planner.metrics()
+    planner.studies()
+    planner.same_ids()
+    planner.bindings()
+    planner.study_problems()
+    planner.reporters()
+
+
+_STUDY: Final = "study"
+"""The key under which a configuration asks for studies."""
+
+
+def _in_order(specs: Sequence[StudySpec]) -> list[StudySpec]:
+    """Return studies in the order in which they run: quick ones first, each behind those whose outcome it reads.
+
+    Raises:
+        ContractError: studies wait for one another.
+    """
+    waiting = sorted(specs, key=lambda spec: spec.long)
+    ordered: list[StudySpec] = []
+    while waiting:
+        left = {spec.name for spec in waiting}
+        free = next((spec for spec in waiting if left.isdisjoint(spec.after)), None)
+        if free is None:
+            raise ContractError(f"the studies {', '.join(sorted(left))} wait for one another")
+        ordered.append(free)
+        waiting.remove(free)
+    return ordered
+
+
+class _Planner:
+    """Adds to a plan, or to its problems, which have places in the configuration."""
+
+    def __init__(self, config: Config, registry: Registry, plan: Plan, surveys: StoredSurveys | None = None) -> None:
+        self._config = config
+        self._registry = registry
+        self._plan = plan
+        self._surveys = surveys or StoredSurveys(None)
+
+    def corpus(self, name: str, entry: CorpusEntry, progress: Callable[[float], object]) -> None:
+        """Read a corpus, or tell what is wrong with it; ``progress`` is called with the bytes read so far."""
+        path = ("corpora", name)
+        spec = self._try((*path, "source"), lambda: self._registry.corpora.get(entry.source))
+        if spec is None:
+            return
+        options = self._options(spec.options, entry.options, path, tuple(CorpusEntry.model_fields))
+        if options is None:
+            return
+        source = self._try(path, lambda: spec.open(options))
+        if source is None:
+            return
+        if lacking := missing_members(source, "a corpus source", Source):
+            self._problem((*path, "source"), f"corpus source {spec.name!r} is incomplete: {lacking}")
+            return
+        if isinstance(source, HasNotes):
+            self._plan.notes += [f"corpus {name}: {note}" for note in source.notes]
+        bound = any(name in each.corpora for each in self._config.metrics)
+        limit = self._config.overrides.limit if entry.evaluate or bound else None
+        corpus = Corpus(name, source, holdout=entry.holdout, parallel=entry.parallel, limit=limit)
+        room = KEPT_TEXT - sum(each.kept_bytes for each in self._plan.corpora.values())
+        plugin = self._registry.corpora.entries[spec.name].plugin
+        survey = self._try(path, lambda: self._surveys.survey(corpus, spec, plugin, options, progress, room))
+        if survey is not None:
+            self._plan.corpora[name] = corpus
+            if isinstance(source, HasFiles):
+                recipe = CorpusRecipe(name, spec.name, options, entry.holdout, entry.parallel, limit)
+                self._plan.recipes[name] = recipe
+            self._plan.surveys[name] = survey
+            if entry.evaluate:
+                self._plan.measured.append(name)
+            self._reference(entry, survey, (*path, "reference"))
+
+    def _reference(self, entry: CorpusEntry, survey: Survey, path: Path) -> None:
+        if entry.reference and not entry.parallel:
+            self._problem(path, "a reference needs groups that are translations; add 'parallel: true', or remove it")
+        elif entry.reference and entry.reference not in survey.groups:
+            hint = did_you_mean(entry.reference, survey.groups)
+            self._problem(path, f"unknown group {entry.reference!r}; {hint}")
+
+    def tokenizer(self, name: str, entry: TokenizerEntry) -> None:
+        """Plan the tokenizers of an entry, or tell what is wrong with it."""
+        path = ("tokenizers", name)
+        spec = self._try((*path, "backend"), lambda: self._registry.backends.get(entry.backend))
+        if spec is None:
+            return
+        if (spec.train if entry.train else spec.load) is None:
+            verb, remedy = ("be trained", "remove 'train'") if entry.train else ("be loaded", "add 'train'")
+            self._problem(path, f"backend {spec.name!r} cannot {verb}; {remedy}")
+            return
+        for corpus in entry.train.corpus if entry.train else ():
+            self._named_corpus(corpus, (*path, "train", "corpus"))
+        absent = missing(spec) or ""
+        if absent and not entry.optional:
+            self._problem((*path, "backend"), f"backend {spec.name!r} {absent}; or mark it 'optional: true'")
+        kept = [each for each in expand(name, entry) if each.name not in self._config.left_out]
+        cut = [each.options for each in kept if self._is_nested(spec, each)]
+        smaller = () if len(cut) == len(kept) else self._smaller_sizes(entry, spec)
+        if smaller:
+            train = entry.train.model_copy(update={"vocab_size": (*smaller, *entry.train.vocab_size)})  # type: ignore[union-attr]
+            entry = self._config.tokenizers[name] = entry.model_copy(update={"train": train})
+        for variant in expand(name, entry):
+            sizes = {each.vocab_size for each in kept if each.options == variant.options}
+            wanted = sizes if variant.options in cut else sizes.union(smaller)
+            if not sizes or variant.vocab_size not in wanted:
+                continue
+            # A smaller size that the text is too short for, say, is not a failure: nobody asked for that very size.
+            optional = entry.optional or variant.vocab_size in smaller
+            self._variant(variant, name, entry.model_copy(update={"optional": optional}), spec, absent)
+
+    def _smaller_sizes(self, entry: TokenizerEntry, spec: BackendSpec) -> tuple[int, ...]:
+        """Return the smaller sizes at which studies also train a vocabulary that cannot be cut."""
+        train = entry.train
+        if not train or len(train.vocab_size) > 1:
+            return ()
+        return tuple(size for size in self._plan.trained_sizes if spec.min_vocab_size <= size < train.vocab_size[0])
+
+    def _is_nested(self, spec: BackendSpec, variant: Variant) -> bool:
+        """Tell whether a trained vocabulary has every smaller one in it; wrong options are told elsewhere."""
+        config = self._config
+        path = ("tokenizers", variant.name)
+        options = validate(spec.train_options, variant.options, config.located, path, config.base, [])
+        return options is None or spec.is_nested(options)
+
+    def _variant(self, variant: Variant, name: str, entry: TokenizerEntry, spec: BackendSpec, absent: str) -> None:
+        path = ("tokenizers", name)
+        if variant.name in {planned.name for planned in self._plan.tokenizers}:
+            self._problem(path, f"two tokenizers would be called {variant.name!r}; rename one")
+            return
+        size = variant.vocab_size or 0
+        if entry.train and size < spec.min_vocab_size:
+            self._problem(
+                (*path, "train", "vocab_size"),
+                f"vocab_size {size} is too small: {spec.name} needs at least {spec.min_vocab_size}",
+            )
+        model = spec.train_options if entry.train else spec.load_options
+        options = self._options(model, variant.options, path, tuple(TokenizerEntry.model_fields))
+        if options is None:
+            return
+        self._plan.tokenizers.append(
+            PlannedTokenizer(
+                name=variant.name,
+                entry=name,
+                spec=spec,
+                options=options,
+                given=variant.options,
+                train_on=entry.train.corpus if entry.train else (),
+                vocab_size=size,
+                optional=entry.optional,
+                same_as=entry.same_as,
+                where=self._config.located.where(path, key=True),
+                absent=absent,
+                corpora=entry.corpora,
+            )
+        )
+
+    def same_as(self) -> None:
+        """Refuse references that do not exist, or that are themselves compared with another."""
+        entries = self._config.tokenizers
+        variants = {name: [each.name for each in expand(name, entry)] for name, entry in entries.items()}
+        declared = {each: entry.same_as for name, entry in entries.items() for each in variants[name]}
+        for name, entry in entries.items():
+            other, path = entry.same_as, ("tokenizers", name, "same_as")
+            if not other:
+                continue
+            if other in self._config.left_out:
+                self._problem(path, _LEFT_OUT.format(name, other))
+            elif other in variants[name]:
+                self._problem(path, f"{other!r} cannot be compared with itself; name another tokenizer")
+            elif declared.get(other):
+                self._problem(
+                    path, f"{other!r} is itself the same as {declared[other]!r}; name that one, the reference of all"
+                )
+            elif other in variants and variants[other] != [other]:
+                self._problem(path, f"{other!r} is several tokenizers; name one of {', '.join(variants[other])}")
+            elif other not in declared and other not in self._config.located.data["tokenizers"]:
+                self._problem(path, f"unknown tokenizer {other!r}; {did_you_mean(other, declared)}")
+
+    def metrics(self) -> None:
+        for entry in self._config.metrics:
+            spec = self._try(entry.path, lambda name=entry.name: self._registry.metrics.get(name))  # type: ignore[misc]
+            if spec is None:
+                continue
+            if spec in [known for known, _ in self._plan.metrics]:
+                self._problem(entry.path, f"metric {entry.name!r} is given twice")
+                continue
+            # A plugin may have an option of that name, too: it is told what the key says.
+            own = {"corpora": entry.corpora} if entry.corpora and "corpora" in spec.options.model_fields else {}
+            options = self._options(spec.options, entry.options | own, entry.path, tuple(MetricKeys.model_fields))
+            if options is not None:
+                lacking = self._try(entry.path, lambda spec=spec, options=options: self._lacking(spec, options))  # type: ignore[misc]
+                if lacking:
+                    self._problem(entry.path, f"metric {spec.name!r} is incomplete: {lacking}")
+                self._check_names(options, entry.path)
+                self._plan.metrics.append((spec, options))
+                if entry.corpora:
+                    self._plan.bound[spec.name] = entry.corpora
+
+    def _lacking(self, family: MetricFamily, options: Options) -> str:
+        """Return what the metrics of a family lack; an empty string if they lack nothing.
+
+        Raises:
+            InputError: the study that measures them is not there.
+        """
+        if not family.study or family.make is None:
+            return family.lacks(options)
+        spec = self._registry.studies.get(family.study)
+        if spec.lacks is None:
+            raise InputError(f"the study {spec.name!r} measures no metrics")
+        return spec.lacks(family.make(options))
+
+    def study_options(self) -> None:
+        """Validate the options of the studies that the configuration asks for."""
+        specs = {spec.key.rpartition(".")[2]: spec for spec in self._registry.studies if spec.key}
+        for key in self._config.study:
+            if key not in specs:
+                where = self._config.located.where((_STUDY, key), key=True)
+                self._plan.problems.append(Problem(where, f"unknown key {key!r}; {did_you_mean(key, specs)}"))
+        for key, spec in specs.items():
+            given = self._config.study.get(key)
+            options = None if given is None else self._options(spec.options, given, (_STUDY, key), ())
+            if options is not None:
+                self._plan.studies[spec.name] = options
+                self._plan.trained_sizes += tuple(spec.trained_sizes(options))
+
+    def studies(self) -> None:
+        """Choose the studies of the run, and add the families that they rest on."""
+        asked = {family.study for family, _ in self._plan.metrics if family.study}
+        given = self._plan.studies
+        wanted = [spec for spec in self._registry.studies if spec.name in {*given, *asked} or spec.unasked]
+        self._plan.studies = {spec.name: given.get(spec.name) or spec.options() for spec in _in_order(wanted)}
+        for role in (role for spec in wanted for role in spec.roles):
+            self._add(role)
+        rest_on = {role for spec in wanted for role in spec.roles}
+        for entry in self._config.metrics:
+            family = next((family for family, _ in self._plan.metrics if family.name == entry.name), None)
+            if family and family.comes_with and family.role not in rest_on:
+                self._problem(entry.path, f"{entry.name!r} comes with {family.comes_with} instead")
+        measured = any(family.clocked for family, _ in self._plan.metrics)
+        self._plan.reads_again = measured or any(spec.reads_texts for spec in wanted)
+
+    def study_problems(self) -> None:
+        """Refuse options of studies that do not fit the rest of the plan."""
+        for name, options in self._plan.studies.items():
+            spec = self._registry.studies.get(name)
+            path = tuple(spec.key.split(".")) if spec.key else ()
+            for place, message in spec.check(self._plan, options):
+                self._problem((*path, *place), message)
+
+    def same_ids(self) -> None:
+        """Add the comparison of tokenizers where one is declared the same as another."""
+        if any(each.same_as for each in self._plan.tokenizers):
+            self._add(Role.SAME_IDS)
+
+    def bindings(self) -> None:
+        """Refuse bindings to corpora that do not exist, or that leave nothing to measure."""
+        for path, message in check_bindings(self._plan):
+            self._problem(path, message)
+        self._plan.notes += [*binding_notes(self._plan), *group_notes(self._plan)]
+
+    def _add(self, role: Role) -> None:
+        """Add the first registered family that has a role, unless the plan has one."""
+        if not self._plan.family(role):
+            family = next((family for family in self._registry.metrics if family.has_role(role)), None)
+            if family is None:
+                self._problem(("metrics",), f"no plugin brings a metric with the role {role.value!r}")
+            else:
+                self._plan.metrics.append((family, family.options()))
+
+    def reporters(self) -> None:
+        for k, name in enumerate(self._config.formats):
+            spec = self._try(("report", "formats", k), lambda name=name: self._registry.reporters.get(name))  # type: ignore[misc]
+            if spec is not None and (absent := missing(spec)):
+                self._problem(("report", "formats", k), f"format {name!r} {absent}")
+            elif spec is not None:
+                self._plan.reporters.append(spec)
+        for family in self._registry.metrics:
+            if family.companion:
+                self._companion(family)
+
+    def _companion(self, family: MetricFamily) -> None:
+        """Add the format that comes with a family of the run; refuse the format without the family."""
+        name = family.companion
+        known = [spec.name for spec in self._plan.reporters]
+        due = {entry.name for entry in self._config.metrics} | {planned.name for planned, _ in self._plan.metrics}
+        if family.name in due and name not in known:
+            spec = self._try(("metrics",), lambda: self._registry.reporters.get(name))
+            self._plan.reporters += [spec] if spec else []
+        elif name in known and family.name not in due:
+            path = ("report", "formats", self._config.formats.index(name))
+            lacking = family.comes_with or f"the metrics {family.name!r}: add them"
+            self._problem(path, f"format {name!r} comes with {lacking} as well")
+
+    def _problem(self, path: Path, message: str) -> None:
+        self._plan.problems.append(Problem(self._config.located.where(path), message))
+
+    def _try(self, path: Path, step: Callable[[], T]) -> T | None:
+        """Return the result of a step; if it raises, add a problem at a place of the file and return ``None``."""
+
+        def told() -> T | InputError:
+            try:
+                return step()
+            except InputError as error:
+                return error
+
+        result = attempt(told)
+        if isinstance(result, InputError):
+            for problem in result.problems:
+                self._problem(path, str(problem))
+            return None
+        if isinstance(result, Failure):
+            self._problem(path, result.reason)
+            return None
+        return result
+
+    def _options(self, model: type[Options], given: GivenOptions, path: Path, own: tuple[str, ...]) -> Options | None:
+        config = self._config
+        return validate(model, given, config.located, path, config.base, self._plan.problems, also=own)
+
+    def _check_names(self, options: Options, path: Path) -> None:
+        """Add a problem for every name in some options that the configuration does not know."""
+        for kind, name, place in names_in(options):
+            check = {"corpus": self._named_corpus, "group": self._named_group, "tokenizer": self._named_tokenizer}[kind]
+            check(name, (*path, *place))
+
+    def _named_corpus(self, name: str, path: Path) -> None:
+        if name not in self._config.named:
+            self._problem(path, f"unknown corpus {name!r}; {did_you_mean(name, self._config.named)}")
+
+    def _named_group(self, name: str, path: Path) -> None:
+        surveys = self._plan.surveys
+        groups = {group for survey in surveys.values() for group in survey.groups}
+        # Where a corpus could not be read, its groups are not known either.
+        if name not in groups and len(surveys) == len(self._config.corpora):
+            self._problem(path, f"no corpus has a group {name!r}; {did_you_mean(name, groups)}")
+
+    def _named_tokenizer(self, name: str, path: Path) -> None:
+        known = [each.name for each in self._plan.tokenizers]
+        if name in self._config.left_out:
+            self._problem(path, _LEFT_OUT.format(path[1 if path[0] == "tokenizers" else 2], name))
+        # One that is malformed has a problem of its own.
+        elif name and name not in known and name not in self._config.located.data["tokenizers"]:
+            self._problem(path, f"unknown tokenizer {name!r}; {did_you_mean(name, known)}")
+        elif name and name not in known and name in self._config.tokenizers:
+            variants = [each.name for each in expand(name, self._config.tokenizers[name])]
+            if variants != [name]:
+                self._problem(path, f"{name!r} is several tokenizers; name one of {', '.join(variants)}")

@@ -1,0 +1,207 @@
+"""Runs the studies of a plan, one after the other: each gets what it may see of the run, and costs itself alone."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from tokbench.engine.check import Checked
+from tokbench.engine.evaluate import Evaluation
+from tokbench.engine.finish import Finished
+from tokbench.engine.stored import StoredWork
+from tokbench.engine.workers.pool import WorkerDied, WorkerPool
+from tokbench.foundation.failures import Failure, attempt, tracebacks
+from tokbench.foundation.progress import RunProgress
+from tokbench.foundation.store import Key
+from tokbench.measuring.examples import DocumentExample
+from tokbench.measuring.job import Job
+from tokbench.measuring.metric import CorpusMetric, Measured, NotApplicable, Role
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.measuring.study import AskedJobs, JobAnswer, Kept, Outcome, StudySpec
+from tokbench.registry import Registry
+from tokbench.results.cells import WHOLE, Cell
+from tokbench.results.study_blocks import StudyBlocks
+
+J = TypeVar("J", bound=Job)
+
+
+@dataclass
+class StudiesDone:
+    """What the studies of a run found."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    """By study, in the order in which they ran; one that failed as a whole has nothing but its failure."""
+    stopped: str = ""
+    """The study in which Ctrl-C ended the run; empty if all ran."""
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of all studies."""
+        return [cell for outcome in self.outcomes.values() for cell in outcome.cells]
+
+    @property
+    def failures(self) -> dict[str, list[str]]:
+        """By study, why it or a part of it is missing."""
+        return {name: outcome.failures for name, outcome in self.outcomes.items() if outcome.failures}
+
+    @property
+    def tracebacks(self) -> dict[str, str]:
+        """By the reason of failed cells, where the code failed."""
+        return {reason: text for outcome in self.outcomes.values() for reason, text in outcome.tracebacks.items()}
+
+
+def run_studies(
+    checked: Checked, evaluation: Evaluation, finished: Finished, pool: WorkerPool, stored: StoredWork
+) -> StudiesDone:
+    """Run every study of the plan. Ctrl-C ends it early, and what was found is kept."""
+    done = StudiesDone()
+    context = _Context(checked, evaluation, finished, done, pool, stored)
+    for name, options in checked.plan.studies.items():
+        spec = checked.registry.studies.get(name)
+        try:
+            with pool.progress.phase(name):
+                outcome = attempt(partial(spec.run, context.of(spec), options), f"the study of {spec.title}")
+        except KeyboardInterrupt:
+            done.stopped = name
+            return done
+        if isinstance(outcome, Failure):
+            outcome = Outcome(failures=[outcome.reason], tracebacks=tracebacks([outcome]))
+        outcome.notes = [*(f"the study of {spec.title}: {reason}" for reason in outcome.failures), *outcome.notes]
+        done.outcomes[name] = outcome
+    return done
+
+
+def study_blocks(registry: Registry, done: StudiesDone) -> StudyBlocks:
+    """Return the blocks of the studies that have one."""
+    blocks = StudyBlocks()
+    for name, outcome in done.outcomes.items():
+        kind = registry.studies.get(name).block
+        if kind is not None and outcome.block is not None:
+            blocks.put(kind, outcome.block)
+    return blocks
+
+
+class _Context:
+    """See :class:`tokbench.measuring.study.StudyContext`: all that a study sees of a run."""
+
+    def __init__(
+        self,
+        checked: Checked,
+        evaluation: Evaluation,
+        finished: Finished,
+        done: StudiesDone,
+        pool: WorkerPool,
+        stored: StoredWork,
+    ) -> None:
+        self._checked = checked
+        self._evaluation = evaluation
+        self._finished = finished
+        self._done = done
+        self._pool = pool
+        self._stored = stored
+        self._ended = {name: failure for (name, _), failure in evaluation.ended.items()}
+        self._study = ""
+
+    def of(self, spec: StudySpec) -> _Context:
+        """Let what is kept from here on be that of a study."""
+        self._study = spec.name
+        return self
+
+    @property
+    def plan(self) -> Plan:
+        return self._checked.plan
+
+    @property
+    def prepared(self) -> Sequence[PreparedTokenizer]:
+        return self._checked.prepared
+
+    @property
+    def ended(self) -> Mapping[str, Failure]:
+        return self._ended
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        return [*self._finished.cells, *self._done.cells]
+
+    @property
+    def worst(self) -> Mapping[tuple[str, str, str], Sequence[DocumentExample]]:
+        return self._finished.worst
+
+    @property
+    def progress(self) -> RunProgress:
+        return self._pool.progress
+
+    def outcome(self, study: str) -> Outcome | None:
+        return self._done.outcomes.get(study)
+
+    def state(self, role: Role, tokenizer: str, corpus: str, group: str) -> Any | Failure:
+        family = self.plan.family(role)
+        if family is None:
+            return Failure(f"the run has no metric with the role {role.value!r}")
+        groups = self.plan.surveys[corpus].groups
+        return self._evaluation.group_state((tokenizer, corpus, group, family.name), groups)
+
+    def value(self, role: Role, tokenizer: str, corpus: str) -> Measured | NotApplicable | Failure | None:
+        family, wanted = self.plan.family(role), self.plan.metric(role)
+        if family is None or wanted is None:
+            return Failure(f"the run has no metric with the role {role.value!r}")
+        metric = self._evaluation.metrics[family.name]
+        assert not isinstance(metric, CorpusMetric)
+        state = self.state(role, tokenizer, corpus, WHOLE)
+        return state if isinstance(state, Failure) else metric.finish(state).get(wanted.id)
+
+    def stored(self, tokenizers: Sequence[str], kept: Kept) -> Any | None:
+        return self._stored.answer_of(self._study, tokenizers, kept)
+
+    def keep(self, tokenizers: Sequence[str], kept: Kept, value: object) -> None:
+        self._stored.keep_answer_of(self._study, tokenizers, kept, value)
+
+    def key(self, tokenizers: Sequence[str], kept: Kept) -> Key | None:
+        return self._stored.key_of(self._study, tokenizers, kept)
+
+    def ask(self, asked: AskedJobs[J]) -> Iterator[JobAnswer[J]]:
+        waiting, unasked = deque(asked.jobs), deque[JobAnswer[J]]()
+
+        def next_job() -> J | None:
+            while waiting:
+                job = waiting.popleft()
+                answer = self._without_asking(job, asked)
+                if answer is None:
+                    return job
+                unasked.append(answer)
+            return None
+
+        done = 0
+        self.progress(asked.step, done, len(asked.jobs))
+        for job, value in self._pool.work(next_job, feeds=cast("Any", asked.feeds)):
+            unasked.append(self._taken(cast("J", job), value, asked))
+            while unasked:
+                done += 1
+                yield unasked.popleft()
+            self.progress(asked.step, done, len(asked.jobs))
+        yield from unasked
+        self.progress(asked.step, len(asked.jobs), len(asked.jobs))
+
+    def _without_asking(self, job: J, asked: AskedJobs[J]) -> JobAnswer[J] | None:
+        """Return the answer that the store has, or that a tokenizer gives no more; ``None`` if it must be asked."""
+        gone = next((self._ended[name] for name in job.tokenizers if name in self._ended), None)
+        if gone:
+            return JobAnswer(job, gone)
+        kept = asked.kept(job)
+        value = self.stored(job.tokenizers, kept) if kept else None
+        return None if value is None else JobAnswer(job, value)
+
+    def _taken(self, job: J, value: Any, asked: AskedJobs[J]) -> JobAnswer[J]:
+        """Return an answer of a worker, after keeping it or noting the tokenizer that ended its process."""
+        if isinstance(value, WorkerDied):
+            if not asked.again:
+                self._ended.update(dict.fromkeys(job.tokenizers[:1], value.failure))
+            return JobAnswer(job, value.failure, crashed=value.crashed)
+        kept = asked.kept(job)
+        if kept and not isinstance(value, Failure) and asked.sound(value):
+            self.keep(job.tokenizers, kept, value)
+        return JobAnswer(job, value)

@@ -1,1 +1,0 @@
-"""The study of vocabulary sizes: lines over sizes, what each size costs, and which size to take."""

@@ -1,0 +1,97 @@
+"""The contract of a job: a piece of work on tokenizers that a worker process does."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+
+from tokbench.foundation.failures import Failure, attempt, doing
+from tokbench.measuring.encoded_shard import LoadedTokenizer
+from tokbench.measuring.family import MetricFamily
+from tokbench.tokenizers.contract import Tokenizer
+
+
+class JobContext(Protocol):
+    """The surroundings of a job in its process: tokenizers, metrics, and the process of the run."""
+
+    def tokenizer(self, name: str, /) -> Tokenizer:
+        """Return a tokenizer of the run; load it if it is not there yet."""
+
+    def loaded(self, name: str, /) -> LoadedTokenizer:
+        """Return a tokenizer of the run, with what is computed about it once."""
+
+    def family(self, name: str, /) -> MetricFamily:
+        """Return a metric family by its name."""
+
+    def texts(self, feed: str, /) -> Iterator[str]:
+        """Yield the texts of a feed of the job, as the process of the run reads and sends them."""
+
+    def progress(self, step: str, done: float, total: float | None, /) -> None:
+        """Show how far a step has come."""
+
+
+class Unread(NamedTuple):
+    """The answer of a job that was to read its text itself and could not; nothing was measured."""
+
+    reason: str
+    """Why it could not."""
+
+
+class Job(ABC):
+    """Something to do in a worker; it is sent there as a pickle."""
+
+    limit: ClassVar[Literal["step", "train"]] = "step"
+    """Its time limit in the configuration: ``step`` begins anew with every sign of life, ``train`` is for the whole."""
+
+    @property
+    def here(self) -> bool:
+        """``True`` if it must run on the machine of the run: it measures time, or writes into the run's folder."""
+        return False
+
+    @property
+    @abstractmethod
+    def tokenizers(self) -> tuple[str, ...]:
+        """The names of the tokenizers that are at work, in order: one of them is to blame for whatever happens."""
+
+    def without_text(self) -> Job | None:
+        """Return a job with the same answers that reads its text where it runs; ``None`` if there is none.
+
+        Where the text cannot be read, its only answer is an :class:`Unread`.
+        """
+        return None
+
+    @abstractmethod
+    def run(self, context: Any, /) -> Iterator[Any]:
+        """Do it, and yield the answers, which are sent back as pickles, one by one.
+
+        Args:
+            context: a :class:`JobContext`; jobs of the engine itself get all of its worker.
+        """
+
+
+@dataclass(frozen=True)
+class TokenizerJob(Job):
+    """Compute something of tokenizers; the answer is what ``step`` returns, or the failure."""
+
+    names: tuple[str, ...]
+    """The tokenizers; the first is at work, as the heartbeat says."""
+    verb: str
+    """Of the heartbeat, such as ``reading the merges of``."""
+    place: str
+    """Of the heartbeat."""
+    step: Callable[..., Any]
+    """It takes the tokenizers, and is sent as a pickle, too."""
+    here: bool = False
+    """See :attr:`Job.here`."""
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """The first alone, which is at work."""
+        return self.names[:1]
+
+    def run(self, context: JobContext) -> Iterator[Any | Failure]:
+        """See :class:`Job`."""
+        with doing(self.verb, tokenizer=self.names[0], place=self.place):
+            yield attempt(lambda: self.step(*map(context.tokenizer, self.names)))

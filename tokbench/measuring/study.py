@@ -1,0 +1,202 @@
+"""The contract of a study: all that a run finds beyond numbers in cells.
+
+A study is one spec that a plugin registers. The run checks its options, runs it after the text metrics, and keeps its
+block in ``results.json``. A study that fails costs itself alone: its reason stands in the results, the run goes on, and
+its exit code says that something failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from tokbench.foundation.failures import Failure
+from tokbench.foundation.progress import RunProgress
+from tokbench.foundation.store import Key
+from tokbench.measuring.examples import DocumentExample
+from tokbench.measuring.job import Job
+from tokbench.measuring.metric import Measured, NotApplicable, Role
+from tokbench.measuring.plan import Plan
+from tokbench.measuring.prepared import PreparedTokenizer
+from tokbench.results.cells import Cell
+from tokbench.results.model import NamedRun
+from tokbench.results.study_blocks import BlockType
+from tokbench.tokenizers.options import Options
+
+J = TypeVar("J", bound=Job)
+
+
+class StudyProblem(NamedTuple):
+    """Something that is wrong with the options of a study."""
+
+    place: tuple[str | int, ...]
+    """The keys that lead to it, from the key of the study on."""
+    message: str
+    """What is wrong, and what to type instead."""
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """The result of a study in one run."""
+
+    block: Any = None
+    """What ``results.json`` keeps, of the type of the study's block; ``None`` for nothing."""
+    cells: list[Cell] = field(default_factory=list)
+    """Numbers that join those of the metrics."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of the results must know."""
+    failures: list[str] = field(default_factory=list)
+    """Reasons why a part of the study is missing; each makes the run fail."""
+    tracebacks: dict[str, str] = field(default_factory=dict)
+    """By the reason of failed cells, where the code failed."""
+    detail: Any = None
+    """What later studies of the same run may use. No file keeps it."""
+
+
+class Kept(NamedTuple):
+    """The entry of the store in which an answer is kept for later runs."""
+
+    kind: str
+    """The sort of work, in words."""
+    details: Key
+    """All that the answer is made from, beside the tokenizers, the code and the libraries."""
+    family: str = ""
+    """The metric family whose options and code it rests on, too; empty for none."""
+
+
+class JobAnswer(NamedTuple, Generic[J]):
+    """The answer to a job, or the failure."""
+
+    job: J
+    value: Any
+    """What the job answered, or a :class:`~tokbench.foundation.failures.Failure`."""
+    crashed: bool = False
+    """``True`` if the job ended its process by itself."""
+
+
+class AskedJobs(NamedTuple, Generic[J]):
+    """Jobs that a study asks workers to do."""
+
+    jobs: Sequence[J]
+    """Each job names the tokenizer to blame first."""
+    step: str
+    """What is shown as progress."""
+    kept: Callable[[J], Kept | None] = lambda _: None
+    """Returns where the answer to a job is kept; ``None`` for nowhere."""
+    sound: Callable[[Any], bool] = lambda _: True
+    """Tells whether an answer, which is no failure, may be kept."""
+    feeds: Callable[[J], Mapping[str, Any]] = lambda _: {}
+    """Returns the texts that a job may ask for, by the name of the feed."""
+    again: bool = False
+    """``True`` to ask a tokenizer on after it has ended a process."""
+
+
+class StudyContext(Protocol):
+    """All that a study sees of a run."""
+
+    @property
+    def plan(self) -> Plan:
+        """The configuration with its corpora, tokenizers and metrics."""
+
+    @property
+    def prepared(self) -> Sequence[PreparedTokenizer]:
+        """All tokenizers of the run; those without facts are not ready."""
+
+    @property
+    def ended(self) -> Mapping[str, Failure]:
+        """The tokenizers that have ended a process, and are asked no more."""
+
+    @property
+    def cells(self) -> Sequence[Cell]:
+        """The numbers so far: those of text metrics and of earlier studies."""
+
+    @property
+    def worst(self) -> Mapping[tuple[str, str, str], Sequence[DocumentExample]]:
+        """By tokenizer, corpus and group, the documents that need the most tokens per byte."""
+
+    @property
+    def progress(self) -> RunProgress:
+        """Shows how far the run is."""
+
+    def outcome(self, study: str, /) -> Outcome | None:
+        """Return what an earlier study found; ``None`` if it did not run, or failed."""
+
+    def state(self, role: Role, tokenizer: str, corpus: str, group: str, /) -> Any | Failure:
+        """Return the state of the family with a role in a group, or in the whole corpus (``*``)."""
+
+    def value(self, role: Role, tokenizer: str, corpus: str, /) -> Measured | NotApplicable | Failure | None:
+        """Return the value of the metric with a role on a whole corpus."""
+
+    def ask(self, asked: AskedJobs[J], /) -> Iterator[JobAnswer[J]]:
+        """Yield the answers to all jobs: from the store first, then as workers give them, which are kept there."""
+
+    def stored(self, tokenizers: Sequence[str], kept: Kept, /) -> Any | None:
+        """Return what the store has of some tokenizers, or of none; ``None`` if it has nothing."""
+
+    def keep(self, tokenizers: Sequence[str], kept: Kept, value: object, /) -> None:
+        """Keep something in the store, see :meth:`stored`."""
+
+    def key(self, tokenizers: Sequence[str], kept: Kept, /) -> Key | None:
+        """Return the key by which the store would know it; ``None`` if nothing is kept."""
+
+
+def _no_problem(plan: Plan, options: Any) -> Iterator[StudyProblem]:  # noqa: ARG001 - the default of `check`
+    yield from ()
+
+
+def _no_sizes(options: Any) -> Sequence[int]:  # noqa: ARG001 - the default of `trained_sizes`
+    return ()
+
+
+def _nothing_to_say(plan: Plan, options: Any, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:  # noqa: ARG001
+    yield from ()
+
+
+def _no_work(plan: Plan, options: Any, names: Sequence[str]) -> Mapping[str, int]:  # noqa: ARG001
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudySpec:
+    """The description of a study, which a plugin registers."""
+
+    name: str
+    """The word by which other studies and metric families name it, such as ``validity``."""
+    title: str
+    """The words for it in a sentence: ``the study of …``."""
+    summary: str
+    """One line for ``tokbench list``."""
+    run: Callable[[StudyContext, Any], Outcome]
+    """Runs it. What it raises becomes the reason why the study is missing."""
+    key: str = ""
+    """The place of its options in a configuration, such as ``study.validity``; empty if metric families ask for it."""
+    options: type[Options] = Options
+    """The class of its options."""
+    unasked: bool = False
+    """``True`` to run with its default options where a configuration does not name it."""
+    block: BlockType[Any] | None = None
+    """The type of its block; ``None`` if it gives cells alone."""
+    after: tuple[str, ...] = ()
+    """The studies whose outcome it reads; they run before it, as far as the run has them."""
+    long: bool = False
+    """``True`` if it takes minutes: studies that are quick run before it."""
+    roles: tuple[Role, ...] = ()
+    """The roles of metrics that it rests on; a run adds a family for each that it lacks."""
+    reads_texts: bool = False
+    """``True`` if it reads the text of corpora again."""
+    lacks: Callable[[Any], str] | None = None
+    """Takes what a family of this study makes, and returns what it lacks; ``None`` if no family may name the study."""
+    check: Callable[[Plan, Any], Iterator[StudyProblem]] = _no_problem
+    """Yields what is wrong with its options, before anything is measured."""
+    trained_sizes: Callable[[Any], Sequence[int]] = _no_sizes
+    """Returns vocabulary sizes at which a trained vocabulary that cannot be cut is trained as well."""
+    foresee: Callable[[Plan, Any, Sequence[PreparedTokenizer]], Iterator[str]] = _nothing_to_say
+    """Yields lines for ``tokbench check`` on what it will take."""
+    work: Callable[[Plan, Any, Sequence[str]], Mapping[str, int]] = _no_work
+    """Returns by corpus the bytes that it works on, over these tokenizers: the time left is estimated from them."""
+    step: str = ""
+    """The beginning of the name of its steps, such as ``models on ``; what follows is the corpus."""
+    merge: Callable[[Sequence[NamedRun]], Any | str] | None = None
+    """Returns the block of runs over parts of a corpus, or why there is none; ``None`` if it is never merged. It raises
+    :class:`~tokbench.foundation.errors.InputError` if the runs do not fit together."""

@@ -1,1 +1,0 @@
-"""Bits per byte: small language models, trained for each tokenizer on the same text."""

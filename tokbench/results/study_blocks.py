@@ -1,0 +1,124 @@
+"""The blocks of studies in ``results.json``: what each found beyond numbers in cells, in a type of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from tokbench.foundation.errors import ResultsError, one_line
+from tokbench.foundation.validation_messages import wrong_value
+
+B = TypeVar("B")
+
+_VERSION: Final = "version"
+_BODY: Final = "body"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockType(Generic[B]):
+    """The type of a block, and how it is read."""
+
+    study: str
+    """The name of the study that writes it."""
+    kind: Any
+    """The type, made of frozen dataclasses, lists, mappings, strings and numbers: its JSON schema comes from it."""
+    version: int = 1
+    """Raise it with every change by which an older block cannot be read any more."""
+    older: Callable[[int, Any], Any] | None = None
+    """``older(version, body)`` returns the plain data of an older version as those of this one."""
+
+    def read(self, version: int, body: Any) -> B:
+        """Return a block from plain data.
+
+        Raises:
+            ResultsError: the version is newer, or unknown, or the data are damaged.
+
+        >>> BlockType(study="ages", kind=dict[str, int]).read(1, {"one": 1})
+        {'one': 1}
+        """
+        if version != self.version:
+            if version > self.version or self.older is None:
+                advice = "update tokbench to read it" if version > self.version else "run it again"
+                raise ResultsError(f"the block of {self.study!r} has version {version}, not {self.version}; {advice}")
+            body = self.older(version, body)
+        try:
+            block: B = _adapter(self).validate_python(body)
+        except (ValidationError, ValueError, TypeError, LookupError) as error:
+            raise ResultsError(f"the block of {self.study!r} is damaged: {_reason(error)}") from error
+        return block
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the block."""
+        return _adapter(self).json_schema(mode="serialization")
+
+
+@cache
+def _adapter(block: BlockType[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(block.kind)
+
+
+def _reason(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return one_line(error)
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {wrong_value(first['type'], first.get('ctx', {}), first['input'])}"
+
+
+class StudyBlocks:
+    """The blocks of a run by study. They are plain data in a file, and read when they are asked for.
+
+    >>> ages = BlockType(study="ages", kind=dict[str, int])
+    >>> blocks = StudyBlocks({"ages": {"version": 1, "body": {"one": 1}}})
+    >>> blocks.get(ages), blocks.get(BlockType(study="sizes", kind=int)), list(blocks)
+    ({'one': 1}, None, ['ages'])
+    """
+
+    def __init__(self, plain: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        self._plain = dict(plain or {})
+        self._known: dict[str, Any] = {}
+        self._versions: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the studies that have a block."""
+        return iter(dict.fromkeys([*self._plain, *self._known]))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def put(self, kind: BlockType[B], block: B) -> None:
+        """Keep the block of a study."""
+        self._known[kind.study] = block
+        self._versions[kind.study] = kind.version
+
+    def get(self, kind: BlockType[B]) -> B | None:
+        """Return the block of a study, or ``None`` if the run has none.
+
+        Raises:
+            ResultsError: it cannot be read, see :meth:`BlockType.read`.
+        """
+        name = kind.study
+        if name not in self._known and name in self._plain:
+            stored = self._plain[name]
+            self._known[name] = kind.read(int(stored.get(_VERSION, 1)), stored.get(_BODY))
+            self._versions[name] = kind.version
+        known: B | None = self._known.get(name)
+        return known
+
+    def plain(self) -> dict[str, dict[str, Any]]:
+        """Return all blocks as plain data."""
+        known = {name: {_VERSION: self._versions[name], _BODY: _data(block)} for name, block in self._known.items()}
+        return {name: known.get(name) or dict(self._plain[name]) for name in self}
+
+
+def _data(block: Any) -> Any:
+    """Return dataclasses, and what they hold, as mappings."""
+    if isinstance(block, list | tuple):
+        return [_data(entry) for entry in block]
+    if isinstance(block, Mapping):
+        return {name: _data(entry) for name, entry in block.items()}
+    return asdict(block) if hasattr(block, "__dataclass_fields__") else block

@@ -1,0 +1,139 @@
+"""The family ``bits_per_byte``: n-gram models of the orders 1 to 6, trained on the ids of each tokenizer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from pydantic import Field
+
+from tokbench.plugin import CorpusName, Encoded, Measured, Metric, MetricFamily, NotApplicable, Options, Progress
+from tokbench.studies.language_models.contract import ModelOutcome, ModelStates, ModelTask, ModelTexts
+from tokbench.studies.language_models.ngram_model import bits_by_order
+from tokbench.studies.language_models.scored_bits import LEAST_DIFFERENCE, TRAINING_PARTS, ScoredBits, compare_bits
+
+ORDERS: Final = 6
+"""The highest order."""
+
+DECIDING: Final = range(3, ORDERS + 1)
+"""The orders that must agree before one tokenizer is called better. Orders 1 and 2 know hardly any context."""
+
+_MB: Final = 10**6
+
+
+class ModelTextOptions(Options):
+    """Options of every family of models: the texts."""
+
+    train: CorpusName = Field(default="", description="corpus that trains the models; default: the one that is scored")
+    holdout: float = Field(
+        default=0.1,
+        gt=0,
+        lt=1,
+        description="share that is scored of a corpus that trains, too, and has no holdout itself",
+    )
+    training_mb: float = Field(default=10, gt=0, le=100, description="10⁶ bytes of training text at most")
+    scored_mb: float = Field(default=1, gt=0, le=100, description="10⁶ bytes of scored text at most")
+    document_bytes: int = Field(
+        default=8192,
+        ge=64,
+        description="bytes of a scored document at most, so that no long one decides; the rest is cut",
+    )
+
+    @property
+    def texts(self) -> ModelTexts:
+        """The texts that the options name."""
+        training, scored = int(self.training_mb * _MB), int(self.scored_mb * _MB)
+        return ModelTexts(self.train, self.holdout, training, scored, self.document_bytes)
+
+
+class BitsPerByteOptions(ModelTextOptions):
+    """Options of the family ``bits_per_byte``."""
+
+
+class NgramBits:
+    """Trains interpolated modified Kneser-Ney models of all orders, and scores documents with them."""
+
+    def __init__(self, options: BitsPerByteOptions) -> None:
+        self._options = options
+
+    @property
+    def texts(self) -> ModelTexts:
+        """The texts that the options name."""
+        return self._options.texts
+
+    def fit(self, task: ModelTask, progress: Progress) -> ScoredBits:
+        """Train on all training documents, and on each of five disjoint parts of them."""
+        training, scored = task.training.encoded, task.scored.encoded
+        documents = len(training.offsets) - 1
+        parts = (
+            [range(k, documents, TRAINING_PARTS) for k in range(TRAINING_PARTS)]
+            if documents >= 2 * TRAINING_PARTS
+            else []
+        )
+        found = []
+        for done, chosen in enumerate([range(documents), *parts]):
+            progress("training models", done, 1 + len(parts))
+            some = training if not done else _documents(training, chosen)
+            found.append(bits_by_order(some, scored, task.n_ids, ORDERS))
+        whole, *by_part = found
+        return ScoredBits.of(whole, by_part, task.scored.n_bytes)
+
+    def finish_models(self, states: ModelStates) -> ModelOutcome:
+        """Return bits per byte of every order, and what the deciding orders say of every two tokenizers."""
+        values = {name: _values(state) for name, state in states.states.items()}
+        pairs = [
+            compare_bits(one, other, states.states, [order - 1 for order in DECIDING])
+            for one, other in states.comparable
+        ]
+        models = {_id(order): f"order {order}" for order in range(1, ORDERS + 1)}
+        return ModelOutcome(values, pairs, models, [_id(order) for order in DECIDING], LEAST_DIFFERENCE, states.states)
+
+
+def _documents(encoded: Encoded, chosen: range) -> Encoded:
+    """Return some of the documents."""
+    starts, ends = encoded.offsets[:-1][chosen], encoded.offsets[1:][chosen]
+    parts = [encoded.ids[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return Encoded(np.concatenate(parts), np.concatenate([[0], np.cumsum(ends - starts)]))
+
+
+def _values(state: ScoredBits) -> dict[str, Measured | NotApplicable]:
+    found: dict[str, Measured | NotApplicable] = {}
+    for order in range(1, ORDERS + 1):
+        number = state.value(order - 1)
+        found[_id(order)] = Measured(number.value, state.documents, *number.ends(), no_interval=number.reason)
+    return found
+
+
+def _id(order: int) -> str:
+    return f"bits_per_byte_{order}"
+
+
+def _metric(order: int) -> Metric:
+    context = "no context" if order == 1 else f"the {order - 1} ids before" if order > 2 else "the id before"  # noqa: PLR2004
+    return Metric(
+        id=_id(order),
+        unit="bits/byte",
+        direction="none",
+        label=f"bits per byte, order {order}",
+        short_label=f"order {order}",
+        whole=True,
+        formula=f"-log₂ probability of the scored documents under the model of order {order} / their UTF-8 bytes",
+        loss_cannot_help="a tokenizer that does not give every scored document back has no value",
+        definition=(
+            f"Bits that a byte of text costs an n-gram model that sees {context}: trained on the ids that a tokenizer "
+            "makes of one part of the text, and scored on another (interpolated modified Kneser-Ney, Chen and Goodman "
+            "1999). Lower is better under this one model. No order is neutral about the size of the vocabulary: "
+            "compare by the verdict over the orders 3 to 6, never by one column. Near-duplicates are left out of both "
+            "parts; the interval has the errors of documents and of training text together."
+        ),
+    )
+
+
+SPEC: Final = MetricFamily(
+    name="bits_per_byte",
+    summary="bits per byte of small language models trained on the ids of each tokenizer, for six orders of n-grams",
+    study="language_models",
+    make=NgramBits,
+    options=BitsPerByteOptions,
+    values=tuple(_metric(order) for order in range(1, ORDERS + 1)),
+)

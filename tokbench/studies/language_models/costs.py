@@ -1,0 +1,197 @@
+"""Memory and time of training transformers: what a run will take, and the refusal of what does not fit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, Protocol, runtime_checkable
+
+from tokbench.plugin import Config, InputError, Plan, PreparedTokenizer
+from tokbench.studies.language_models.body import Body, memory_bytes
+from tokbench.studies.language_models.contract import EncodedPart, ModelTexts
+
+ADVICE_OF_FAMILY: Final = "take a smaller preset, width or step_bytes"
+
+_BYTES_PER_TOKEN: Final = 3
+"""Bytes of text that a token is taken to have before anything is encoded; those of a vocabulary of bytes have one."""
+
+_BYTE_IDS: Final = 256
+_SWEEP_SHARE: Final = 0.1
+"""The share of the training text on which a learning rate is tried."""
+
+_OPERATIONS_PER_SECOND: Final = (6e9, 2e10)
+"""Floating-point operations of training in a second of CPU time, the compilation and the scoring included. The suite
+``validity`` did 1.8e10 on two cores that had nothing else to do, and half of it on shared ones."""
+
+
+class ModelCost(NamedTuple):
+    """About what it takes to train the models of one tokenizer, found before anything is encoded.
+
+    Attributes:
+        family, corpus, tokenizer: the models; the family may be the study of measured sizes.
+        n_ids: the size of the vocabulary.
+        memory: bytes of one training, without the library.
+        operations: floating-point operations of all trainings, the search for the learning rate included.
+        advice: what helps if there is less memory.
+    """
+
+    family: str
+    corpus: str
+    tokenizer: str
+    n_ids: int
+    memory: int
+    operations: float
+    advice: str = ADVICE_OF_FAMILY
+
+    def sentence(self, room: int | None) -> str:
+        """Return the cost as a line for people, with advice if it needs more memory than there is.
+
+        Args:
+            room: bytes of memory that a process may take; ``None`` if that is unknown.
+
+        >>> cost = ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)
+        >>> print(cost.sentence(None))
+        transformer on c, o200k with 200,019 ids: about 467 MB of memory, 2.5 to 8.3 minutes of CPU time
+        >>> print(cost.sentence(10**8).partition("; ")[2])
+        more than the 100 MB that there are: take a smaller preset, width or step_bytes
+        """
+        place = f"{self.family} on {self.corpus}, {self.tokenizer} with {self.n_ids:,} ids"
+        line = f"{place}: {_memory(self.memory)}, {_minutes(self.operations)}"
+        lacking = _lacking(self.memory, room, self.advice)
+        return f"{line}; {lacking}" if lacking else line
+
+
+def _memory(needed: int) -> str:
+    return f"about {needed / 1e6:,.0f} MB of memory"
+
+
+def _lacking(needed: int, room: int | None, advice: str) -> str:
+    """Return that there is less memory than is needed, with advice; empty if there is enough, or it is not known."""
+    if room is None or needed <= room:
+        return ""
+    return f"more than the {room / 1e6:,.0f} MB that there are: {advice}"
+
+
+def _minutes(operations: float) -> str:
+    most, least = (operations / speed / 60 for speed in _OPERATIONS_PER_SECOND)
+    return f"{least:,.1f} to {most:,.1f} minutes of CPU time"
+
+
+def refuse_too_large(training: EncodedPart, n_ids: int, body: Body, room: int | None, advice: str) -> None:
+    """Refuse a training before it begins if it needs more memory than the run allows.
+
+    Args:
+        training: the documents that train.
+        n_ids: how many ids the tokenizer can emit.
+        body: the transformer.
+        room: ``limits: memory:`` of the run, in bytes; ``None`` without a limit.
+        advice: what helps.
+
+    Raises:
+        InputError: it needs more.
+    """
+    from tokbench.studies.language_models.transformer_model import window_of  # imports JAX, which takes a second
+
+    if room is None:
+        return
+    needed = memory_bytes(n_ids, body, window_of(training, body.context_bytes))
+    lacking = _lacking(needed, room, advice)
+    if lacking:
+        raise InputError(f"a training with {n_ids:,} ids takes {_memory(needed)}, {lacking}")
+
+
+def in_all(costs: Sequence[ModelCost]) -> str:
+    """Return a line on the time of all models, and on what the costs count.
+
+    >>> print(in_all([ModelCost("transformer", "c", "o200k", 200_019, 467_000_000, 3e12)] * 2))
+    models in all: 5.0 to 16.7 minutes of CPU time; counted with 3 bytes of text a token, without JAX itself and a GPU
+    """
+    time = _minutes(sum(each.operations for each in costs))
+    return f"models in all: {time}; counted with {_BYTES_PER_TOKEN} bytes of text a token, without JAX itself and a GPU"
+
+
+@runtime_checkable
+class TrainsBodies(Protocol):
+    """The options of a family that trains transformers: a body, with several seeds and learning rates."""
+
+    @property
+    def body(self) -> Body:
+        """The transformer."""
+
+    @property
+    def texts(self) -> ModelTexts:
+        """The texts that train and that are scored."""
+
+    seeds: int
+    rates: list[float]
+
+
+def foresee(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
+    """Yield lines on what the transformers of families take, as far as it is known before a run."""
+    yield from cost_lines(plan, list(_costs_of_families(plan, prepared)))
+
+
+def cost_lines(plan: Plan, costs: Sequence[ModelCost]) -> Iterator[str]:
+    """Yield a line for each cost, and one on all of them."""
+    room = memory_room(plan.config)
+    yield from (cost.sentence(room) for cost in costs)
+    if costs:
+        yield in_all(costs)
+
+
+def _costs_of_families(plan: Plan, prepared: Sequence[PreparedTokenizer]) -> Iterator[ModelCost]:
+    """Yield what the transformers of families take.
+
+    The number of tokens is taken from bytes: 3 of text for a token, 1 if there are no more than 256 ids. Tokenizers
+    that cannot be had are left out.
+    """
+    for family, options in plan.metrics:
+        for corpus in plan.corpora_of(family) if family.study and isinstance(options, TrainsBodies) else ():
+            assert isinstance(options, TrainsBodies)
+            n_bytes = training_bytes(plan, options.texts, corpus)
+            names = plan.names_on(corpus)
+            for tokenizer in prepared:
+                n_ids = known_ids(tokenizer)
+                if tokenizer.name in names and n_ids and not tokenizer.failure:
+                    cost = training_cost(options.body, options.seeds, options.rates, n_ids, n_bytes)
+                    yield ModelCost(family.name, corpus, tokenizer.name, n_ids, cost.memory, cost.operations)
+
+
+def known_ids(tokenizer: PreparedTokenizer) -> int:
+    """Return the size of a vocabulary, or that at which it is to be trained."""
+    return tokenizer.facts.vocab_size if tokenizer.facts else tokenizer.planned.vocab_size
+
+
+def training_bytes(plan: Plan, texts: ModelTexts, corpus: str) -> float:
+    """Return the bytes of the training part of a corpus."""
+    train = texts.train or corpus
+    left = plan.corpora[train].holdout or (texts.holdout if train == corpus else 0.0)
+    return min(float(texts.most_training), plan.surveys[train].bytes * (1 - left))
+
+
+class TrainingCost(NamedTuple):
+    """What the trainings of one model take."""
+
+    memory: int
+    """Bytes of one training."""
+    operations: float
+    """Floating-point operations of all of them."""
+
+
+def training_cost(body: Body, seeds: int, rates: Sequence[float], n_ids: int, n_bytes: float) -> TrainingCost:
+    """Return what the trainings of a transformer take, the search for the learning rate included."""
+    size = 1 if n_ids <= _BYTE_IDS else _BYTES_PER_TOKEN
+    window = max(1, body.context_bytes // size)
+    trainings = seeds + (_SWEEP_SHARE * len(rates) if len(rates) > 1 else 0.0)
+    operations = trainings * body.flops(int(n_bytes / size), window, n_ids)
+    return TrainingCost(memory_bytes(n_ids, body, window), operations)
+
+
+def memory_room(config: Config) -> int | None:
+    """Return the bytes that a process may take: the limit, or the memory of the machine; ``None`` if not known."""
+    if config.limits.memory:
+        return config.limits.memory
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # the system does not tell
+        return None

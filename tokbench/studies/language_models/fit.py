@@ -1,0 +1,407 @@
+"""Metrics of models: small language models trained on the ids of a tokenizer, a job for each tokenizer and corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import (
+    DECODING,
+    ENCODING,
+    WHOLE,
+    AskedJobs,
+    BitsPerByte,
+    Encoded,
+    Failure,
+    HasSpecialTokens,
+    HasTokenBytes,
+    HasUnknown,
+    Job,
+    JobContext,
+    Kept,
+    Key,
+    MetricFamily,
+    NotApplicable,
+    Options,
+    Outcome,
+    PreparedTokenizer,
+    Store,
+    StudyContext,
+    Tokenizer,
+    Values,
+    attempt,
+    check_encoded,
+    decode_batch,
+    doing,
+    encode_batch,
+    make_cell,
+    open_store,
+    tracebacks,
+    trained_on,
+    vocab_size_of,
+)
+from tokbench.studies.language_models.contract import (
+    Checkpoints,
+    EncodedPart,
+    ModelMetric,
+    ModelOutcome,
+    ModelStates,
+    ModelTask,
+)
+from tokbench.studies.language_models.costs import ADVICE_OF_FAMILY, TrainsBodies, refuse_too_large
+from tokbench.studies.language_models.texts import PartSizes, TextParts, text_parts
+
+STUDY: Final = "language_models"
+STEP: Final = "models on "
+"""The beginning of the name of its steps."""
+
+_TRAINING, _SCORED = "training part", "scored part"
+"""The feeds of a job."""
+
+_LARGEST: Final = 1 << 21
+"""Vocabularies beyond this are made by a formula: all their ids count as ids that can be emitted."""
+
+_CHECKPOINT: Final = "model checkpoint"
+"""The kind of work under which the store keeps parts of a training."""
+
+_BASELINE: Final = "no training text"
+_PUBLISHED: Final = "published, training text unknown"
+
+
+class LostText(NamedTuple):
+    """The answer of a tokenizer that does not give every scored document back.
+
+    Attributes:
+        documents: the numbers of the documents that do not come back.
+    """
+
+    documents: tuple[int, ...]
+
+
+class StoredCheckpoints:
+    """Parts of a training in the store of this process's environment, by name.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = StoredCheckpoints(Store(Path(folder)), {"tokenizer": "a"})
+    ...     saved["seed 1"] = b"numbers"
+    ...     "seed 1" in saved, saved["seed 1"], saved.pop("seed 1", b""), "seed 1" in saved
+    (True, b'numbers', b'numbers', False)
+    """
+
+    def __init__(self, store: Store, key: Key) -> None:
+        self._store = store
+        self._key = key
+
+    def _of(self, name: object) -> Key:
+        return {**self._key, "name": name}
+
+    def __contains__(self, name: object, /) -> bool:
+        return self._store.get(_CHECKPOINT, self._of(name)) is not None
+
+    def __getitem__(self, name: str, /) -> bytes:
+        found = self._store.get(_CHECKPOINT, self._of(name))
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __setitem__(self, name: str, data: bytes, /) -> None:
+        self._store.put(_CHECKPOINT, self._of(name), data)
+
+    def pop(self, name: str, default: bytes, /) -> bytes:
+        """Delete a part, and return it."""
+        found = self._store.get(_CHECKPOINT, self._of(name))
+        self._store.remove(_CHECKPOINT, self._of(name))
+        return default if found is None else found
+
+
+def checkpoints_of(key: Key | None) -> Checkpoints:
+    """Return where the parts of a training are kept: in the store, by a key, or nowhere beyond this process."""
+    store = open_store() if key is not None else None
+    return StoredCheckpoints(store, key) if store and key else {}
+
+
+@dataclass(frozen=True)
+class FitModels(Job):
+    """Train the models of one tokenizer; the answer is the state of the metric, a :class:`LostText`, or the failure.
+
+    Attributes:
+        family, options: the metric family.
+        name: the tokenizer.
+        corpus: the corpus that is scored.
+        checkpoints: what the store tells the training by; ``None`` if nothing is kept.
+        room: bytes of memory that a process may take; ``None`` without a limit.
+    """
+
+    family: str
+    options: Options
+    name: str
+    corpus: str
+    checkpoints: Key | None = None
+    room: int | None = None
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.measuring.job.Job`."""
+        return (self.name,)
+
+    def run(self, context: JobContext) -> Iterator[Any | LostText | Failure]:
+        """See :class:`tokbench.measuring.job.Job`."""
+        place = f"corpus {self.corpus} for {self.family}"
+        with doing("training models on", tokenizer=self.name, place=place):
+            yield attempt(lambda: self._fit(context, place), f"{self.family} on corpus {self.corpus}")
+
+    def _fit(self, context: JobContext, place: str) -> Any | LostText:
+        make = context.family(self.family).make
+        assert make is not None
+        loaded = context.loaded(self.name)
+        attempt(loaded.warm_up)  # what fails here fails again where it is encoded
+        training, scored = list(context.texts(_TRAINING)), list(context.texts(_SCORED))
+        with doing(ENCODING, place=place):
+            learned, predicted = (encoded_part(loaded.tokenizer, texts) for texts in (training, scored))
+        with doing(DECODING, place=place):
+            lost = lost_documents(loaded.tokenizer, scored, predicted.encoded)
+        if lost:
+            return LostText(lost)
+        n_ids = emitted_ids(loaded.tokenizer, learned.encoded.ids, predicted.encoded.ids)
+        if isinstance(self.options, TrainsBodies):
+            refuse_too_large(learned, n_ids, self.options.body, self.room, ADVICE_OF_FAMILY)
+        return make(self.options).fit(
+            ModelTask(learned, predicted, n_ids, checkpoints_of(self.checkpoints)),
+            lambda step, done, total: context.progress(f"{step} of {self.name}", done, total),
+        )
+
+
+def encoded_part(tokenizer: Tokenizer, texts: Sequence[str]) -> EncodedPart:
+    """Return documents as a tokenizer encodes them."""
+    encoded = encode_batch(tokenizer, texts)
+    check_encoded(encoded, len(texts), vocab_size_of(tokenizer))
+    return EncodedPart(encoded, np.array([len(text.encode()) for text in texts], dtype=np.int64))
+
+
+def lost_documents(tokenizer: Tokenizer, texts: Sequence[str], encoded: Encoded) -> tuple[int, ...]:
+    """Return the numbers of the documents that do not come back, or have an unknown token."""
+    lost = np.array([back != text for back, text in zip(decode_batch(tokenizer, encoded), texts, strict=True)])
+    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+    if unk_id is not None:
+        lost[np.searchsorted(encoded.offsets, np.flatnonzero(encoded.ids == unk_id), side="right") - 1] = True
+    return tuple(np.flatnonzero(lost).tolist())
+
+
+def emitted_ids(tokenizer: Tokenizer, *known: NDArray[np.uint32]) -> int:
+    """Return how many ids a tokenizer can emit: without special tokens, the unknown token, and ids without bytes.
+
+    A vocabulary that is padded to a round number would otherwise pay for ids that no text gives. Ids that no text gives
+    although they have bytes are counted.
+
+    Args:
+        tokenizer: the tokenizer.
+        known: ids that it has emitted; they count in any case.
+
+    >>> import tokbench
+    >>> emitted_ids(tokbench.load("utf8_bytes"))
+    256
+    """
+    size = vocab_size_of(tokenizer)
+    apart = set(tokenizer.special_ids.values()) if isinstance(tokenizer, HasSpecialTokens) else set()
+    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+    apart |= {unk_id} if unk_id is not None else set()
+    if isinstance(tokenizer, HasTokenBytes) and size <= _LARGEST:
+        apart |= {token for token in range(size) if not tokenizer.token_bytes(token)}
+    seen = {token for ids in known for token in np.unique(ids).tolist()}
+    return size - len({token for token in apart if 0 <= token < size} - seen)
+
+
+def fit_models(context: StudyContext) -> Outcome:
+    """Measure every family of models on each of its corpora; tokenizers that have ended a process are not asked.
+
+    The detail of the outcome has, for each entry of the block, the bits of the scored documents by tokenizer.
+    """
+    outcome = Outcome(block=[], detail=[])
+    for family, options in context.plan.metrics:
+        if family.study == STUDY:
+            for corpus in context.plan.corpora_of(family):
+                _Models(context, family, options, corpus).measure(outcome)
+    return outcome
+
+
+class _Models:
+    """One family of models on one corpus."""
+
+    def __init__(self, context: StudyContext, family: MetricFamily, options: Options, corpus: str) -> None:
+        assert family.make is not None
+        self._context = context
+        self._plan = context.plan
+        self._family = family
+        self._options = options
+        self._corpus = corpus
+        self._metric: ModelMetric = family.make(options)
+        self._train = self._metric.texts.train or corpus
+        self._states: dict[str, Any] = {}
+        self._details = self._made_from()
+
+    def measure(self, outcome: Outcome) -> None:
+        """Fit the models of all tokenizers, and add what was found."""
+        names = self._plan.names_on(self._corpus)
+        asked = [prepared for prepared in self._context.prepared if prepared.name in names]
+        ready = [prepared.name for prepared in asked if prepared.facts and prepared.name not in self._context.ended]
+        self._states = {name: self._context.stored([name], self._kept) for name in ready}
+        missing = [name for name, state in self._states.items() if state is None]
+        texts = Kept("model texts", self._details, self._family.name)
+        sizes = self._context.stored([], texts)
+        if missing or sizes is None:
+            parts = attempt(self._parts)
+            if isinstance(parts, Failure):
+                self._states.update(dict.fromkeys(missing, parts))
+                sizes = sizes or parts
+            else:
+                sizes = parts.sizes
+                self._context.keep([], texts, sizes)
+                self._fit(missing, parts)
+        self._finish(asked, self._context.ended, sizes, outcome)
+
+    @property
+    def _kept(self) -> Kept:
+        return Kept("models", self._details, self._family.name)
+
+    def _made_from(self) -> Key:
+        """Return all that the texts of both parts are made from."""
+        places = [(self._plan.surveys[name], self._plan.corpora[name]) for name in (self._train, self._corpus)]
+        return {
+            "corpora": [[survey.sha256, corpus.holdout, corpus.parallel, corpus.limit] for survey, corpus in places],
+            "same": self._train == self._corpus,
+            "texts": list(self._metric.texts[1:]),
+        }
+
+    def _parts(self) -> TextParts:
+        corpora = self._plan.corpora
+        return text_parts(corpora[self._train], corpora[self._corpus], self._metric.texts)
+
+    def _fit(self, names: Sequence[str], parts: TextParts) -> None:
+        keys = {name: self._context.key([name], self._kept) for name in names}
+        room = self._plan.config.limits.memory
+        jobs = [FitModels(self._family.name, self._options, name, self._corpus, keys[name], room) for name in names]
+        feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
+        asked = AskedJobs(jobs, STEP + self._corpus, lambda _: self._kept, feeds=lambda _: feeds)
+        self._states.update((job.name, value) for job, value, _ in self._context.ask(asked))
+
+    def _finish(
+        self,
+        asked: Sequence[PreparedTokenizer],
+        ended: Mapping[str, Failure],
+        sizes: PartSizes | Failure,
+        found: Outcome,
+    ) -> None:
+        """Add the cells of all tokenizers, the comparisons and the notes."""
+        seen = {each.name: self._seen(each, sizes) for each in asked}
+        blocks = {each.name: _block(each, seen[each.name]) for each in asked}
+        sound = {
+            name: state
+            for name, state in self._states.items()
+            if state is not None and name not in ended and not isinstance(state, Failure | LostText)
+        }
+        outcome = self._outcome(sound, blocks, sizes)
+        values = {each.name: self._values(each.name, ended, sizes, outcome) for each in asked}
+        found.cells += [
+            make_cell(each, self._corpus, WHOLE, metric, values[each.name], seen[each.name])
+            for each in asked
+            for metric in self._family.values
+        ]
+        found.tracebacks |= tracebacks(each for each in values.values() if isinstance(each, Failure))
+        if isinstance(sizes, Failure):
+            found.notes.append(f"{self._family.name} on {self._corpus}: {sizes.reason}")
+        elif isinstance(outcome, ModelOutcome):
+            found.block.append(self._described(outcome, sizes, {name: blocks[name] for name in sound}))
+            found.detail.append(outcome.scored)
+            found.notes.append(self._note(sizes))
+
+    def _seen(self, each: PreparedTokenizer, sizes: PartSizes | Failure) -> float | None:
+        """Return the share of the scored documents that a tokenizer was trained on; ``None`` if that is unknown."""
+        if isinstance(sizes, Failure) or not each.planned.train_on:
+            return None
+        trained = np.concatenate([self._plan.surveys[name].trained for name in each.planned.train_on])
+        return float(np.isin(sizes.marks, trained).mean())
+
+    def _outcome(
+        self, sound: Mapping[str, Any], blocks: Mapping[str, str], sizes: PartSizes | Failure
+    ) -> ModelOutcome | Failure:
+        if isinstance(sizes, Failure):
+            return sizes
+        pairs = [pair for pair in combinations(sound, 2) if _comparable(*(blocks[name] for name in pair))]
+        states = ModelStates(sizes.scored.documents, sound, pairs)
+        return attempt(lambda: self._metric.finish_models(states), f"finishing {self._family.name}")
+
+    def _values(
+        self, name: str, ended: Mapping[str, Failure], sizes: PartSizes | Failure, outcome: ModelOutcome | Failure
+    ) -> Values | Failure:
+        """Return the values of a tokenizer, or the reason why it has none."""
+        state = ended.get(name, self._states.get(name))
+        if isinstance(state, Failure):
+            return state
+        if isinstance(state, LostText) and not isinstance(sizes, Failure):
+            lost, total = len(state.documents), sizes.scored.documents
+            first = sizes.origins[state.documents[0]]
+            reason = f"{lost:,} of {total:,} scored documents do not come back, the first is {first}"
+            return {metric.id: NotApplicable(reason) for metric in self._family.values}
+        return outcome if isinstance(outcome, Failure) else outcome.values.get(name, {})
+
+    def _described(self, outcome: ModelOutcome, sizes: PartSizes, blocks: dict[str, str]) -> BitsPerByte:
+        training, scored = sizes.training, sizes.scored
+        return BitsPerByte(
+            corpus=self._corpus,
+            train=self._train,
+            family=self._family.name,
+            metrics=list(outcome.models),
+            models=list(outcome.models.values()),
+            deciding=list(outcome.deciding),
+            least=outcome.least,
+            training_documents=training.documents,
+            training_bytes=training.n_bytes,
+            training_duplicates=training.duplicates,
+            scored_documents=scored.documents,
+            scored_bytes=scored.n_bytes,
+            scored_duplicates=scored.duplicates,
+            blocks=blocks,
+            comparisons=list(outcome.comparisons),
+            words=outcome.words,
+            trainings=dict(outcome.trainings),
+        )
+
+    def _note(self, sizes: PartSizes) -> str:
+        training, scored = sizes.training, sizes.scored
+        source = "" if self._train == self._corpus else f" of {self._train}"
+        return (
+            f"{self._family.name} on {self._corpus}: models learn from {training.documents:,} documents{source} "
+            f"({training.n_bytes / 1e6:.2f} MB) and predict {scored.documents:,} others "
+            f"({scored.n_bytes / 1e6:.2f} MB); near-duplicates left out: "
+            f"{training.duplicates:,} and {scored.duplicates:,}"
+        )
+
+
+def _block(each: PreparedTokenizer, seen: float | None) -> str:
+    """Return the text that a tokenizer was trained on, in words."""
+    if each.planned.spec.baseline:
+        return _BASELINE
+    if not each.planned.train_on:
+        return _PUBLISHED
+    text = f"trained on {', '.join(each.planned.train_on)}"
+    return f"{text}, scored text included" if trained_on(seen) else text
+
+
+def _comparable(one: str, other: str) -> bool:
+    """Tell whether tokenizers of two blocks may be compared.
+
+    >>> _comparable("trained on a", "trained on a"), _comparable("trained on a", "trained on b")
+    (True, False)
+    >>> _comparable(_BASELINE, "trained on a"), _comparable(_BASELINE, _PUBLISHED)
+    (True, False)
+    """
+    if any(block.endswith("scored text included") for block in (one, other)):
+        return False
+    return one == other or (_BASELINE in {one, other} and _PUBLISHED not in {one, other})

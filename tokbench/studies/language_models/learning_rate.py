@@ -1,0 +1,162 @@
+"""Trainings of a small transformer with several seeds, at the learning rate that is found on a tenth of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tokbench.plugin import InputError, Progress, silent
+from tokbench.studies.language_models.body import LEARNING_RATES, SHARES, Body, Point
+from tokbench.studies.language_models.contract import Checkpoints, EncodedPart
+from tokbench.studies.language_models.transformer_model import release_memory, train_curve
+from tokbench.studies.language_models.windows import documents
+
+_SWEEP_SHARE: Final = 10
+"""A sweep trains on one in so many documents, and scores another one in so many."""
+
+_BEYOND: Final = 3
+"""A sweep tries so many rates more at most, while the best one lies at an end of those that it has tried."""
+
+
+class SeedCurves(NamedTuple):
+    """The trainings of one tokenizer.
+
+    Attributes:
+        learning_rate: the highest one of each training.
+        tried: bits per byte for each learning rate on a tenth of the text, lowest rate first; none if one was given.
+        curves: the points of each seed.
+    """
+
+    learning_rate: float
+    tried: dict[float, float]
+    curves: list[list[Point]]
+
+
+def train_seeds(
+    training: EncodedPart,
+    scored: EncodedPart,
+    n_ids: int,
+    body: Body,
+    *,
+    seeds: Sequence[int],
+    rates: Sequence[float] = LEARNING_RATES,
+    shares: Sequence[float] = SHARES,
+    saved: Checkpoints | None = None,
+    progress: Progress = silent,
+) -> SeedCurves:
+    """Find the learning rate, and train with each seed.
+
+    Args:
+        training: the documents that train, with ids below ``n_ids``.
+        scored: the documents that are scored.
+        n_ids: how many ids the tokenizer can emit.
+        body: the model.
+        seeds: of the trainings. The learning rate is sought with seed 0.
+        rates: the learning rates to try; one is taken as it is.
+        shares: rising shares of the training text, the last one 1.
+        saved: keeps what is finished, see :func:`tokbench.studies.language_models.transformer_model.train_curve`.
+        progress: called with a step, such as "training transformers, seed 1 of 3", and how far it is.
+
+    Raises:
+        InputError: see :func:`sweep`.
+        ValueError: see :func:`tokbench.studies.language_models.transformer_model.train_curve`.
+    """
+
+    def shown(step: str) -> Progress:
+        return lambda _, done, total: progress(step, done, total)
+
+    tried: dict[float, float] = {}
+    if len(rates) > 1:
+        search = shown("trying learning rates")
+        tried = sweep(training, n_ids, body, seed=0, rates=rates, saved=saved, progress=search)
+    rate = min(tried, key=lambda each: tried[each]) if tried else rates[0]
+
+    def trained(seed: int, step: str) -> list[Point]:
+        return train_curve(
+            training,
+            scored,
+            n_ids,
+            body,
+            learning_rate=rate,
+            seed=seed,
+            shares=shares,
+            saved=saved,
+            progress=shown(step),
+        )
+
+    curves = [
+        trained(seed, f"training transformers, seed {number} of {len(seeds)}") for number, seed in enumerate(seeds, 1)
+    ]
+    release_memory()
+    return SeedCurves(rate, tried, curves)
+
+
+def sweep(
+    training: EncodedPart,
+    n_ids: int,
+    body: Body,
+    *,
+    seed: int,
+    rates: Sequence[float] = LEARNING_RATES,
+    saved: Checkpoints | None = None,
+    progress: Progress = silent,
+) -> dict[float, float]:
+    """Try learning rates on a tenth of the training documents, and score another tenth of them.
+
+    While the best rate lies at an end of those that were tried, the next one beyond it is tried, too, at most three.
+
+    Args:
+        training: the training documents.
+        n_ids: how many ids the tokenizer can emit.
+        body: the model.
+        seed: of the parameters, and of the documents that are drawn.
+        rates: the learning rates, two or more.
+        saved: keeps what each rate gives.
+        progress: see :func:`train_curve`.
+
+    Returns:
+        bits per byte for each learning rate, the lowest rate first. The one with the fewest bits is to be taken.
+
+    Raises:
+        InputError: there are fewer than two training documents.
+    """
+    if len(training.n_bytes) < 2:  # noqa: PLR2004 - one trains, one is scored
+        raise InputError("a search for the learning rate needs two training documents or more; give one learning rate")
+    drawn = np.random.default_rng(seed).permutation(len(training.n_bytes))
+    share = max(1, len(drawn) // _SWEEP_SHARE)
+    some, others = (documents(training, np.sort(each)) for each in (drawn[:share], drawn[share : 2 * share]))
+    kept = saved if saved is not None else {}
+
+    def tried(rate: float) -> float:
+        name = f"sweep {rate:g} seed {seed}"
+        if name not in kept:
+            [point] = train_curve(
+                some, others, n_ids, body, learning_rate=rate, seed=seed, shares=[1.0], progress=progress
+            )
+            kept[name] = float(point.bits.sum() / others.n_bytes.sum()).hex().encode()
+        return float.fromhex(kept[name].decode())
+
+    found = {rate: tried(rate) for rate in sorted(rates)}
+    for _ in range(_BEYOND):
+        beyond = _beyond(found)
+        if beyond is None:
+            break
+        found[beyond] = tried(beyond)
+    return dict(sorted(found.items()))
+
+
+def _beyond(found: Mapping[float, float]) -> float | None:
+    """Return the next learning rate if the best one lies at an end; ``None`` if it does not, or if it would exceed 1.
+
+    >>> _beyond({0.01: 3.0, 0.02: 2.5}), _beyond({0.01: 2.5, 0.02: 3.0}), _beyond({0.01: 3.0, 0.02: 2.5, 0.04: 2.6})
+    (0.04, 0.005, None)
+    """
+    rates = sorted(found)
+    best = min(rates, key=lambda each: found[each])
+    if best not in (rates[0], rates[-1]):
+        return None
+    neighbour = rates[1] if best == rates[0] else rates[-2]
+    further = float(f"{best * best / neighbour:.3g}")
+    return further if further <= 1 else None

@@ -1,0 +1,358 @@
+"""Interpolated modified Kneser-Ney: the n-gram model whose bits per byte are compared, for all orders in one pass.
+
+Chen and Goodman 1999, "An empirical study of smoothing techniques for language modeling", section 3, with the
+estimates of discounts of equation (26). Heafield and others 2013, "Scalable modified Kneser-Ney language
+model estimation", has the treatment of the beginning of a document and the discounts where counts are too few.
+
+A document is BOS w_1 ... w_n EOS. BOS is given and never predicted; EOS is predicted once. With c the count of an
+n-gram, h a history and h' the same without its first token::
+
+    p_k(w | h) = max(c(h w) - D_k(c(h w)), 0) / c(h .) + gamma(h) p_{k-1}(w | h')
+    gamma(h)   = (D_1 N_1(h .) + D_2 N_2(h .) + D_3 N_3+(h .)) / c(h .)
+    p_k(w | h) = p_{k-1}(w | h') where c(h .) = 0
+    p_0        = 1 / (V + 1) for V ids that can be emitted, and EOS
+
+c is the raw count at the top order. Below it, it is the number of different tokens that precede the n-gram; n-grams
+that begin with BOS keep their raw count. So only the top order needs raw counts, and all orders share the rest.
+
+An n-gram is numbered by its rank among the n-grams of the training text, sorted by the number of its first n - 1 tokens
+and then by its last token. Everything is sorted integers: no number depends on the order in which memory is laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import Encoded
+
+ORDERS: Final = 6
+"""The highest order, unless another one is asked for."""
+
+_FEW: Final = (0.5, 1.0, 1.5)
+"""The discounts where counts are too few to estimate them, as in KenLM."""
+
+_ABSENT: Final = -1
+
+_ROWS: Final = 1 << 10
+"""The number of distributions that are computed at once; it bounds memory."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class _Stream(NamedTuple):
+    """Documents, each between BOS and EOS, one after the other.
+
+    Attributes:
+        tokens: int64[n], the tokens.
+        depth: int64[n], the place of each token in its document; BOS has 0.
+    """
+
+    tokens: Ints
+    depth: Ints
+
+    @classmethod
+    def of(cls, documents: Encoded, eos: int) -> _Stream:
+        """Put documents between EOS and BOS, which has the id after it."""
+        lengths = np.diff(documents.offsets).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths + 2)])
+        tokens = np.empty(int(starts[-1]), dtype=np.int64)
+        depth = np.arange(len(tokens)) - np.repeat(starts[:-1], lengths + 2)
+        inside = depth > 0
+        inside[starts[1:] - 1] = False
+        tokens[inside] = documents.ids
+        tokens[starts[:-1]] = eos + 1
+        tokens[starts[1:] - 1] = eos
+        return cls(tokens, depth)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The different n-grams of one order in the training text.
+
+    Attributes:
+        keys: int64[m], sorted: the number of the first n - 1 tokens times ``base``, plus the last token.
+        raw: int64[m], how often each occurs. BOS alone, which is never predicted, counts 0.
+        suffix: int64[m], the number of each without its first token; 0 at order 1.
+        begins: bool[m], ``True`` for those that begin with BOS.
+        base: more than any token.
+    """
+
+    keys: Ints
+    raw: Ints
+    suffix: Ints
+    begins: NDArray[np.bool_]
+    base: int
+
+    def find(self, history: Ints, tokens: Ints) -> Ints:
+        """Return int64[n], the number of each n-gram, given that of its first n - 1 tokens; -1 if there is none."""
+        if not len(self.keys):
+            return np.full(len(tokens), _ABSENT)
+        keys = np.where(history == _ABSENT, _ABSENT, history * self.base + tokens)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, _ABSENT)
+
+
+def _orders(text: _Stream, base: int, highest: int) -> Iterator[_Order]:
+    """Yield order 1, 2, ... of the training text."""
+    numbers = np.zeros(len(text.tokens) + 1, dtype=np.int64)  # the empty n-gram, of which there is one
+    for order in range(1, highest + 1):
+        ends = np.flatnonzero(text.depth >= order - 1)
+        keys = (numbers[ends - 1] if order > 1 else 0) * base + text.tokens[ends]
+        found, ranks = _ranked(keys)
+        some = np.empty(len(found), dtype=np.int64)  # for each n-gram, one of its ends
+        some[ranks] = ends
+        begins = text.depth[some] == order - 1
+        raw = np.bincount(ranks, minlength=len(found))
+        suffix = numbers[some] if order > 1 else np.zeros(len(found), dtype=np.int64)
+        if order == 1:
+            raw[begins] = 0
+        numbers[:] = _ABSENT
+        numbers[ends] = ranks
+        yield _Order(found, raw, suffix, begins, base)
+
+
+def _ranked(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the different keys, sorted, and for each key its rank among them.
+
+    A key and its place are sorted as one integer where both fit into 63 bits, which is ten times as fast.
+    """
+    bits = max(len(keys) - 1, 1).bit_length()
+    if int(keys.max(initial=0)).bit_length() + bits > 63:  # noqa: PLR2004 - a sign takes the 64th bit
+        found, ranks = np.unique(keys, return_inverse=True)
+        return found, ranks.astype(np.int64)
+    packed = np.sort((keys << bits) | np.arange(len(keys)))
+    ordered, places = packed >> bits, packed & ((1 << bits) - 1)
+    new = np.diff(ordered, prepend=-1) != 0
+    ranks = np.empty(len(keys), dtype=np.int64)
+    ranks[places] = np.cumsum(new) - 1
+    return ordered[new], ranks
+
+
+class _Smoothed:
+    """An order with one kind of counts: what its probabilities are made of.
+
+    Args:
+        order: the n-grams.
+        counts: int64[m], of each n-gram the raw count, or the number of tokens that precede it.
+        histories: the number of n-grams of the order below.
+    """
+
+    def __init__(self, order: _Order, counts: Ints, histories: int) -> None:
+        self._discounts = discounts(np.bincount(np.minimum(counts, 5), minlength=6))
+        history = order.keys // order.base
+        weights = [self._discounts[min(j, 3)] for j in range(4)]
+        self._counts = np.append(counts, 0)  # -1 finds what is not there
+        self._total = np.append(np.bincount(history, weights=counts, minlength=histories), 0)
+        kept = (weights[j] * np.bincount(history[np.minimum(counts, 3) == j], minlength=histories) for j in (1, 2, 3))
+        self._kept = np.append(sum(kept), 0)
+
+    def probabilities(self, history: Ints, found: Ints, below: Floats) -> Floats:
+        """Return float64[n], the probability of each token.
+
+        Args:
+            history: int64[n], the number of its history; -1 if the training text does not have it.
+            found: int64[n], the number of the whole n-gram, or -1.
+            below: float64[n], the probability by the order below.
+        """
+        total, count = self._total[history], self._counts[found]
+        discounted = np.maximum(count - self._discounts[np.minimum(count, 3)], 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mixed = discounted / total + self._kept[history] / total * below
+        return np.where(total > 0, mixed, below)
+
+
+def discounts(frequencies: Ints) -> Floats:
+    """Return float64[4], what is taken from a count of 0, 1, 2, and of 3 or more.
+
+    Chen and Goodman 1999, equation (26): with n_j n-grams of count j and Y = n_1 / (n_1 + 2 n_2), it is
+    D_j = j - (j + 1) Y n_{j+1} / n_j. Where some n_j is 0 or D_j is not in [0, j], all are 0.5, 1 and 1.5.
+
+    Args:
+        frequencies: int64, at each count up to 4 the number of n-grams that have it.
+
+    >>> [round(float(each), 4) for each in discounts(np.array([0, 100, 40, 20, 10]))]
+    [0.0, 0.5556, 1.1667, 1.8889]
+    >>> discounts(np.array([0, 2, 1, 0, 0])).tolist()
+    [0.0, 0.5, 1.0, 1.5]
+    """
+    n = frequencies.astype(np.float64)
+    few = np.array([0.0, *_FEW])
+    if not n[1:4].all():
+        return few
+    y = n[1] / (n[1] + 2 * n[2])
+    found = np.array([0.0] + [j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3)])
+    return few if np.any(found < 0) or np.any(found > np.arange(4)) else found
+
+
+def bits_by_order(training: Encoded, scored: Encoded, n_ids: int, highest: int = ORDERS) -> Floats:
+    """Train on documents and return the bits that other documents cost, for every order up to the highest.
+
+    Args:
+        training: the documents that the model is trained on.
+        scored: the documents that it predicts.
+        n_ids: how many ids the tokenizer can emit.
+        highest: the highest order, 1 or more.
+
+    Returns:
+        float64[highest, d]: -log2 of the probability of each scored document, EOS included, by the model of each order.
+
+    Raises:
+        ValueError: there is no training text.
+
+    One document "a a b", of which the unigrams are p(a) = 5/12 and p(b) = p(EOS) = 7/24. With two orders
+    p(a | BOS) = 17/24, p(b | a) = 19/48 and p(EOS | b) = 31/48:
+
+    >>> text = Encoded(np.array([0, 0, 1], dtype=np.uint32), np.array([0, 3]))
+    >>> one = Encoded(np.array([0, 1], dtype=np.uint32), np.array([0, 2]))
+    >>> (2 ** -bits_by_order(text, one, n_ids=2, highest=2)).round(6).tolist()
+    [[0.035446], [0.18108]]
+    >>> round(5 / 12 * 7 / 24 * 7 / 24, 6), round(17 / 24 * 19 / 48 * 31 / 48, 6)
+    (0.035446, 0.18108)
+    """
+    if len(training.offsets) < 2:  # noqa: PLR2004 - one offset is no document
+        raise ValueError("there is no training text")
+    eos = int(max(training.ids.max(initial=0), scored.ids.max(initial=0))) + 1
+    base = eos + 2
+    predicted = _Stream.of(scored, eos)
+    first = predicted.depth == 0
+    document = np.cumsum(first) - 1
+    lower = np.full(len(predicted.tokens), 1 / (n_ids + 1))
+    history = np.zeros(len(predicted.tokens), dtype=np.int64)  # of each token, the number of what precedes it
+    bits = np.empty((highest, len(scored.offsets) - 1))
+    for k, level in enumerate(_levels(_Stream.of(training, eos), base, highest)):
+        found = level.order.find(history, predicted.tokens)
+        top = level.as_top().probabilities(history, found, lower)
+        bits[k] = np.bincount(document, weights=np.where(first, 0.0, -np.log2(top)), minlength=bits.shape[1])
+        if level.counts is not None:
+            lower = level.as_lower(level.counts).probabilities(history, found, lower)
+            history = _following(found, first)
+    return bits
+
+
+def next_entropies(training: Encoded, scored: Encoded, n_ids: int, order: int) -> Floats:
+    """Train on documents and return how uncertain the model is before each token of other documents.
+
+    The model gives the probability of every token that can come next, and of the end of the document. It is the
+    entropy -Σ p log2 p of these n_ids + 1 probabilities. It depends on the last ``order - 1`` tokens alone, so it
+    is computed once for each history that differs.
+
+    Args:
+        training: the documents that the model is trained on.
+        scored: the documents that it reads.
+        n_ids: the number of ids; every id is below it.
+        order: the order of the model, 1 or more.
+
+    Returns:
+        float64[n]: bits before each id of ``scored``, without those before the ends of documents.
+
+    Raises:
+        ValueError: there is no training text, or an id is not below ``n_ids``.
+
+    One document "a a b": the unigrams are p(a) = 5/12 and p(b) = p(end) = 7/24, whatever precedes.
+
+    >>> text = Encoded(np.array([0, 0, 1], dtype=np.uint32), np.array([0, 3]))
+    >>> next_entropies(text, text, n_ids=2, order=1).round(6).tolist()
+    [1.563202, 1.563202, 1.563202]
+    >>> (-(5 / 12 * np.log2(5 / 12) + 2 * 7 / 24 * np.log2(7 / 24))).round(6).item()
+    1.563202
+    """
+    if len(training.offsets) < 2:  # noqa: PLR2004 - one offset is no document
+        raise ValueError("there is no training text")
+    if max(int(training.ids.max(initial=0)), int(scored.ids.max(initial=0))) >= n_ids:
+        raise ValueError(f"an id is not below {n_ids}")
+    predicted = _Stream.of(scored, n_ids)
+    first = predicted.depth == 0
+    history = np.zeros(len(predicted.tokens), dtype=np.int64)
+    rows = np.zeros(len(predicted.tokens), dtype=np.int64)  # of each token, the row of the distribution before it
+    below = np.full((1, n_ids + 1), 1 / (n_ids + 1))
+    entropies = np.empty(0)
+    for level in _levels(_Stream.of(training, n_ids), n_ids + 2, order):
+        # A history that the training text does not have is told apart by its shorter one.
+        different, here = _ranked(rows * (level.histories + 1) + history + 1)
+        parents, histories = different // (level.histories + 1), different % (level.histories + 1) - 1
+        if level.counts is None:
+            parts = _distributions(level.as_top(), level.order, histories, below, parents)
+            entropies = np.concatenate([_entropies(each) for each in parts])
+        else:
+            parts = _distributions(level.as_lower(level.counts), level.order, histories, below, parents)
+            below = np.concatenate(list(parts))
+            history = _following(level.order.find(history, predicted.tokens), first)
+        rows = here
+    return np.asarray(entropies[rows[~first & (predicted.tokens != n_ids)]])
+
+
+def _distributions(
+    smoothed: _Smoothed, order: _Order, histories: Ints, below: Floats, parents: Ints
+) -> Iterator[Floats]:
+    """Yield float64[some, V], row by row the probabilities of all that can come after a history.
+
+    Args:
+        smoothed: the probabilities of the order.
+        order: its n-grams.
+        histories: int64[h], the number of each history, or -1.
+        below: float64[g, V], the distributions by the order below.
+        parents: int64[h], the row of each history in ``below``.
+    """
+    n_next = below.shape[1]
+    for start in range(0, len(histories), _ROWS):
+        some = slice(start, start + _ROWS)
+        history = np.repeat(histories[some], n_next)
+        found = order.find(history, np.tile(np.arange(n_next), len(histories[some])))
+        yield smoothed.probabilities(history, found, below[parents[some]].ravel()).reshape(-1, n_next)
+
+
+def _entropies(probabilities: Floats) -> Floats:
+    """Return float64[h], the entropy of each row, bits."""
+    logs = np.log2(np.where(probabilities > 0, probabilities, 1.0))
+    found: Floats = -(probabilities * logs).sum(axis=1)
+    return found
+
+
+@dataclass(frozen=True)
+class _Level:
+    """One order of a model with all that its probabilities need.
+
+    Attributes:
+        order: the n-grams.
+        histories: the number of n-grams of the order below.
+        counts: int64[m], the counts of an order that has one above; ``None`` at the highest.
+    """
+
+    order: _Order
+    histories: int
+    counts: Ints | None
+
+    def as_top(self) -> _Smoothed:
+        """Return the order with raw counts, as the highest of a model."""
+        return _Smoothed(self.order, self.order.raw, self.histories)
+
+    def as_lower(self, counts: Ints) -> _Smoothed:
+        """Return the order as one that a higher order falls back to."""
+        return _Smoothed(self.order, counts, self.histories)
+
+
+def _levels(training: _Stream, base: int, highest: int) -> Iterator[_Level]:
+    """Yield the orders 1, 2, ... of the training text with their counts."""
+    histories = 1
+    for order, above in pairwise(chain(_orders(training, base, highest), [None])):
+        assert order is not None
+        counts = None
+        if above is not None:
+            preceding = np.bincount(above.suffix, minlength=len(order.keys))
+            counts = np.where(order.begins, order.raw, preceding)
+        yield _Level(order, histories, counts)
+        histories = len(order.keys)
+
+
+def _following(found: Ints, first: NDArray[np.bool_]) -> Ints:
+    """Return int64[n], the history of each token at the next order: the n-gram that ends before it."""
+    history = np.concatenate([[_ABSENT], found[:-1]])
+    history[first] = _ABSENT
+    return history

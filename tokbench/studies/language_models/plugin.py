@@ -1,0 +1,83 @@
+"""Registers the study of language models, and its families of bits per byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tokbench.plugin import (
+    BITS_PER_BYTE,
+    MetricFamily,
+    Options,
+    Outcome,
+    Plan,
+    PreparedTokenizer,
+    StudyContext,
+    StudySpec,
+    hookimpl,
+    missing_members,
+)
+from tokbench.studies.language_models import bits_per_byte, transformer
+from tokbench.studies.language_models.contract import ModelMetric
+
+
+def run(context: StudyContext, _: Options) -> Outcome:
+    """Train and score the models."""
+    from tokbench.studies.language_models.fit import fit_models
+
+    return fit_models(context)
+
+
+def lacks(metric: Any) -> str:
+    """Return what a metric of models lacks; an empty string if it lacks nothing."""
+    return missing_members(metric, "a metric of models", ModelMetric)
+
+
+def foresee(plan: Plan, _: Options, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
+    """Yield lines on the memory and the time that models take."""
+    from tokbench.studies.language_models.costs import foresee as costs
+
+    yield from costs(plan, prepared)
+
+
+def work(plan: Plan, _: Options, names: Sequence[str]) -> Mapping[str, int]:
+    """Return the bytes that models are trained on at most, by corpus, over all tokenizers."""
+    amounts: dict[str, int] = {}
+    for family, options in plan.metrics:
+        if family.study == "language_models" and family.make:
+            texts = family.make(options).texts
+            for corpus in plan.corpora_of(family):
+                size = min(plan.surveys[texts.train or corpus].bytes, texts.most_training)
+                count = len([name for name in plan.names_on(corpus) if name in names])
+                amounts[corpus] = amounts.get(corpus, 0) + size * count
+    return amounts
+
+
+@hookimpl
+def register_studies(register: Callable[[StudySpec], None]) -> None:
+    """Register the study."""
+    register(
+        StudySpec(
+            name="language_models",
+            title="bits per byte",
+            summary="small language models trained on the ids of each tokenizer",
+            run=run,
+            block=BITS_PER_BYTE,
+            long=True,
+            reads_texts=True,
+            lacks=lacks,
+            foresee=foresee,
+            work=work,
+            step="models on ",
+            merge=lambda _: (
+                "bits per byte are not merged, because models of all the text are others: see the reports of the runs"
+            ),
+        )
+    )
+
+
+@hookimpl
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
+    """Register the families of bits per byte."""
+    register(bits_per_byte.SPEC)
+    register(transformer.SPEC)

@@ -1,0 +1,205 @@
+"""The bits that documents cost under several models, with errors from the documents and from the training text.
+
+A number of one model has two errors. Other documents would have given another one, and so would other training text.
+The first is that of the jackknife over groups of documents. For the second, the training text is cut into disjoint
+parts, each of which trains a model of its own. Both are independent, so that their squares add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import BitsComparison, Lengths, Verdict, leave_out, spread, student_t
+
+GROUPS: Final = 32
+"""Jackknife groups of scored documents."""
+
+TRAINING_PARTS: Final = 5
+"""Disjoint parts of the training text."""
+
+LEAST_DIFFERENCE: Final = 0.02
+"""Bits per byte: a smaller difference counts as none."""
+
+_NORMAL: Final = NormalDist().inv_cdf(0.975)
+
+_ERRORS: Final = 2.0
+"""Standard errors beyond which a difference counts."""
+
+
+class Uncertain(NamedTuple):
+    """A number and its standard error.
+
+    Attributes:
+        value: the number, bits per byte.
+        error: the standard error; ``None`` if it is not known.
+        freedom: the degrees of freedom of the error.
+        reason: the reason why there is no error; empty if there is one.
+    """
+
+    value: float
+    error: float | None = None
+    freedom: int = 0
+    reason: str = ""
+
+    def ends(self) -> tuple[float | None, float | None]:
+        """Return the ends of the 95 % interval, Student's; ``None`` for both without an error.
+
+        >>> [round(end, 3) for end in Uncertain(2.0, 0.1, 10).ends()], Uncertain(2.0).ends()
+        ([1.777, 2.223], (None, None))
+        """
+        if self.error is None:
+            return None, None
+        reach = student_t(self.freedom) * self.error
+        return self.value - reach, self.value + reach
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredBits:
+    """The bits that scored documents cost a tokenizer, under each of several models.
+
+    Attributes:
+        bits: float64[m, g], by model and group of documents, the bits under the model of all the training text.
+        n_bytes: float64[g], the UTF-8 bytes of each group.
+        parts: float64[p, m], bits per byte of all documents under the models of disjoint parts of the training text.
+        documents: the number of scored documents.
+        longest: the share of the longest document in all bytes.
+    """
+
+    bits: NDArray[np.float64]
+    n_bytes: NDArray[np.float64]
+    parts: NDArray[np.float64]
+    documents: int
+    longest: float
+
+    @classmethod
+    def of(
+        cls, bits: NDArray[np.float64], parts: Sequence[NDArray[np.float64]], n_bytes: NDArray[np.int64]
+    ) -> ScoredBits:
+        """Put the bits of documents together; document k falls into group k modulo 32.
+
+        Args:
+            bits: float64[m, d], by model and document.
+            parts: the same for each part of the training text.
+            n_bytes: int64[d], the bytes of each document.
+
+        >>> found = ScoredBits.of(np.array([[16.0, 8.0]]), [], np.array([8, 8]))
+        >>> found.value(0).value
+        1.5
+        """
+        groups = np.arange(len(n_bytes)) % GROUPS
+        total = float(n_bytes.sum())
+        return cls(
+            np.array([np.bincount(groups, row, GROUPS) for row in bits]),
+            np.bincount(groups, n_bytes, GROUPS).astype(np.float64),
+            np.array([each.sum(axis=1) / total for each in parts]),
+            len(n_bytes),
+            float(n_bytes.max(initial=0)) / total,
+        )
+
+    def value(self, model: int) -> Uncertain:
+        """Return the bits per byte under a model, by its number."""
+        return self._uncertain(self.bits[model], self.parts[:, model] if len(self.parts) else np.empty(0))
+
+    def minus(self, other: ScoredBits) -> list[Uncertain]:
+        """Return for each model the difference from another tokenizer, paired by documents and by training parts."""
+        parts = self.parts - other.parts
+        differences = self.bits - other.bits
+        return [
+            self._uncertain(row, parts[:, model] if len(parts) else np.empty(0))
+            for model, row in enumerate(differences)
+        ]
+
+    def _uncertain(self, bits: NDArray[np.float64], parts: NDArray[np.float64]) -> Uncertain:
+        value = float(bits.sum() / self.n_bytes.sum())
+        reason = Lengths(self.documents, self.longest).shortcoming()
+        found = spread(leave_out(bits, self.n_bytes))
+        if not reason and len(parts) < 2:  # noqa: PLR2004 - one does not vary
+            reason = "too few training documents for an interval"
+        if not reason and found is not None:
+            reason = found.shortcoming()
+        if reason or found is None:
+            return Uncertain(value, reason=reason or "too few documents for an interval")
+        documents, training = found.error**2, float(parts.var(ddof=1)) / len(parts)
+        both = documents + training
+        if not both:
+            return Uncertain(value, 0.0, found.freedom)
+        freedom = both**2 / (documents**2 / found.freedom + training**2 / (len(parts) - 1))
+        return Uncertain(value, math.sqrt(both), int(freedom))
+
+
+def bits_verdict(differences: Sequence[Uncertain]) -> tuple[Verdict, bool]:
+    """Return what several models say of two tokenizers, and ``True`` if the second one is better.
+
+    One is ``better`` if they differ under every model, in one direction, by at least 0.02 bits per byte and by more
+    than two standard errors; errors that rest on few documents or trainings count for less (Student's t). Otherwise it
+    ``depends`` on the model if they differ under one of them by as much. Chance has a try with each model, so two
+    errors become more there (Bonferroni): 2.53 with four models. Both are ``level`` if none tells them apart.
+
+    Args:
+        differences: for each model that decides, bits per byte of the first less those of the second.
+
+    >>> bits_verdict([Uncertain(-0.05, 0.01, 9), Uncertain(-0.03, 0.01, 9)])
+    ('better', False)
+    >>> bits_verdict([Uncertain(0.05, 0.01, 9), Uncertain(0.03, 0.01, 9)])
+    ('better', True)
+    >>> bits_verdict([Uncertain(-0.05, 0.01, 9), Uncertain(-0.03, 0.02, 9)])
+    ('depends', False)
+    >>> bits_verdict([Uncertain(-0.05, 0.04, 9), Uncertain(-0.019, 0.001, 9)])
+    ('level', False)
+    >>> bits_verdict([Uncertain(-0.05)])
+    ('unknown', False)
+    """
+    if any(each.error is None for each in differences):
+        return "unknown", False
+    signs = {math.copysign(1, each.value) if _apart(each, _ERRORS) else 0 for each in differences}
+    if signs in ({-1}, {1}):
+        return "better", signs == {1}
+    corrected = -NormalDist().inv_cdf(NormalDist().cdf(-_ERRORS) / len(differences))
+    return "depends" if any(_apart(each, corrected) for each in differences) else "level", False
+
+
+def compare_bits(one: str, other: str, scored: Mapping[str, ScoredBits], deciding: Sequence[int]) -> BitsComparison:
+    """Compare two tokenizers; the better one comes first.
+
+    Args:
+        one: a tokenizer.
+        other: another one.
+        scored: the bits by tokenizer.
+        deciding: the numbers of the models that decide, see :func:`bits_verdict`.
+
+    >>> a, b = (ScoredBits.of(np.array([[bits, bits]]), [], np.array([8, 8])) for bits in (9.0, 8.0))
+    >>> found = compare_bits("a", "b", {"a": a, "b": b}, [0])
+    >>> found.tokenizer, found.differences, found.verdict
+    ('a', [0.125], 'unknown')
+    """
+    differences = scored[one].minus(scored[other])
+    said, swap = bits_verdict([differences[model] for model in deciding])
+    sign = -1 if swap else 1
+    return BitsComparison(
+        tokenizer=other if swap else one,
+        other=one if swap else other,
+        differences=[sign * each.value for each in differences],
+        errors=[each.error for each in differences],
+        verdict=said,
+    )
+
+
+def _apart(difference: Uncertain, errors: float) -> bool:
+    """Tell whether a difference is large enough to count, and beyond so many standard errors.
+
+    More errors are asked of one that rests on few documents or trainings, by Student's t: with one degree of freedom
+    6.5 times as many.
+
+    >>> one, other = Uncertain(-0.1, 0.03, 1), Uncertain(-0.1, 0.03, 30)
+    >>> _apart(one, 2.0), _apart(other, 2.0)
+    (False, True)
+    """
+    reach = errors * student_t(difference.freedom) / _NORMAL if difference.error else 0.0
+    return abs(difference.value) >= LEAST_DIFFERENCE and abs(difference.value) > reach * (difference.error or 0.0)

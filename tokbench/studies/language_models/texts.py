@@ -1,0 +1,193 @@
+"""The two parts of a text for metrics of models: the documents that train, and the documents that are scored.
+
+Both are chosen by a hash of the text alone, so they do not depend on the tokenizer, on the order of files or on the
+number of workers. Near-duplicates are left out, within each part and between the two: a model that is scored on text
+that it has learned from looks better than it is.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import Corpus, Document, InputError, fingerprint
+from tokbench.studies.language_models.contract import ModelTexts
+from tokbench.studies.language_models.near_duplicates import near_duplicates
+
+
+class PartSize(NamedTuple):
+    """The size of a part of a text.
+
+    Attributes:
+        documents: the number of documents.
+        n_bytes: their UTF-8 bytes.
+        duplicates: the number of near-duplicates that were left out.
+    """
+
+    documents: int
+    n_bytes: int
+    duplicates: int
+
+
+class PartSizes(NamedTuple):
+    """The summary of both parts, without their text.
+
+    Attributes:
+        training, scored: the sizes.
+        marks: uint64[d], the fingerprints of the scored documents, of their whole text.
+        origins: the places of the scored documents.
+    """
+
+    training: PartSize
+    scored: PartSize
+    marks: NDArray[np.uint64]
+    origins: Sequence[str]
+
+
+class TextParts(NamedTuple):
+    """The text of both parts.
+
+    Attributes:
+        training, scored: the documents, in the order of their hashes; those that train are cut into pieces where the
+            bounds say so.
+        sizes: the summary.
+    """
+
+    training: Sequence[str]
+    scored: Sequence[str]
+    sizes: PartSizes
+
+
+class _Chosen(NamedTuple):
+    """A document, by its fingerprint and its number among those that were read."""
+
+    mark: int
+    number: int
+    text: str
+    origin: str
+    n_bytes: int
+
+
+def text_parts(
+    training: Corpus, scored: Corpus, texts: ModelTexts, remedy: str = "set 'train' or 'holdout' of the metric"
+) -> TextParts:
+    """Read two corpora, which may be one, and choose the documents of both parts.
+
+    Args:
+        training: the corpus that trains: of one with a holdout, what is not held out.
+        scored: the corpus of which the evaluated documents are scored. If it is the same and has no holdout of its
+            own, the share ``texts.holdout`` is scored, and the rest trains.
+        texts: the bounds of both parts.
+        remedy: the advice of the error, beside more documents.
+
+    Raises:
+        InputError: no document is left in a part, or the text cannot be read.
+    """
+    learned, predicted = _chosen(training, scored, texts)
+    new = ~near_duplicates([each.text for each in [*learned, *predicted]])
+    train_on, score = list(compress(learned, new[: len(learned)])), list(compress(predicted, new[len(learned) :]))
+    for chosen, purpose, corpus in ((train_on, "train on", training), (score, "score", scored)):
+        if not chosen:
+            what = f"corpus {corpus.name!r} leaves no document to {purpose}"
+            raise InputError(f"{what}; give it more documents, or {remedy}")
+    pieces = [piece for each in train_on for piece in cut_pieces(each.text, texts.training_piece)]
+    sizes = PartSizes(
+        _size(train_on, learned),
+        _size(score, predicted),
+        np.array([each.mark for each in score], dtype=np.uint64),
+        [each.origin for each in score],
+    )
+    return TextParts(pieces, [each.text for each in score], sizes)
+
+
+def _chosen(training: Corpus, scored: Corpus, texts: ModelTexts) -> tuple[list[_Chosen], list[_Chosen]]:
+    """Return the documents of both parts, near-duplicates included; a corpus that is both is read once if it can be."""
+    learned, predicted = _Smallest(texts.most_training), _Smallest(texts.most_scored, texts.most_document)
+    share = texts.holdout if scored is training and not scored.holdout else 0.0
+    if share and scored.limit is None:  # every document is both evaluated and there for training
+        for each in scored.evaluation():
+            (predicted if scored.held_out(each, share) else learned).take(each)
+    else:
+        for each in training.training():
+            if not (share and training.held_out(each, share)):
+                learned.take(each)
+        for each in scored.evaluation():
+            if not share or scored.held_out(each, share):
+                predicted.take(each)
+    return learned.documents, predicted.documents
+
+
+class _Smallest:
+    """The documents with the smallest hashes that take no more than so many bytes together, but at least one.
+
+    Memory does not grow with the corpus: a document that is beyond the bytes is forgotten at once.
+
+    Args:
+        most: UTF-8 bytes of all documents.
+        most_document: bytes of one document, which is cut; ``None`` to leave documents whole.
+    """
+
+    def __init__(self, most: int, most_document: int | None = None) -> None:
+        self._most = most
+        self._most_document = most_document
+        self._waiting: list[tuple[int, int, _Chosen]] = []  # the largest hash is on top
+        self._read = self._total = 0
+        self._bound = 1 << 64
+
+    def take(self, document: Document) -> None:
+        """Keep a document if it is among them as far as is known."""
+        self._read += 1
+        text = document.text if self._most_document is None else cut_document(document.text, self._most_document)
+        mark = fingerprint(text)
+        if mark >= self._bound:
+            return
+        each = _Chosen(mark, self._read, text, document.origin, len(text.encode()))
+        heapq.heappush(self._waiting, (-each.mark, -each.number, each))
+        self._total += each.n_bytes
+        while self._total > self._most and len(self._waiting) > 1:
+            dropped = heapq.heappop(self._waiting)[2]
+            self._total -= dropped.n_bytes
+            self._bound = dropped.mark
+
+    @property
+    def documents(self) -> list[_Chosen]:
+        """The documents, in the order of their hashes."""
+        return sorted(each for _, _, each in self._waiting)
+
+
+def cut_document(text: str, most: int) -> str:
+    r"""Return the beginning of a document, at most so many bytes; it ends with a line if one ends in its second half.
+
+    >>> cut_document("one\ntwo\nthree", 9), cut_document("eins zwei", 6), cut_document("né", 2), cut_document("né", 3)
+    ('one\ntwo\n', 'eins z', 'n', 'né')
+    """
+    data = text.encode()
+    if len(data) <= most:
+        return text
+    start = data[:most].decode(errors="ignore")
+    end = start.rfind("\n") + 1
+    return start[:end] if 2 * end >= len(start) else start
+
+
+def cut_pieces(text: str, most: int) -> list[str]:
+    r"""Cut a document into pieces of at most so many bytes, after lines where possible; 0 leaves it whole.
+
+    >>> cut_pieces("one\ntwo\nthree", 9), cut_pieces("ninety", 4), cut_pieces("one", 0)
+    (['one\ntwo\n', 'three'], ['nine', 'ty'], ['one'])
+    """
+    if not most:
+        return [text]
+    found, at = [], 0
+    while at < len(text):
+        found.append(cut_document(text[at : at + most + 1], most))
+        at += len(found[-1])
+    return found
+
+
+def _size(chosen: Sequence[_Chosen], found: Sequence[_Chosen]) -> PartSize:
+    return PartSize(len(chosen), sum(each.n_bytes for each in chosen), len(found) - len(chosen))

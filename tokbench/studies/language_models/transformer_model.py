@@ -1,0 +1,442 @@
+"""A small transformer whose bits per byte are compared: the same body and the same bytes of text for every tokenizer.
+
+The body is a decoder of today's make: RMS norms before each part (Zhang and Sennrich 2019) and on queries and keys
+(Henry and others 2020), rotary positions (Su and others 2021), a GELU of four times the width, and one table for the
+embedding and the output (Press and Wolf 2017). A
+document is BOS w_1 ... w_n EOS, as for the n-gram model: BOS is given and never predicted, EOS is predicted once, and
+no token sees another document.
+
+What is equal for all tokenizers is counted in bytes: the training text, the context, and the text of one step. So all
+take about the same number of steps, and a tokenizer with longer tokens has shorter windows. The learning rate is not
+equal: the one that suits 1,000 ids does not suit 50,000. :mod:`~tokbench.studies.language_models.learning_rate`
+finds it on a tenth of the training text.
+
+A training on a CPU has one thread. So its numbers do not depend on the number of cores, and workers that train one
+tokenizer each are about twice as fast on two cores as one training after the other on both.
+
+One training gives models of several amounts of text: the learning rate stays constant, and before each amount is
+reached a copy is cooled down, its learning rate falling to 0 over the last fifth of the text (Hu and others 2024;
+Hägele and others 2024 found such models as good as those of a cosine of their own).
+
+JAX and optax are needed (the extra ``lm``). The same seed gives the same number on the same machine.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+os.environ.setdefault("PJRT_NPROC", "1")  # XLA reads it when JAX is first used: the threads of its pool
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from numpy.typing import NDArray
+
+from tokbench.plugin import Progress, silent
+from tokbench.studies.language_models.body import LOGITS_AT_ONCE, SHARES, Body, Point
+from tokbench.studies.language_models.contract import Checkpoints, EncodedPart
+from tokbench.studies.language_models.windows import (
+    Windows,
+    batches,
+    documents,
+    filled,
+    scoring_windows,
+    training_windows,
+)
+
+_WEIGHT_DECAY: Final = 0.1
+_WARM_UP: Final = 0.125
+_COOL_DOWN: Final = 0.2
+_LONGEST_STEP: Final = 0.2
+"""Gradients longer than this are shortened to it. With norms of queries and keys and a long warm-up, this makes seeds
+agree: on 300 kB of text in pieces of Unigram with 1,024 ids, seeds differed by .11 bits per byte, and by .34 before."""
+
+_CHECKPOINT_SECONDS: Final = 30.0
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def window_of(part: EncodedPart, context_bytes: int) -> int:
+    """Return the tokens of a window that has so many bytes of this text on average, 2 or more.
+
+    >>> from tokbench.tokenizers.contract import Encoded
+    >>> encoded = Encoded(np.zeros(100, dtype=np.uint32), np.array([0, 100]))
+    >>> window_of(EncodedPart(encoded, np.array([400])), context_bytes=256)
+    64
+    """
+    return max(2, round(context_bytes * len(part.encoded.ids) / max(int(part.n_bytes.sum()), 1)))
+
+
+Parameters = dict[str, Any]
+"""The arrays of a model: ``embedding`` [n_ids + 2, width], ``last`` [width], and those of each layer."""
+
+
+def initial(n_ids: int, body: Body, seed: int) -> Parameters:
+    """Return the parameters before training, drawn by a seed."""
+    keys = iter(jax.random.split(jax.random.key(seed), 1 + 4 * body.layers))
+    width = body.width
+
+    def normal(*shape: int) -> Any:
+        return 0.02 * jax.random.normal(next(keys), shape)
+
+    towards_sum = 1 / np.sqrt(2 * body.layers)  # what is added to the stream is smaller the more parts there are
+    layers = [
+        {
+            "before_attention": jnp.ones(width),
+            "attention": normal(width, 3 * width),
+            "attended": normal(width, width) * towards_sum,
+            "before_mlp": jnp.ones(width),
+            "mlp": normal(width, 4 * width),
+            "mlp_out": normal(4 * width, width) * towards_sum,
+        }
+        for _ in range(body.layers)
+    ]
+    return {"embedding": normal(n_ids + 2, width), "last": jnp.ones(width), "layers": layers}
+
+
+def _norm(x: Any, scale: Any) -> Any:
+    return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * scale
+
+
+def _rotated(x: Any) -> Any:
+    """Turn pairs of numbers by an angle that grows with the position. ``x`` is [batch, window, heads, size]."""
+    half = x.shape[-1] // 2
+    angles = jnp.arange(x.shape[1])[:, None] / 10_000 ** (jnp.arange(half) / half)
+    sine, cosine = jnp.sin(angles)[None, :, None, :], jnp.cos(angles)[None, :, None, :]
+    one, two = x[..., :half], x[..., half:]
+    return jnp.concatenate([one * cosine - two * sine, one * sine + two * cosine], axis=-1)
+
+
+def _hidden(parameters: Parameters, inputs: Any, document: Any, heads: int) -> Any:
+    """Return what the body makes of windows: [batch, window, width]."""
+    batch, window = inputs.shape
+    x = _norm(parameters["embedding"][inputs], 1.0)
+    seen = jnp.tril(jnp.ones((window, window), dtype=bool))[None] & (document[:, :, None] == document[:, None, :])
+    for weights in parameters["layers"]:
+        parts = _norm(x, weights["before_attention"]) @ weights["attention"]
+        query, key, value = jnp.split(parts.reshape(batch, window, heads, -1), 3, axis=-1)
+        query, key = _rotated(_norm(query, 1.0)), _rotated(_norm(key, 1.0))
+        scores = jnp.einsum("bqhd,bkhd->bhqk", query, key) / np.sqrt(query.shape[-1])
+        scores = jax.nn.softmax(jnp.where(seen[:, None], scores, -1e30), axis=-1)
+        x = x + jnp.einsum("bhqk,bkhd->bqhd", scores, value).reshape(batch, window, -1) @ weights["attended"]
+        x = x + jax.nn.gelu(_norm(x, weights["before_mlp"]) @ weights["mlp"]) @ weights["mlp_out"]
+    return _norm(x, parameters["last"])
+
+
+def _nats_of(hidden: Any, table: Any, targets: Any) -> tuple[Any, Any]:
+    """Return -ln p of each target, [n], and the logits less their logarithmic sum, [n, ids]."""
+    logits = hidden @ table.T
+    normed = logits - jax.nn.logsumexp(logits, axis=1, keepdims=True)
+    chosen = jnp.take_along_axis(normed, jnp.maximum(targets, 0)[:, None], axis=1)[:, 0]
+    return jnp.where(targets >= 0, -chosen, 0.0), normed
+
+
+def _in_parts(hidden: Any, targets: Any, n_outputs: int) -> tuple[Any, Any]:
+    """Cut tokens into parts whose logits fit into memory: [parts, n, width] and [parts, n]."""
+    parts = _parts(len(targets), n_outputs)
+    fill = -len(targets) % parts
+    hidden = jnp.pad(hidden, ((0, fill), (0, 0))).reshape(parts, -1, hidden.shape[-1])
+    return hidden, jnp.pad(targets, (0, fill), constant_values=-1).reshape(parts, -1)
+
+
+def _parts(tokens: int, n_outputs: int) -> int:
+    """Return in how many parts tokens are scored, so that the logits of one fit into memory.
+
+    >>> _parts(1024, 4097), _parts(1024, 200_001)
+    (2, 49)
+    """
+    return -(-tokens * n_outputs // LOGITS_AT_ONCE)
+
+
+@jax.custom_vjp
+def _sum_of_nats(hidden: Any, table: Any, targets: Any) -> Any:
+    """Return the sum of -ln p of the targets.
+
+    The gradients are computed beside the sum, part by part, so that no logits are kept or computed twice.
+    """
+    return _sum_and_gradients(hidden, table, targets)[0]
+
+
+def _sum_and_gradients(hidden: Any, table: Any, targets: Any) -> tuple[Any, Any]:
+    def of_part(so_far: tuple[Any, Any], part: tuple[Any, Any]) -> tuple[tuple[Any, Any], Any]:
+        total, of_table = so_far
+        some, wanted = part
+        nats, normed = _nats_of(some, table, wanted)
+        counted = (wanted >= 0)[:, None]
+        errors = jnp.where(counted, jnp.exp(normed) - (jnp.arange(normed.shape[1]) == wanted[:, None]), 0.0)
+        return (total + nats.sum(), of_table + errors.T @ some), errors @ table
+
+    start = (jnp.zeros(()), jnp.zeros_like(table))
+    (total, of_table), of_hidden = jax.lax.scan(of_part, start, _in_parts(hidden, targets, table.shape[0]))
+    return total, (of_hidden.reshape(-1, hidden.shape[-1])[: len(targets)], of_table)
+
+
+def _times_gradients(gradients: tuple[Any, Any], by: Any) -> tuple[Any, Any, None]:
+    return by * gradients[0], by * gradients[1], None
+
+
+_sum_of_nats.defvjp(_sum_and_gradients, _times_gradients)
+
+
+_ADAM: Final = optax.chain(
+    optax.clip_by_global_norm(_LONGEST_STEP),
+    optax.scale_by_adam(b2=0.95),
+    optax.add_decayed_weights(_WEIGHT_DECAY, mask=partial(jax.tree.map, lambda each: each.ndim > 1)),
+)
+
+
+class _State(NamedTuple):
+    """A model in training: its parameters, and the moments of the optimizer."""
+
+    parameters: Parameters
+    moments: Any
+
+
+@partial(jax.jit, static_argnames="heads", donate_argnums=0)
+def _step(state: _State, some: Windows, rate: Any, heads: int) -> _State:
+    def loss(parameters: Parameters) -> Any:
+        hidden = _hidden(parameters, some.inputs, some.document, heads)
+        targets = some.targets.reshape(-1)
+        table = parameters["embedding"][:-1]  # BOS is never predicted
+        total = _sum_of_nats(hidden.reshape(-1, hidden.shape[-1]), table, targets)
+        return total / jnp.maximum((targets >= 0).sum(), 1)
+
+    gradients = jax.grad(loss)(state.parameters)
+    updates, moments = _ADAM.update(gradients, state.moments, state.parameters)
+    updates = jax.tree.map(lambda each: -rate * each, updates)
+    return _State(optax.apply_updates(state.parameters, updates), moments)
+
+
+@partial(jax.jit, static_argnames="heads")
+def _nats(parameters: Parameters, some: Windows, heads: int) -> Any:
+    """Return -ln p of each target, [batch * window]; 0 where nothing is predicted."""
+    hidden = _hidden(parameters, some.inputs, some.document, heads)
+    table, targets = parameters["embedding"][:-1], some.targets.reshape(-1)
+    parts = _in_parts(hidden.reshape(-1, hidden.shape[-1]), targets, table.shape[0])
+    nats = jax.lax.map(lambda part: _nats_of(part[0], table, part[1])[0], parts)
+    return nats.reshape(-1)[: len(targets)]
+
+
+def train_curve(
+    training: EncodedPart,
+    scored: EncodedPart,
+    n_ids: int,
+    body: Body,
+    *,
+    learning_rate: float,
+    seed: int,
+    shares: Sequence[float] = SHARES,
+    saved: Checkpoints | None = None,
+    progress: Progress = silent,
+) -> list[Point]:
+    """Train on documents, and score models of several amounts of them.
+
+    The seed draws the parameters and the order of the documents, which is the same for every tokenizer. The models of
+    a share have learned from the first documents in this order, as many as fit into that share of the bytes, each
+    document once.
+
+    Args:
+        training: the documents that train, with ids below ``n_ids``.
+        scored: the documents that are scored.
+        n_ids: how many ids the tokenizer can emit, or the highest id and one more.
+        body: the model, and the bytes of a step.
+        learning_rate: the highest one. It rises over the first eighth of the steps.
+        seed: of the parameters and of the order.
+        shares: rising shares of the training text, the last one 1.
+        saved: keeps what is finished, and the place of what is not: a training that was stopped goes on from there,
+            with the same numbers. Names hold the learning rate and the seed; all else is the caller's to tell apart.
+        progress: called with the steps that are done and those of all.
+
+    Returns:
+        a point for each share that has a document more than the share before.
+
+    Raises:
+        ValueError: there is no training text, or it has an id that is not below ``n_ids``.
+    """
+    ids = training.encoded.ids
+    if not len(ids) or int(ids.max()) >= n_ids:
+        raise ValueError(f"the training text needs tokens, with ids below {n_ids}")
+    run = _Training(training, scored, n_ids, body, learning_rate, seed, saved if saved is not None else {}, progress)
+    return run.points(shares)
+
+
+class _Training:
+    """One training, see :func:`train_curve`."""
+
+    def __init__(
+        self,
+        training: EncodedPart,
+        scored: EncodedPart,
+        n_ids: int,
+        body: Body,
+        learning_rate: float,
+        seed: int,
+        saved: Checkpoints,
+        progress: Progress,
+    ) -> None:
+        self._training = training
+        self._n_ids = n_ids
+        self._body = body
+        self._highest = learning_rate
+        self._steps: list[Windows] = []
+        self._seed = seed
+        self._saved = saved
+        self._progress = progress
+        self._name = f"rate {learning_rate:g} seed {seed}"
+        self._window = window_of(training, body.context_bytes)
+        self._scored = batches(filled(scoring_windows(scored.encoded, n_ids, self._window), body.windows), body.windows)
+        self._documents = len(scored.n_bytes)
+        self._order = np.random.default_rng(seed).permutation(len(training.n_bytes))
+        self._before = 0.0  # seconds of a process that was stopped
+        self._since = self._kept = time.perf_counter()
+
+    def points(self, shares: Sequence[float]) -> list[Point]:
+        """Train to the last share, and return the models on the way."""
+        segments = self._segments(shares)
+        self._steps = [each for segment in segments for each in segment.batches]
+        found: list[Point] = []
+        state, at = self._restored()
+        end = n_bytes = tokens = 0
+        for number, segment in enumerate(segments):
+            end, n_bytes, tokens = end + len(segment.batches), n_bytes + segment.n_bytes, tokens + segment.tokens
+            cool = end - max(1, round(_COOL_DOWN * end))
+            name = f"{self._name} point {number}"
+            if name not in self._saved:
+                if state is None or at > cool:  # nothing was kept, or nothing that is of use here
+                    state, at = self._begun(), 0
+                state, at = self._trained(state, at, cool), cool
+                bits = self._bits(self._cooled(state, cool, end), cool)
+                flops = self._body.flops(tokens, self._window, self._n_ids)
+                self._saved[name] = _packed(Point(n_bytes, tokens, flops, self._seconds(), bits)._asdict())
+            found.append(_point(self._saved[name]))
+        self._saved.pop(self._name, b"")
+        return found
+
+    def _rate(self, step: int) -> float:
+        return self._highest * min(1.0, (step + 1) / max(1, round(_WARM_UP * len(self._steps))))
+
+    def _trained(self, state: _State, start: int, stop: int) -> _State:
+        """Go on training at the constant rate."""
+        for at in range(start, stop):
+            state = _step(state, self._steps[at], self._rate(at), self._body.heads)
+            self._keep(state, at + 1)
+            self._show(at + 1, state.parameters)
+        return state
+
+    def _show(self, at: int, computed: Any) -> None:
+        """Wait for what JAX computes, which it otherwise does later, and show how far the training has come.
+
+        So every step is a sign of life, and the time limit of a step is not used up by all of them.
+        """
+        jax.block_until_ready(computed)
+        self._progress(self._name, at, len(self._steps))
+
+    def _cooled(self, state: _State, start: int, stop: int) -> Parameters:
+        """Return the parameters after steps whose rate falls to 0; the state stays as it is."""
+        cooled = _State(*jax.tree.map(jnp.copy, tuple(state)))
+        for at in range(start, stop):
+            falling = (stop - at) / (stop - start)
+            cooled = _step(cooled, self._steps[at], self._rate(at) * falling, self._body.heads)
+            self._show(start, cooled.parameters)
+        return cooled.parameters
+
+    def _segments(self, shares: Sequence[float]) -> list[_Segment]:
+        """Cut the documents where a share of the bytes is full; windows of one segment come in a drawn order."""
+        sizes = self._training.n_bytes[self._order]
+        reached = np.cumsum(sizes) / sizes.sum()
+        found, start = [], 0
+        for number, share in enumerate(shares):
+            stop = int(np.searchsorted(reached, share + 1e-12, side="right"))
+            if stop > start:
+                part = documents(self._training, self._order[start:stop])
+                cut = training_windows(part.encoded, self._n_ids, self._window)
+                order = np.random.default_rng([self._seed, number]).permutation(len(cut.inputs))
+                some = filled(Windows(*(each[order] for each in cut)), self._body.windows)
+                tokens = int((cut.targets >= 0).sum())
+                found.append(_Segment(batches(some, self._body.windows), int(part.n_bytes.sum()), tokens))
+                start = stop
+        return found
+
+    def _begun(self) -> _State:
+        parameters = initial(self._n_ids, self._body, self._seed)
+        return _State(parameters, _ADAM.init(parameters))
+
+    def _keep(self, state: _State, at: int) -> None:
+        """Save the place of the training, from time to time."""
+        if time.perf_counter() - self._kept >= _CHECKPOINT_SECONDS:
+            self._kept = time.perf_counter()
+            arrays = {str(k): np.asarray(each) for k, each in enumerate(jax.tree.leaves(state))}
+            self._saved[self._name] = _packed({**arrays, "at": at, "seconds": self._seconds()})
+
+    def _restored(self) -> tuple[_State | None, int]:
+        if self._name not in self._saved:
+            return None, 0
+        arrays = _unpacked(self._saved[self._name])
+        self._before = float(arrays.pop("seconds"))
+        at = int(arrays.pop("at"))
+        leaves = [jnp.asarray(arrays[str(k)]) for k in range(len(arrays))]
+        return jax.tree.unflatten(jax.tree.structure(self._begun()), leaves), at
+
+    def _seconds(self) -> float:
+        return self._before + time.perf_counter() - self._since
+
+    def _bits(self, parameters: Parameters, at: int) -> Floats:
+        costs = np.zeros(self._documents)
+        for some in self._scored:
+            nats = np.asarray(_nats(parameters, some, self._body.heads), dtype=np.float64)
+            self._progress(self._name, at, len(self._steps))
+            counted = some.targets.ravel() >= 0
+            costs += np.bincount(some.document.ravel()[counted], nats[counted], len(costs))
+        return costs / math.log(2)
+
+
+class _Segment(NamedTuple):
+    """The text between two shares.
+
+    Attributes:
+        batches: windows, a batch for each step.
+        n_bytes: UTF-8 bytes of the documents.
+        tokens: how many tokens are predicted.
+    """
+
+    batches: list[Windows]
+    n_bytes: int
+    tokens: int
+
+
+def _packed(values: Mapping[str, Any]) -> bytes:
+    with io.BytesIO() as file:
+        np.savez(file, **values)
+        return file.getvalue()
+
+
+def _unpacked(data: bytes) -> dict[str, NDArray[Any]]:
+    with io.BytesIO(data) as file, np.load(file) as arrays:
+        return dict(arrays)
+
+
+def _point(data: bytes) -> Point:
+    found = _unpacked(data)
+    return Point(
+        int(found["n_bytes"]), int(found["tokens"]), int(found["flops"]), float(found["seconds"]), found["bits"]
+    )
+
+
+def release_memory() -> None:
+    """Give back the memory of what was compiled, which is of no use for a tokenizer of another size.
+
+    Compiling takes hundreds of megabytes. The C library keeps what was freed, and the next training would add to it.
+    """
+    jax.clear_caches()
+    with suppress(OSError, AttributeError):  # only the C library of Linux can be asked
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,147 @@
+"""Documents as windows of one length, for a model that sees one window at a time.
+
+A document is BOS w_1 ... w_n EOS. BOS is given and never predicted; each token and EOS is predicted once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import Encoded
+from tokbench.studies.language_models.contract import EncodedPart
+
+Ints = NDArray[np.int64]
+
+
+class Windows(NamedTuple):
+    """Text as windows of one length.
+
+    Attributes:
+        inputs: int32[n, w], what the model is given.
+        targets: int32[n, w], what comes after; -1 where nothing is predicted.
+        document: int32[n, w], the number of the document of each input; -1 where there is none.
+    """
+
+    inputs: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    document: NDArray[np.int32]
+
+
+def training_windows(text: Encoded, n_ids: int, window: int) -> Windows:
+    """Cut documents, one after the other, into windows; each token and each EOS is predicted once.
+
+    Args:
+        text: the documents, with ids below ``n_ids``.
+        n_ids: EOS has this id, and BOS the one after it.
+        window: tokens of a window.
+
+    >>> text = Encoded(np.array([5, 6, 7], dtype=np.uint32), np.array([0, 2, 3]))
+    >>> windows = training_windows(text, n_ids=10, window=4)  # 11 5 6 10, 11 7 10
+    >>> windows.inputs.tolist(), windows.targets.tolist()
+    ([[11, 5, 6, 10], [11, 7, 10, 11]], [[5, 6, 10, -1], [7, 10, -1, -1]])
+    """
+    stream, document = _stream(text, n_ids)
+    inputs, targets = stream, np.append(stream[1:], n_ids + 1)
+    targets = np.where(targets == n_ids + 1, -1, targets)
+    fill = -len(stream) % window
+    shape = (-1, window)
+    return Windows(
+        np.append(inputs, np.full(fill, n_ids + 1)).reshape(shape).astype(np.int32),
+        np.append(targets, np.full(fill, -1)).reshape(shape).astype(np.int32),
+        np.append(document, np.full(fill, -1)).reshape(shape).astype(np.int32),
+    )
+
+
+def scoring_windows(text: Encoded, n_ids: int, window: int) -> Windows:
+    """Cut each document by itself into windows that overlap by half; each token is predicted once.
+
+    All but the first window of a document predict only their second half, so that a token has at least half a window
+    before it, or all of its document.
+
+    >>> text = Encoded(np.array([1, 2, 3, 4, 5], dtype=np.uint32), np.array([0, 5]))
+    >>> windows = scoring_windows(text, n_ids=10, window=4)
+    >>> windows.inputs.tolist(), windows.targets.tolist()
+    ([[11, 1, 2, 3], [2, 3, 4, 5]], [[1, 2, 3, 4], [-1, -1, 5, 10]])
+    """
+    stream, document = _stream(text, n_ids)
+    lengths = np.diff(text.offsets) + 1  # what is predicted: the tokens and EOS
+    firsts = np.cumsum(lengths + 1) - (lengths + 1)
+    stride = window - window // 2
+    counts = 1 + np.maximum(0, -((window - lengths) // stride))  # after the first window, each adds a stride
+    of_window = np.repeat(np.arange(len(lengths)), counts)
+    place = np.arange(len(of_window)) - np.repeat(np.cumsum(counts) - counts, counts)
+    start = place * stride
+    at = start[:, None] + np.arange(window)
+    inside = at < lengths[of_window][:, None]
+    absolute = np.where(inside, firsts[of_window][:, None] + at, 0)
+    new = inside & ((place == 0)[:, None] | (np.arange(window) >= window - stride)[None, :])
+    return Windows(
+        np.where(inside, stream[absolute], n_ids + 1).astype(np.int32),
+        np.where(new, stream[np.minimum(absolute + 1, len(stream) - 1)], -1).astype(np.int32),
+        np.where(inside, document[absolute], -1).astype(np.int32),
+    )
+
+
+def _stream(text: Encoded, n_ids: int) -> tuple[Ints, Ints]:
+    """Return int64[n], documents between BOS and EOS, and int64[n], the number of the document of each token."""
+    lengths = np.diff(text.offsets).astype(np.int64) + 2
+    ends = np.cumsum(lengths)
+    stream = np.full(int(ends[-1]), n_ids + 1, dtype=np.int64)
+    stream[ends - 1] = n_ids
+    inside = np.ones(len(stream), dtype=np.bool_)
+    inside[ends - 1] = inside[ends - lengths] = False
+    stream[inside] = text.ids
+    return stream, np.repeat(np.arange(len(lengths)), lengths)
+
+
+def filled(windows: Windows, batch: int) -> Windows:
+    """Add windows that predict nothing, until their number is a multiple of a batch.
+
+    >>> text = Encoded(np.array([5, 6, 7], dtype=np.uint32), np.array([0, 2, 3]))
+    >>> filled(training_windows(text, n_ids=10, window=8), 2).targets.tolist()
+    [[5, 6, 10, -1, 7, 10, -1, -1], [-1, -1, -1, -1, -1, -1, -1, -1]]
+    """
+    some = ((0, -len(windows.inputs) % batch), (0, 0))
+    fills = (0, -1, -1)
+    return Windows(*(np.pad(each, some, constant_values=fill) for each, fill in zip(windows, fills, strict=True)))
+
+
+def batches(windows: Windows, batch: int) -> list[Windows]:
+    """Return windows in batches; their number is a multiple of a batch."""
+    return [
+        Windows(*(each[start : start + batch] for each in windows)) for start in range(0, len(windows.inputs), batch)
+    ]
+
+
+def documents(part: EncodedPart, chosen: Ints) -> EncodedPart:
+    """Return some documents, by their numbers.
+
+    >>> encoded = Encoded(np.array([5, 6, 7], dtype=np.uint32), np.array([0, 2, 3]))
+    >>> some = documents(EncodedPart(encoded, np.array([20, 10])), np.array([1]))
+    >>> some.encoded.ids.tolist(), some.encoded.offsets.tolist(), some.n_bytes.tolist()
+    ([7], [0, 1], [10])
+    """
+    ids, offsets = part.encoded
+    spans = [ids[offsets[k] : offsets[k + 1]] for k in chosen]
+    lengths = [len(each) for each in spans]
+    return EncodedPart(Encoded(np.concatenate(spans), np.concatenate([[0], np.cumsum(lengths)])), part.n_bytes[chosen])
+
+
+def renumbered(*parts: EncodedPart) -> list[EncodedPart]:
+    """Give the ids of some texts the numbers from 0 on, in their order.
+
+    A tokenizer may leave ids out, such as those of special tokens, so that its ids are not all below their number.
+
+    >>> texts = [Encoded(np.array(ids, dtype=np.uint32), np.array([0, 2])) for ids in ([7, 3], [9, 7])]
+    >>> one, two = (EncodedPart(text, np.array([2])) for text in texts)
+    >>> [each.encoded.ids.tolist() for each in renumbered(one, two)]
+    [[1, 0], [2, 1]]
+    """
+    seen = np.unique(np.concatenate([each.encoded.ids for each in parts]))
+    return [
+        EncodedPart(Encoded(np.searchsorted(seen, ids).astype(np.uint32), offsets), n_bytes)
+        for (ids, offsets), n_bytes in parts
+    ]

@@ -1,0 +1,152 @@
+"""The probes of a run: each asks one tokenizer in a worker, and all run side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tokbench.plugin import (
+    DECODING,
+    OWN_TEXTS,
+    WHOLE,
+    Answer,
+    AskedJobs,
+    Failure,
+    HasUnknown,
+    Job,
+    JobContext,
+    Kept,
+    Options,
+    Outcome,
+    Probe,
+    ProbeAnswerInfo,
+    ProbeInfo,
+    ProbeText,
+    Segmented,
+    StudyContext,
+    Tokenizer,
+    attempt,
+    doing,
+    make_cell,
+    tracebacks,
+)
+
+STUDY: Final = "probes"
+
+
+class CheckedAnswer(NamedTuple):
+    """An answer, and the labels of the texts that the tokenizer does not give back, its own in a list apart."""
+
+    answer: Answer
+    lost: list[str]
+    own_lost: list[str]
+
+
+@dataclass(frozen=True)
+class Ask(Job):
+    """Ask a tokenizer a probe of a family, by its number from 0; it answers a :class:`CheckedAnswer` or a failure."""
+
+    family: str
+    options: Options
+    number: int
+    name: str
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.measuring.job.Job`."""
+        return (self.name,)
+
+    def run(self, context: JobContext) -> Iterator[CheckedAnswer | Failure]:
+        """See :class:`tokbench.measuring.job.Job`."""
+        make = context.family(self.family).make
+        assert make is not None
+        each = make(self.options)[self.number]
+        with doing("asking", tokenizer=self.name, place=f"probe {each.name}"):
+            yield attempt(lambda: _checked(each, context.tokenizer(self.name)), f"probe {each.name}")
+
+
+def _checked(asked: Probe, tokenizer: Tokenizer) -> CheckedAnswer:
+    """Ask a tokenizer, and decode what it answers: a tokenizer that loses text could need the fewest tokens."""
+    answer = asked.ask(tokenizer)
+    with doing(DECODING):
+        return CheckedAnswer(answer, _lost(tokenizer, answer.segmented), _lost(tokenizer, answer.own))
+
+
+def _lost(tokenizer: Tokenizer, texts: Sequence[Segmented]) -> list[str]:
+    """Return the labels of the texts that do not come back, or have an unknown token; decoding may raise."""
+    unk_id = tokenizer.unk_id if isinstance(tokenizer, HasUnknown) else None
+    lost = []
+    for each in texts:
+        ids = [int(token) for token, _ in each.tokens]
+        back = attempt(lambda ids=ids: str(tokenizer.decode(ids)))  # type: ignore[misc]
+        if back != each.text or unk_id in ids:
+            lost.append(each.label)
+    return lost
+
+
+class _PlannedProbe(NamedTuple):
+    """A probe of a family, with its number from 0."""
+
+    family: str
+    options: Options
+    number: int
+    probe: Probe
+
+
+def run(context: StudyContext, _: Options) -> Outcome:
+    """Put every probe to every tokenizer that is ready; one that ends a process is asked nothing more."""
+    planned = [
+        _PlannedProbe(family.name, options, number, probe)
+        for family, options in context.plan.metrics
+        if family.study == STUDY and family.make
+        for number, probe in enumerate(family.make(options))
+    ]
+    names = [prepared.name for prepared in context.prepared if prepared.facts]
+    jobs = [Ask(one.family, one.options, one.number, name) for name in names for one in planned]
+    asked = AskedJobs(jobs, "probing", lambda job: Kept("answer", {"number": job.number}, job.family))
+    answers = {(job.family, job.number, job.name): value for job, value, _ in context.ask(asked)}
+    cells, block = [], []
+    for one in planned:
+        given = {
+            prepared.name: answers.get((one.family, one.number, prepared.name), Failure(prepared.reason))
+            for prepared in context.prepared
+        }
+        for prepared in context.prepared:
+            answer = given[prepared.name]
+            values = answer if isinstance(answer, Failure) else answer.answer.values
+            cells += [make_cell(prepared, OWN_TEXTS, WHOLE, metric, values) for metric in one.probe.values]
+        block.append(_described(one.probe, given))
+    failures = [answer for answer in answers.values() if isinstance(answer, Failure)]
+    return Outcome(block=block, cells=cells, tracebacks=tracebacks(failures))
+
+
+def _described(asked: Probe, answers: Mapping[str, CheckedAnswer | Failure]) -> ProbeInfo:
+    """Return what a report shows of a probe; its texts are those of any answer."""
+    first = next((each.answer for each in answers.values() if isinstance(each, CheckedAnswer)), None)
+    return ProbeInfo(
+        probe=asked.name,
+        title=asked.title,
+        explanation=asked.explanation,
+        metrics=[metric.id for metric in asked.values],
+        texts=[(each.label, each.text) for each in first.segmented] if first else [],
+        answers={name: _answer(each) for name, each in answers.items()},
+    )
+
+
+def _answer(found: CheckedAnswer | Failure) -> ProbeAnswerInfo:
+    if isinstance(found, Failure):
+        return ProbeAnswerInfo(reason=found.reason)
+    return ProbeAnswerInfo(
+        tokens=[_tokens(each) for each in found.answer.segmented],
+        own=[_own(each, comes_back=each.label not in found.own_lost) for each in found.answer.own],
+        lost=found.lost,
+    )
+
+
+def _own(text: Segmented, *, comes_back: bool) -> ProbeText:
+    return ProbeText(label=text.label, text=text.text, tokens=_tokens(text), comes_back=comes_back)
+
+
+def _tokens(segmented: Segmented) -> list[tuple[int, str]]:
+    return [(int(token), text) for token, text in segmented.tokens]

@@ -1,0 +1,90 @@
+"""The probe of chat templates: the tokens that they put around a message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from tokbench.plugin import (
+    CHAT_TEMPLATES,
+    Answer,
+    HasSpecialTokens,
+    Measured,
+    Message,
+    Metric,
+    PromptPart,
+    Segmented,
+    Tokenizer,
+    stretches,
+)
+from tokbench.studies.probes.text_probe import token_text
+
+_MESSAGES: Final = (
+    Message("user", "What is the capital of France?"),
+    Message("assistant", "Paris is the capital of France."),
+    Message("user", "And how many people live there?"),
+    Message("assistant", "About two million in the city itself."),
+)
+
+
+def prompt_ids(tokenizer: Tokenizer, parts: Sequence[PromptPart]) -> list[int]:
+    """Return the ids of a prompt: one for each control token that the vocabulary has, and those of the text between.
+
+    A control token that the vocabulary does not have is text, together with the text beside it.
+
+    >>> import tokbench
+    >>> prompt_ids(tokbench.load("utf8_bytes"), [PromptPart("<s>", control=True), PromptPart("Hi")])
+    [60, 115, 62, 72, 105]
+    """
+    known = tokenizer.special_ids if isinstance(tokenizer, HasSpecialTokens) else {}
+    ids: list[int] = []
+    for text, token in stretches(parts, known):
+        ids += list(map(int, tokenizer.encode(text))) if token is None else [token]
+    return ids
+
+
+class _ChatProbe:
+    """Writes the same conversation in every template; see :class:`tokbench.measuring.metric.Probe`.
+
+    >>> import tokbench
+    >>> values = CHAT.ask(tokbench.load("utf8_bytes")).values
+    >>> values["template_chatml"].value  # <|im_start|>user is 16 bytes, <|im_end|> 10, and there are two line ends
+    30.5
+    """
+
+    name = "chat"
+    title = "What a chat template costs"
+    explanation = (
+        "Before a conversation is encoded, a template marks who speaks. Where the vocabulary has the marks as special "
+        "tokens, each is one id; elsewhere they fall into pieces of ordinary text, are dearer, and can be typed by "
+        "anybody. The same conversation of four messages is written in each template. Marks become special tokens "
+        "where the vocabulary has them; what a message spells never does."
+    )
+    values = tuple(
+        Metric(
+            id=f"template_{template.id}",
+            unit="tokens/message",
+            direction="lower",
+            formula=f"(tokens of a conversation as {title} has it - Σ tokens of its messages alone) / messages",
+            definition=(
+                f"The tokens that the chat template of {title} adds to a message, over a conversation of four. "
+                "Marks that the vocabulary has as special tokens are one token each; other marks are ordinary text."
+            ),
+        )
+        for title, template in CHAT_TEMPLATES.items()
+    )
+
+    def ask(self, tokenizer: Tokenizer, /) -> Answer:
+        """Return the tokens that each template adds to a message, and those of each conversation."""
+        alone = sum(len(tokenizer.encode(message.content)) for message in _MESSAGES)
+        values, segmented = {}, []
+        for title, template in CHAT_TEMPLATES.items():
+            parts = list(template.write(_MESSAGES, reply=False))
+            ids = prompt_ids(tokenizer, parts)
+            values[f"template_{template.id}"] = Measured((len(ids) - alone) / len(_MESSAGES), len(_MESSAGES))
+            text = "".join(part.text for part in parts)
+            segmented.append(Segmented(title, text, [(token, token_text(tokenizer, token)) for token in ids]))
+        return Answer(values, segmented)
+
+
+CHAT: Final = _ChatProbe()

@@ -1,0 +1,108 @@
+"""Registers the study of probes, the classic questions to a tokenizer, and those about special tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from tokbench.plugin import (
+    PROBES,
+    InputError,
+    MetricFamily,
+    NamedRun,
+    Options,
+    Outcome,
+    Probe,
+    ProbeInfo,
+    Problem,
+    StudyContext,
+    StudySpec,
+    hookimpl,
+    missing_members,
+)
+from tokbench.studies.probes.chat import CHAT
+from tokbench.studies.probes.figures import ARITHMETIC, DATES
+from tokbench.studies.probes.formats import EMOJI, FORMATS, URLS
+from tokbench.studies.probes.glitch import GLITCH
+from tokbench.studies.probes.spelling import CASE, SPACES, SPELLING
+from tokbench.studies.probes.typed import TYPED
+
+CLASSIC: Final = (CASE, SPACES, SPELLING, ARITHMETIC, DATES, FORMATS, URLS, EMOJI, GLITCH)
+"""The classic probes, in the order in which a report shows them."""
+
+FAMILIES: Final = (
+    MetricFamily(
+        name="probes",
+        summary="the classic probes: case, spaces, spelling, sums, dates, formats, addresses, emoji, glitch tokens",
+        study="probes",
+        make=lambda _: CLASSIC,
+        own_texts=True,
+        values=tuple(value for probe in CLASSIC for value in probe.values),
+    ),
+    MetricFamily(
+        name="special_tokens",
+        summary="what a text that spells special tokens becomes, and the tokens that chat templates add to a message",
+        study="probes",
+        make=lambda _: (TYPED, CHAT),
+        own_texts=True,
+        values=(*TYPED.values, *CHAT.values),
+    ),
+)
+
+
+def lacks(probes: Sequence[Probe]) -> str:
+    """Return what one of the probes of a family lacks; an empty string if none lacks anything."""
+    return next(filter(None, (missing_members(probe, "a probe", Probe) for probe in probes)), "")
+
+
+def run(context: StudyContext, options: Options) -> Outcome:
+    """Ask all probes."""
+    from tokbench.studies.probes.ask import run as ask_all
+
+    return ask_all(context, options)
+
+
+def merge(parts: Sequence[NamedRun]) -> list[ProbeInfo] | None:
+    """Return the probes of the first run: they have texts of their own, so all runs must agree.
+
+    Raises:
+        InputError: a run has other probes or other answers.
+    """
+    first = parts[0].results.studies.get(PROBES)
+    problems = []
+    for part in parts[1:]:
+        asked = part.results.studies.get(PROBES)
+        if [probe.probe for probe in first or ()] != [probe.probe for probe in asked or ()]:
+            problems.append(Problem(part.name, f"has other probes than {parts[0].name}"))
+            continue
+        problems += [
+            Problem(part.name, f"the probe {probe.probe!r} has another answer than in {parts[0].name}")
+            for probe, same in zip(first or (), asked or (), strict=True)
+            if probe != same
+        ]
+    if problems:
+        raise InputError(problems)
+    return first
+
+
+@hookimpl
+def register_studies(register: Callable[[StudySpec], None]) -> None:
+    """Register the study."""
+    register(
+        StudySpec(
+            name="probes",
+            title="probes",
+            summary="questions to each tokenizer on texts of their own",
+            run=run,
+            block=PROBES,
+            lacks=lacks,
+            merge=merge,
+        )
+    )
+
+
+@hookimpl
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
+    """Register the families of probes."""
+    for family in FAMILIES:
+        register(family)

@@ -1,0 +1,54 @@
+"""Registers the study that shows texts as tokens, and the metric of worst documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tokbench.plugin import (
+    SHOWN_TEXTS,
+    MetricFamily,
+    NamedRun,
+    Options,
+    Outcome,
+    ShownTexts,
+    StudyContext,
+    StudySpec,
+    hookimpl,
+)
+from tokbench.studies.tokens import worst_documents
+
+
+def run(context: StudyContext, _: Options) -> Outcome:
+    """Cut the texts to show."""
+    from tokbench.studies.tokens.shown import show_texts
+
+    return Outcome(block=show_texts(context))
+
+
+def merge(parts: Sequence[NamedRun]) -> ShownTexts:
+    """Return the texts that one run over all documents would have shown."""
+    from tokbench.studies.tokens.shown import merge_shown
+
+    return merge_shown([part.results for part in parts])
+
+
+@hookimpl
+def register_studies(register: Callable[[StudySpec], None]) -> None:
+    """Register the study."""
+    register(
+        StudySpec(
+            name="tokens",
+            title="shown tokens",
+            summary="texts as tokens: named ones, excerpts of documents, the worst documents",
+            run=run,
+            unasked=True,
+            block=SHOWN_TEXTS,
+            merge=merge,
+        )
+    )
+
+
+@hookimpl
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
+    """Register the metric of worst documents."""
+    register(worst_documents.SPEC)

@@ -1,0 +1,283 @@
+"""The texts that a run shows as tokens: those that the configuration names, excerpts of documents, the worst documents.
+
+Each tokenizer cuts its texts in a worker, after the text metrics. Nothing is measured by it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from typing import Final, NamedTuple
+
+from tokbench.plugin import (
+    SHOWN_TEXTS,
+    AskedJobs,
+    DocumentExample,
+    Failure,
+    Kept,
+    Plan,
+    Results,
+    Segmentation,
+    SegmentedText,
+    SegmentTexts,
+    ShownTexts,
+    StudyContext,
+    WorstDocument,
+    digest_of,
+    without_tokens,
+)
+
+MOST_GROUPS: Final = 128
+"""Groups of which documents are shown, over all corpora."""
+
+MOST_WORST: Final = 3
+"""Worst documents of a tokenizer and corpus by each of two measures, each of another group."""
+
+_LEAST_TIMES: Final = 1.1
+"""A document is worst beside the best tokenizer only from so many times the fewest tokens on."""
+
+_CANDIDATES: Final = 6
+"""Documents of a tokenizer and corpus that are cut to find those that are worst beside the best tokenizer."""
+
+_MOST_DEATHS: Final = 8
+"""Processes that a tokenizer may end over the texts to show; then it is asked no more."""
+
+_SEGMENTATIONS: Final = "segmentations"
+
+_Cut = Callable[[str, str], Segmentation]
+"""Returns how a tokenizer, by its name, cuts a text."""
+
+Worst = Mapping[tuple[str, str, str], Sequence[DocumentExample]]
+"""By tokenizer, corpus and group, the documents that need the most tokens per byte."""
+
+
+class _WorstPlace(NamedTuple):
+    """One of the worst documents of a tokenizer, and its place."""
+
+    tokenizer: str
+    corpus: str
+    group: str
+    example: DocumentExample
+
+
+def show_texts(context: StudyContext) -> ShownTexts:
+    """Let every tokenizer that is ready cut the texts to show, except those that have ended a process before.
+
+    A tokenizer that fails or dies on a text has the reason instead of tokens there, and all others have theirs.
+    """
+    plan = context.plan
+    texts = [*_named(plan), *chosen_documents(plan)]
+    chosen = list(_chosen(plan, context.worst))
+    candidates = list(_candidates(plan, context.worst))
+    names = [prepared.name for prepared in context.prepared]
+    wanted = {name: _texts_of(plan, name, texts, [*chosen, *candidates]) for name in names}
+    gone = {prepared.name: Failure(prepared.reason) for prepared in context.prepared if not prepared.facts}
+    gone |= dict(context.ended)
+    cut = _cut_all({name: due for name, due in wanted.items() if name not in gone and due}, context)
+
+    def segmentation(name: str, text: str) -> Segmentation:
+        return without_tokens(name, gone[name]) if name in gone else cut[name][text].compact(text)
+
+    for text in texts:
+        shown_under = plan.names_on(text.corpus) if text.corpus else names
+        text.segmentations = [segmentation(name, text.text) for name in names if name in shown_under]
+    by_size = [_worst_document(plan, place, segmentation) for place in chosen]
+    beside = [_worst_document(plan, place, segmentation) for place in candidates]
+    return ShownTexts(texts=texts, worst=_both(by_size, beside))
+
+
+def _named(plan: Plan) -> Iterator[SegmentedText]:
+    for label, text in plan.config.show.texts:
+        yield SegmentedText(label=label, text=text, segmentations=[])
+
+
+def chosen_documents(plan: Plan) -> Iterator[SegmentedText]:
+    """Yield the excerpts to show, without tokens yet, by corpus and group.
+
+    Where there are more groups than are shown, every corpus has the same share of them, as far as it has so many.
+    """
+    number = plan.config.show.documents
+    groups = [[(corpus, group) for group in plan.surveys[corpus].groups] for corpus in plan.measured] if number else []
+    turns = [place for turn in zip_longest(*groups) for place in turn if place]
+    shown = set(turns[:MOST_GROUPS])
+    for corpus, group in chain.from_iterable(groups):
+        for each in plan.surveys[corpus].excerpts.get(group, [])[:number] if (corpus, group) in shown else ():
+            yield SegmentedText(
+                label=each.origin,
+                text=each.text,
+                segmentations=[],
+                corpus=corpus,
+                group=group,
+                mark=each.mark,
+                whole=each.whole,
+            )
+
+
+def _chosen(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
+    """Yield the worst documents of each tokenizer and corpus, the very worst first: each of another group.
+
+    Baselines have none: every text is equally bad for bytes.
+    """
+    for name in (each.name for each in plan.tokenizers if not each.spec.baseline):
+        for corpus in plan.measured:
+            groups = [(group, worst.get((name, corpus, group), ())) for group in plan.surveys[corpus].groups]
+            firsts = [_WorstPlace(name, corpus, group, examples[0]) for group, examples in groups if examples]
+            firsts.sort(key=lambda each: -each.example.tokens_per_byte)
+            yield from firsts[:MOST_WORST]
+
+
+def _candidates(plan: Plan, worst: Worst) -> Iterator[_WorstPlace]:
+    """Yield documents of each tokenizer and corpus that may be worst beside the best tokenizer, each of another group.
+
+    They are the worst documents by size of the groups in which these are worst beside those of another tokenizer.
+    """
+    names = [each.name for each in plan.tokenizers if not each.spec.baseline]
+    for corpus in plan.measured:
+        firsts = {
+            (group, name): examples[0]
+            for group in plan.surveys[corpus].groups
+            for name in names
+            if (examples := worst.get((name, corpus, group), ()))
+        }
+        least: dict[str, float] = {}
+        for (group, _), each in firsts.items():
+            least[group] = min(each.tokens_per_byte, least.get(group, each.tokens_per_byte))
+        for name in names:
+            own = [(group, each) for (group, other), each in firsts.items() if other == name and least[group]]
+            own.sort(key=lambda each: -each[1].tokens_per_byte / least[each[0]])
+            yield from (_WorstPlace(name, corpus, group, each) for group, each in own[:_CANDIDATES])
+
+
+def _texts_of(plan: Plan, name: str, texts: Sequence[SegmentedText], chosen: Sequence[_WorstPlace]) -> tuple[str, ...]:
+    """Return the texts that a tokenizer has to cut, each once; those of a corpus only if it is measured there."""
+    corpora = {"", *(corpus for corpus in plan.measured if name in plan.names_on(corpus))}
+    shown = [each.text for each in texts if each.corpus in corpora]
+    return tuple(dict.fromkeys([*shown, *(each.example.excerpt for each in chosen if each.corpus in corpora)]))
+
+
+def _cut_all(wanted: Mapping[str, tuple[str, ...]], context: StudyContext) -> dict[str, dict[str, Segmentation]]:
+    """Return by tokenizer and text the segmentation, or the reason why there is none.
+
+    Texts that end a process are found by halves: each costs itself alone, up to eight processes for a tokenizer.
+    """
+    cut: dict[str, dict[str, Segmentation]] = {name: {} for name in wanted}
+    jobs = [SegmentTexts(name, texts, merges=False) for name, texts in wanted.items()]
+    deaths: Counter[str] = Counter()
+    while jobs:
+        asked, jobs = AskedJobs(jobs, "showing tokens", _kept, _all_cut, again=True), []
+        for job, value, crashed in context.ask(asked):
+            half = len(job.texts) // 2
+            deaths[job.name] += crashed
+            if half and crashed and deaths[job.name] < _MOST_DEATHS:
+                jobs += [replace(job, texts=part) for part in (job.texts[:half], job.texts[half:])]
+                continue
+            failed = isinstance(value, Failure)
+            segmentations = [without_tokens(job.name, value) for _ in job.texts] if failed else value
+            cut[job.name].update(zip(job.texts, segmentations, strict=True))
+    return cut
+
+
+def _all_cut(segmentations: Sequence[Segmentation]) -> bool:
+    return not any(segmentation.reason for segmentation in segmentations)
+
+
+def _kept(job: SegmentTexts) -> Kept:
+    return Kept(_SEGMENTATIONS, {"texts": digest_of({"texts": list(job.texts)})})
+
+
+def _worst_document(plan: Plan, place: _WorstPlace, segmentation: _Cut) -> WorstDocument:
+    """Return one of the worst documents with the tokens of its tokenizer, and of the one that needs the fewest."""
+    example = place.example
+    others = [segmentation(name, example.excerpt) for name in plan.names_on(place.corpus)]
+    baselines = {each.name for each in plan.tokenizers if each.spec.baseline}
+    able = [each for each in others if each.ids and each.comes_back and each.tokenizer not in baselines]
+    fewest = min(able, key=lambda each: len(each.ids), default=None)
+    own = segmentation(place.tokenizer, example.excerpt)
+    better = [fewest] if fewest and fewest.tokenizer != place.tokenizer and len(fewest.ids) < len(own.ids) else []
+    return WorstDocument(
+        tokenizer=place.tokenizer,
+        number=example.number,
+        tokens=example.tokens,
+        bytes=example.bytes,
+        shown=SegmentedText(
+            label=example.origin,
+            text=example.excerpt,
+            segmentations=[own, *better],
+            corpus=place.corpus,
+            group=place.group,
+            whole=len(example.excerpt.encode()) == example.bytes,
+        ),
+    )
+
+
+def _ranked(documents: Iterable[WorstDocument], share: Callable[[WorstDocument], float]) -> list[WorstDocument]:
+    """Return of each tokenizer and corpus the documents with the largest share, each of another group."""
+    found: dict[tuple[str, str], dict[str, WorstDocument]] = {}
+    for each in documents:
+        groups = found.setdefault(_place(each)[:2], {})
+        known = groups.get(each.shown.group)
+        if known is None or share(each) > share(known):
+            groups[each.shown.group] = each
+    ranked = (sorted(groups.values(), key=share, reverse=True)[:MOST_WORST] for groups in found.values())
+    return list(chain.from_iterable(ranked))
+
+
+def _tokens_per_byte(each: WorstDocument) -> float:
+    return each.tokens / each.bytes
+
+
+def _times_the_fewest(each: WorstDocument) -> float:
+    return each.times_the_fewest
+
+
+def _both(by_size: Iterable[WorstDocument], beside: Iterable[WorstDocument]) -> list[WorstDocument]:
+    """Return the worst documents by both measures, by tokenizer and corpus; one that is worst by both stands once."""
+    worse = (each for each in beside if each.times_the_fewest >= _LEAST_TIMES)
+    places = {
+        _place(each): replace(each, by_size=False, beside_best=True) for each in _ranked(worse, _times_the_fewest)
+    }
+    found: dict[tuple[str, str], list[WorstDocument]] = {}
+    for each in _ranked(by_size, _tokens_per_byte):
+        both = places.pop(_place(each), None) is not None
+        found.setdefault(_place(each)[:2], []).append(replace(each, by_size=True, beside_best=both))
+    for place, each in places.items():
+        found.setdefault(place[:2], []).append(each)
+    return list(chain.from_iterable(found.values()))
+
+
+def _place(each: WorstDocument) -> tuple[str, str, str, int]:
+    return each.tokenizer, each.shown.corpus, each.shown.group, each.number
+
+
+def merge_shown(parts: Sequence[Results]) -> ShownTexts:
+    """Return the texts of several runs over parts of a corpus, as one run over all of it would have chosen them.
+
+    Only the documents that are worst beside the best tokenizer are chosen of those that the parts show.
+
+    Args:
+        parts: the runs, in the order of the parts.
+    """
+    blocks = [part.studies.get(SHOWN_TEXTS) or ShownTexts(texts=[], worst=[]) for part in parts]
+    named = [text for text in blocks[0].texts if not text.corpus]
+    documents: dict[tuple[str, str], list[SegmentedText]] = {}
+    by_size: list[WorstDocument] = []
+    beside: list[WorstDocument] = []
+    before: Counter[tuple[str, str]] = Counter()
+    for part, block in zip(parts, blocks, strict=True):
+        for text in block.texts:
+            if text.corpus:
+                documents.setdefault((text.corpus, text.group), []).append(text)
+        for worst in block.worst:
+            moved = replace(worst, number=worst.number + before[worst.shown.corpus, worst.shown.group])
+            by_size += [moved] if worst.by_size else []
+            beside += [moved] if worst.beside_best else []
+        for corpus, info in part.corpora.items():
+            before.update({(corpus, group): count for group, count in info.groups.items()})
+    chosen = Counter(
+        (number, text.corpus, text.group) for number, block in enumerate(blocks) for text in block.texts if text.corpus
+    )
+    most = max(chosen.values(), default=0)
+    shown = [sorted(texts, key=lambda text: text.mark)[:most] for texts in documents.values()]
+    return ShownTexts(texts=[*named, *chain.from_iterable(shown)], worst=_both(by_size, beside))

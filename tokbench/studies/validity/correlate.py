@@ -1,0 +1,307 @@
+"""The study of validity: which metrics rank the tokenizers of a run as the bits per byte of models do."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import (
+    WHOLE,
+    BitsPerByte,
+    HypothesisOutcome,
+    Outcome,
+    RankCorrelation,
+    RankDifference,
+    StudyContext,
+    Validity,
+    ValidityClass,
+    holm,
+)
+from tokbench.studies.language_models.scored_bits import ScoredBits
+from tokbench.studies.validity.options import ALL_TOKENIZERS, Hypothesis, ValidityStudy
+from tokbench.studies.validity.rank_correlation import (
+    DRAWS,
+    LEAST_TOKENIZERS,
+    Pair,
+    RankInterval,
+    difference,
+    draw_bits,
+    draw_tokenizers,
+    drawn_correlations,
+    rho_interval,
+    tau_interval,
+)
+
+_LEVEL = 0.05
+
+
+def correlate(context: StudyContext, study: ValidityStudy) -> Outcome:
+    """Run the study of every family of models and corpus.
+
+    Only values of the whole corpus count, as in the tables that compare tokenizers. Speeds are left out: they are of
+    the engine and the machine. So are numbers that rest on a part of the documents.
+    """
+    models = context.outcome("language_models")
+    if models is None:
+        return Outcome(failures=["there are no bits per byte"])
+    directions = {
+        metric.id: metric.direction
+        for family, _ in context.plan.metrics
+        if not family.clocked
+        for metric in family.values
+    }
+    values: dict[tuple[str, str], dict[str, float]] = {}
+    for cell in context.cells:
+        if cell.group == WHOLE and cell.value is not None and cell.measured is None and cell.metric in directions:
+            sign = -1.0 if directions[cell.metric] == "higher" else 1.0
+            values.setdefault((cell.corpus, cell.metric), {})[cell.tokenizer] = sign * cell.value
+    studied: list[BitsPerByte] = models.block or []
+    block = [
+        _Study(study, bits, scored, {m: values[c, m] for c, m in values if c == bits.corpus}).outcome()
+        for bits, scored in zip(studied, models.detail, strict=True)
+        if scored
+    ]
+    return Outcome(block=block)
+
+
+class _Correlations(NamedTuple):
+    """The correlations of a class.
+
+    Attributes:
+        found: every metric with every model.
+        rho: by metric and model, Spearman's rho with its intervals.
+        drawn: by metric and model, its rho in each draw of documents, training text and tokenizers.
+    """
+
+    found: list[RankCorrelation]
+    rho: Mapping[tuple[str, str], RankInterval]
+    drawn: Mapping[tuple[str, str], NDArray[np.float64]]
+
+
+class _Study:
+    """The study of one family of models on one corpus; metrics are turned so that less is better."""
+
+    def __init__(
+        self,
+        study: ValidityStudy,
+        found: BitsPerByte,
+        scored: Mapping[str, ScoredBits],
+        values: Mapping[str, Mapping[str, float]],
+    ) -> None:
+        self._study = study
+        self._found = found
+        self._scored = scored
+        self._values = values
+        self._metrics = [*(each for each in values if each not in found.metrics), *found.metrics]
+        self._names = list(scored)
+        self._bits = draw_bits([scored[name] for name in self._names])
+        self._classes: dict[str, _Correlations] = {}
+
+    def outcome(self) -> Validity:
+        """Return the classes and the hypotheses."""
+        classes = [self._class(name, members) for name, members in self._sets()]
+        parts = [len(each.parts) for each in self._scored.values()]
+        return Validity(
+            corpus=self._found.corpus,
+            family=self._found.family,
+            models=self._found.metrics,
+            deciding=self._found.deciding,
+            metrics=self._metrics,
+            draws=DRAWS,
+            trained=min(parts) > 1,
+            classes=classes,
+            hypotheses=self._hypotheses(classes),
+        )
+
+    def _sets(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the classes, each with tokenizers that may be compared; one with several kinds becomes several."""
+        kinds = self._kinds()
+        for name, globs in {ALL_TOKENIZERS: ("*",), **self._study.classes}.items():
+            chosen = [each for each in self._names if any(fnmatch.fnmatchcase(each, glob) for glob in globs)]
+            split = {kind: some for kind, of in kinds.items() if (some := [each for each in chosen if each in of])}
+            # Baselines may be compared with several kinds, and are no kind of their own beside them.
+            split = {k: own for k, own in split.items() if not any(set(own) < set(each) for each in split.values())}
+            once = {tuple(own): kind for kind, own in split.items()}  # a kind with baselines alone is that of another
+            ordered = sorted(once, key=lambda own: -len(own))
+            for own in ordered:
+                yield name if own == ordered[0] else f"{name} ({once[own]})", list(own)
+            if not once:
+                yield name, []
+
+    def _kinds(self) -> dict[str, set[str]]:
+        """Return by training text the tokenizers that may be compared with one another."""
+        pairs = {frozenset((each.tokenizer, each.other)) for each in self._found.comparisons}
+        kinds: dict[str, set[str]] = {}
+        for block in dict.fromkeys(self._found.blocks.values()):
+            own = {name for name in self._names if self._found.blocks.get(name) == block}
+            if all(frozenset(pair) in pairs for pair in combinations(own, 2)):
+                others = {name for name in self._names if all(frozenset((name, each)) in pairs for each in own)}
+                sound = others - own if all(frozenset(p) in pairs for p in combinations(others - own, 2)) else set()
+                if len(own | sound) > 1:
+                    kinds[block] = own | sound
+        return kinds
+
+    def _class(self, name: str, members: list[str]) -> ValidityClass:
+        if len(members) < LEAST_TOKENIZERS:
+            reason = f"too few: {len(members)} tokenizers with bits per byte that may be compared, and it needs"
+            return ValidityClass(name=name, tokenizers=members, reason=f"{reason} {LEAST_TOKENIZERS}")
+        self._classes[name] = correlations = self._correlations(members)
+        return ValidityClass(
+            name=name, tokenizers=members, correlations=correlations.found, differences=self._differences(correlations)
+        )
+
+    def _correlations(self, members: Sequence[str]) -> _Correlations:
+        found, rho, drawn = [], {}, {}
+        having: dict[tuple[str, ...], list[str]] = {}
+        for metric in self._metrics:
+            having.setdefault(tuple(each for each in members if each in self._values[metric]), []).append(metric)
+        for names, metrics in having.items():
+            if len(names) < LEAST_TOKENIZERS:
+                reason = f"too few tokenizers have a number: {len(names)}, and it needs {LEAST_TOKENIZERS}"
+                found += [self._none(metric, model, len(names), reason) for metric in metrics for model in self._models]
+                continue
+            ordered, fixed, moved = self._drawn(names, metrics)
+            for i, metric in enumerate(ordered):
+                for j, model in enumerate(self._models):
+                    if metric == model:
+                        continue
+                    if math.isnan(fixed.rho[0, i, j]):
+                        reason = "the same for all of these tokenizers"
+                        found.append(self._none(metric, model, len(names), reason))
+                        continue
+                    rho[metric, model] = value = rho_interval(_sound(fixed.rho[:, i, j]), len(names))
+                    drawn[metric, model] = moved.rho[:, i, j]
+                    tau = tau_interval(_sound(fixed.tau[:, i, j]), len(names))
+                    found.append(_correlation(metric, model, len(names), value, tau))
+        places = {metric: k for k, metric in enumerate(self._metrics)}
+        found.sort(key=lambda each: (places[each.metric], self._models.index(each.model)))
+        return _Correlations(found, rho, drawn)
+
+    @property
+    def _models(self) -> list[str]:
+        return self._found.metrics
+
+    def _none(self, metric: str, model: str, tokenizers: int, reason: str) -> RankCorrelation:
+        return RankCorrelation(metric=metric, model=model, tokenizers=tokenizers, reason=reason)
+
+    def _drawn(self, names: Sequence[str], metrics: Sequence[str]) -> tuple[list[str], Pair, Pair]:
+        """Return the metrics, and their correlations in draws of documents and training, and of tokenizers as well."""
+        places = [self._names.index(name) for name in names]
+        bits = self._bits[:, :, places]
+        own = [metric for metric in metrics if metric in self._models]
+        others = [metric for metric in metrics if metric not in self._models]
+        fixed = np.array([[self._values[metric][name] for name in names] for metric in others])
+        fixed = fixed.reshape(len(others), len(names))
+        moving = bits[:, [self._models.index(metric) for metric in own]]
+        each_once = np.ones((len(bits), len(names)))
+        still = drawn_correlations(fixed, moving, bits, each_once)
+        return [*others, *own], still, drawn_correlations(fixed, moving, bits, draw_tokenizers(len(names)))
+
+    def _differences(self, correlations: _Correlations) -> list[RankDifference]:
+        """Return how much better one metric of the hypotheses predicts than another."""
+        claims = self._study.hypotheses
+        named = dict.fromkeys(name for each in claims for name in (each.metric, each.better_than) if name)
+        sizes = {(each.metric, each.model): each.tokenizers for each in correlations.found}
+        return [
+            _difference(one, other, model, correlations)
+            for model in self._found.deciding
+            for one, other in combinations(named, 2)
+            if {(one, model), (other, model)} <= set(correlations.rho) and sizes[one, model] == sizes[other, model]
+        ]
+
+    def _hypotheses(self, classes: Sequence[ValidityClass]) -> list[HypothesisOutcome]:
+        """Return every hypothesis about every model that it names, corrected for their number together."""
+        outcomes = []
+        for each in self._study.hypotheses:
+            models = self._found.deciding if each.predicts == self._found.family else [each.predicts]
+            asked = [model for model in models if model in self._models and model != each.metric]
+            outcomes += [self._tested(each, model, classes) for model in asked]
+        tested = [k for k, each in enumerate(outcomes) if each[0].p is not None]
+        corrected = dict(zip(tested, holm([outcomes[k][0].p or 0.0 for k in tested]), strict=True))
+        return [_decided(found, corrected.get(k), side) for k, (found, side) in enumerate(outcomes)]
+
+    def _tested(
+        self, claimed: Hypothesis, model: str, classes: Sequence[ValidityClass]
+    ) -> tuple[HypothesisOutcome, float]:
+        """Return a hypothesis with its p-value, and how far its value lies on the side of the claim."""
+        [tokenizers] = [each for each in classes if each.name == claimed.class_]
+        correlations = self._classes.get(claimed.class_)
+        bound = claimed.at_least if claimed.at_most is None else claimed.at_most
+        claim = f"larger than that of {claimed.better_than}" if bound is None else ""
+        claim = claim or f"{'>' if claimed.at_most is None else '<'} {bound:g}"
+        found = HypothesisOutcome(
+            metric=claimed.metric,
+            model=model,
+            tokenizer_class=claimed.class_,
+            other=claimed.better_than,
+            claim=claim,
+            source=claimed.source,
+        )
+        value = correlations.rho.get((claimed.metric, model)) if correlations else None
+        other = correlations.rho.get((claimed.better_than, model)) if correlations else None
+        if correlations is None or value is None or (bound is None and other is None):
+            reason = tokenizers.reason or "no correlation: see the table of the class"
+            return replace(found, reason=reason), 0.0
+        if bound is None:
+            apart = _difference(claimed.metric, claimed.better_than, model, correlations)
+            ends = apart.difference, apart.ci_low, apart.ci_high
+            return _valued(found, ends, _p_of(apart)), apart.difference
+        side = (value.value - bound) * (1 if claimed.at_most is None else -1)
+        return _valued(found, (value.value, value.low, value.high), value.p_value(bound)), side
+
+
+def _sound(draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the draws without those in which nothing varies; the first one, of the data themselves, stays first."""
+    return np.asarray(draws[~np.isnan(draws)])
+
+
+def _correlation(metric: str, model: str, tokenizers: int, rho: RankInterval, tau: RankInterval) -> RankCorrelation:
+    return RankCorrelation(
+        metric=metric,
+        model=model,
+        tokenizers=tokenizers,
+        rho=rho.value,
+        ci_low=rho.low,
+        ci_high=rho.high,
+        fixed_low=rho.fixed_low,
+        fixed_high=rho.fixed_high,
+        tau=tau.value,
+        tau_low=tau.low,
+        tau_high=tau.high,
+    )
+
+
+def _difference(one: str, other: str, model: str, correlations: _Correlations) -> RankDifference:
+    draws = np.stack([correlations.drawn[one, model], correlations.drawn[other, model]], axis=1)
+    value, low, high = difference(correlations.rho[one, model], correlations.rho[other, model], draws)
+    return RankDifference(metric=one, other=other, model=model, difference=value, ci_low=low, ci_high=high)
+
+
+def _p_of(apart: RankDifference) -> float:
+    """Return the two-sided p-value of no difference, from the half of the interval that lies towards 0.
+
+    >>> round(_p_of(RankDifference(metric="a", other="b", model="c", difference=0.4, ci_low=0.0, ci_high=1.0)), 3)
+    0.05
+    """
+    towards = apart.difference - apart.ci_low if apart.difference > 0 else apart.ci_high - apart.difference
+    if not towards:
+        return 1.0 if not apart.difference else 0.0
+    return math.erfc(abs(apart.difference) / towards * 1.959963984540054 / math.sqrt(2))
+
+
+def _valued(found: HypothesisOutcome, ends: tuple[float, float, float], p: float) -> HypothesisOutcome:
+    return replace(found, value=ends[0], ci_low=ends[1], ci_high=ends[2], p=p)
+
+
+def _decided(found: HypothesisOutcome, p_holm: float | None, side: float) -> HypothesisOutcome:
+    if p_holm is None:
+        return found
+    decided = p_holm <= _LEVEL and side
+    return replace(found, p_holm=p_holm, verdict="undecided" if not decided else "held" if side > 0 else "not held")

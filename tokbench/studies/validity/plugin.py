@@ -1,0 +1,81 @@
+"""Registers the study of validity. It needs the study of language models, whose bits per byte it compares with."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator
+
+from tokbench.plugin import (
+    VALIDITY,
+    Outcome,
+    Plan,
+    StudyContext,
+    StudyProblem,
+    StudySpec,
+    did_you_mean,
+    hookimpl,
+)
+from tokbench.studies.validity.options import ALL_TOKENIZERS, ValidityStudy
+
+_MODELS = "language_models"
+"""The study that gives bits per byte."""
+
+
+def check(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
+    """Yield names that no tokenizer, metric or class has, or that there are no bits per byte."""
+    modelled = {
+        family.name: [metric.id for metric in family.values] for family, _ in plan.metrics if family.study == _MODELS
+    }
+    if not modelled:
+        message = "the study needs a family of metrics that trains models; add bits_per_byte to 'metrics'"
+        yield StudyProblem((), message)
+        return
+    yield from _classes(plan, study)
+    metrics = {metric.id for family, _ in plan.metrics if not family.clocked for metric in family.values}
+    targets = {*modelled, *(metric for metrics in modelled.values() for metric in metrics)}
+    refused = len(plan.metrics) < len(plan.config.metrics)  # a problem already; what it would have brought is not known
+    for k, hypothesis in enumerate(study.hypotheses):
+        asked = {"metric": (hypothesis.metric, metrics), "predicts": (hypothesis.predicts, targets)}
+        asked |= {"better_than": (hypothesis.better_than, metrics)} if hypothesis.better_than else {}
+        for key, (name, known) in asked.items():
+            if name not in known and not refused:
+                yield StudyProblem(("hypotheses", k, key), f"unknown metric {name!r}; {did_you_mean(name, known)}")
+        name, classes = hypothesis.class_, [ALL_TOKENIZERS, *study.classes]
+        if name not in classes:
+            yield StudyProblem(("hypotheses", k, "class"), f"unknown class {name!r}; {did_you_mean(name, classes)}")
+
+
+def _classes(plan: Plan, study: ValidityStudy) -> Iterator[StudyProblem]:
+    tokenizers = {planned.name for planned in plan.tokenizers}
+    for name, globs in study.classes.items():
+        for k, glob in enumerate(globs):
+            if tokenizers and not fnmatch.filter(tokenizers, glob):
+                message = f"no tokenizer is called {glob!r}; {did_you_mean(glob, tokenizers)}"
+                yield StudyProblem(("classes", name, k), message)
+
+
+def run(context: StudyContext, study: ValidityStudy) -> Outcome:
+    """Run the study."""
+    from tokbench.studies.validity.correlate import correlate
+
+    return correlate(context, study)
+
+
+@hookimpl
+def register_studies(register: Callable[[StudySpec], None]) -> None:
+    """Register the study."""
+    register(
+        StudySpec(
+            name="validity",
+            title="validity",
+            summary="which metrics rank tokenizers as bits per byte do",
+            key="study.validity",
+            options=ValidityStudy,
+            run=run,
+            block=VALIDITY,
+            after=(_MODELS,),
+            long=True,
+            check=check,
+            merge=lambda _: "the study of validity is not merged: see the reports of the runs",
+        )
+    )

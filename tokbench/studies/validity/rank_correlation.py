@@ -1,0 +1,262 @@
+"""Rank correlations of metrics with bits per byte over tokenizers, and how far other draws would move them.
+
+Three things are drawn: documents, training text or seeds, and tokenizers. The first two move the bits per byte of all
+tokenizers together, so they are resampled together (:func:`draw_bits`). The tokenizers of a run are no random sample of
+anything. An interval that takes them for one says what other tokenizers of the kind would show. It is much wider.
+
+The interval over tokenizers is that of Fisher's z with the standard error of Bonett and Wright 2000, "Sample size
+requirements for estimating Pearson, Kendall and Spearman correlations", and for Kendall's tau that of Fieller, Hartley
+and Pearson 1957, "Tests for rank correlation coefficients". The variance of z over the draws of documents and training
+text is added to it. In simulations of 6, 8, 12 and 25 tokenizers and true correlations of 0 to .94 the intervals of
+rho held the true value in 93 to 98 % of 1,500 samples, and those of tau in 91 to 96 %, and in nearly all of those with
+6 tokenizers in near-perfect order. The percentile bootstrap, which held it in 77 to 99 %, has no width at all for a
+sample in perfect order, and is not used for single correlations.
+
+With noise of documents and of training parts in the bits of 16 tokenizers they held it in 93 to 97 % of 400 samples.
+
+Noise in the bits lowers a correlation. Nothing is corrected for that: the correlation is that with measured bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.studies.language_models.scored_bits import ScoredBits
+
+LEAST_TOKENIZERS: Final = 5
+"""With fewer tokenizers there is no correlation."""
+
+DRAWS: Final = 2000
+"""Draws of documents, training text and tokenizers."""
+
+_SEED: Final = 20_000
+_CHUNK: Final = 64
+"""Draws that are computed at once."""
+
+_Z: Final = 1.959963984540054
+_ENDS: Final = (2.5, 97.5)
+
+Numbers = NDArray[np.float64]
+
+
+class Pair(NamedTuple):
+    """Spearman's rho and Kendall's tau-b of every metric with every model.
+
+    Attributes:
+        rho, tau: float64[..., m, k], by metric and model; NaN where one of the two is constant.
+    """
+
+    rho: Numbers
+    tau: Numbers
+
+
+def rank_correlations(x: Numbers, y: Numbers, counts: Numbers) -> Pair:
+    """Return the rank correlations of each row of x with each row of y; ties share their mean rank.
+
+    With s the sign of the difference of two tokenizers i and j, tau-b is sum(s_x s_y) / sqrt(sum(s_x²) sum(s_y²))
+    (Kendall 1945, "The treatment of ties in ranking problems"). The sum of s over j is twice the rank of i less its
+    mean, so that rho is the correlation of these sums.
+
+    Args:
+        x: float64[..., m, n], by metric and tokenizer.
+        y: float64[..., k, n], by model and tokenizer.
+        counts: float64[..., n], how often each tokenizer stands in the sample.
+
+    >>> found = rank_correlations(np.array([[1.0, 2, 3, 4]]), np.array([[1.0, 2, 4, 3]]), np.ones(4))
+    >>> round(found.rho.item(), 3), round(found.tau.item(), 3)
+    (0.8, 0.667)
+    """
+    signs_x, signs_y = _signs(x), _signs(y)
+    flat = counts.shape[-1] ** 2
+    pairs = (counts[..., :, None] * counts[..., None, :])[..., None, :, :]
+    weighted_x, weighted_y = signs_x * pairs, signs_y * pairs
+    ranks_x, ranks_y = weighted_x.sum(-1), weighted_y.sum(-1)  # each times the count of its tokenizer
+    above = np.matmul(_flat(signs_x, flat), np.swapaxes(_flat(weighted_y, flat), -1, -2))
+    below_x, below_y = (np.abs(each).sum((-1, -2)) for each in (weighted_x, weighted_y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tau = above / np.sqrt(below_x[..., :, None] * below_y[..., None, :])
+        once = np.maximum(counts, 1)[..., None, :]  # all sums are of whole numbers, and exact in any order
+        across = np.matmul(ranks_x / once, np.swapaxes(ranks_y, -1, -2))
+        square_x, square_y = (ranks_x**2 / once).sum(-1), (ranks_y**2 / once).sum(-1)
+        rho = across / np.sqrt(square_x[..., :, None] * square_y[..., None, :])
+    return Pair(np.clip(rho, -1, 1), np.clip(tau, -1, 1))
+
+
+def _signs(values: Numbers) -> Numbers:
+    return np.asarray(np.sign(values[..., :, None] - values[..., None, :]))
+
+
+def _flat(signs: Numbers, size: int) -> Numbers:
+    return signs.reshape(*signs.shape[:-2], size)
+
+
+def draw_bits(scored: Sequence[ScoredBits], draws: int = DRAWS) -> Numbers:
+    """Return float64[draws, k, n], bits per byte by draw, model and tokenizer; the first draw is the data themselves.
+
+    A draw takes as many jackknife groups of documents as there are, with replacement. It takes as many training parts,
+    too, and adds how far their mean lies from that of all parts, times sqrt(p / (p - 1)), so that the variance is the
+    unbiased one. All tokenizers and models have the same draws.
+
+    Args:
+        scored: the states of the tokenizers, all on the same documents.
+        draws: the number of draws.
+
+    >>> states = [ScoredBits.of(np.array([[16.0, 8.0]]), [], np.array([8, 8])) for _ in range(2)]
+    >>> draw_bits(states, 3)[0].tolist()
+    [[1.5, 1.5]]
+    """
+    random = np.random.default_rng(_SEED)
+    bits = np.stack([each.bits for each in scored], axis=-1)  # by model, group and tokenizer
+    n_bytes = scored[0].n_bytes
+    used = n_bytes > 0
+    groups = int(used.sum())
+    chosen = random.multinomial(groups, np.full(groups, 1 / groups), draws).astype(np.float64)
+    chosen[0] = 1
+    values = np.einsum("bg,kgn->bkn", chosen, bits[:, used]) / (chosen @ n_bytes[used])[:, None, None]
+    parts = len(scored[0].parts)
+    if parts > 1 and all(each.parts.shape == scored[0].parts.shape for each in scored):
+        trained = np.stack([each.parts for each in scored], axis=-1)  # by part, model and tokenizer
+        picked = random.multinomial(parts, np.full(parts, 1 / parts), draws) / parts
+        picked[0] = 1 / parts
+        moved = np.einsum("bp,pkn->bkn", picked, trained - trained.mean(axis=0))
+        values += moved * math.sqrt(parts / (parts - 1))
+    return np.asarray(values)
+
+
+class RankInterval(NamedTuple):
+    """A rank correlation and its intervals.
+
+    Attributes:
+        value: the correlation of the tokenizers as they are.
+        low, high: the 95 % interval for other documents, other training text and other tokenizers.
+        fixed_low, fixed_high: the 95 % interval for other documents and other training text, the tokenizers being
+            these ones.
+        z, error: Fisher's z of the value, and its standard error.
+    """
+
+    value: float
+    low: float
+    high: float
+    fixed_low: float
+    fixed_high: float
+    z: float
+    error: float
+
+    def p_value(self, bound: float) -> float:
+        """Return the two-sided p-value of a true correlation that is the bound.
+
+        >>> round(RankInterval(0.5, 0.0, 0.8, 0.4, 0.6, z=0.55, error=0.28).p_value(0.0), 2)
+        0.05
+        """
+        return math.erfc(abs(self.z - math.atanh(bound)) / self.error / math.sqrt(2))
+
+
+def rho_interval(draws: Numbers, tokenizers: int) -> RankInterval:
+    """Return Spearman's rho of the first draw, with its intervals.
+
+    Args:
+        draws: float64[b], the correlation in each draw of documents and training text.
+        tokenizers: the number of tokenizers that it rests on; :data:`LEAST_TOKENIZERS` or more.
+
+    >>> found = rho_interval(np.ones(5), 7)
+    >>> found.value, round(found.low, 2), found.high
+    (1.0, 0.82, 1.0)
+    """
+    step = 6 / (tokenizers * (tokenizers**2 - 1))
+    z = _fisher(float(draws[0]), step)
+    return _interval(draws, z, (1 + math.tanh(z) ** 2 / 2) / (tokenizers - 3), step)
+
+
+def tau_interval(draws: Numbers, tokenizers: int) -> RankInterval:
+    """Return Kendall's tau-b of the first draw, with its intervals; see :func:`rho_interval`.
+
+    >>> found = tau_interval(np.full(5, 0.5), 12)
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.09, 0.76)
+    """
+    step = 2 / (tokenizers * (tokenizers - 1))
+    return _interval(draws, _fisher(float(draws[0]), step), 0.437 / (tokenizers - 4), step)
+
+
+def _fisher(value: float, step: float) -> float:
+    """Return Fisher's z; perfect order is taken for half a swap of neighbours less, because its z is infinite."""
+    return math.atanh(max(min(value, 1 - step), step - 1))
+
+
+def _interval(draws: Numbers, z: float, variance: float, step: float) -> RankInterval:
+    moved = np.arctanh(np.clip(draws, step - 1, 1 - step))
+    error = math.sqrt(variance + float(moved.var()))
+    value = float(draws[0])
+    fixed_low, fixed_high = (float(end) for end in np.percentile(draws, _ENDS))
+    low, high = math.tanh(z - _Z * error), math.tanh(z + _Z * error)
+    # Perfect order is possible, whatever half a swap says.
+    low, high = (-1.0 if value <= step - 1 else low), (1.0 if value >= 1 - step else high)
+    return RankInterval(value, min(low, value), max(high, value), fixed_low, fixed_high, z, error)
+
+
+def drawn_correlations(fixed: Numbers, moving: Numbers, bits: Numbers, counts: Numbers) -> Pair:
+    """Return the correlations of every metric with every model in every draw.
+
+    Args:
+        fixed: float64[m, n], metrics that no draw moves, by tokenizer.
+        moving: float64[b, l, n], metrics that have draws of their own.
+        bits: float64[b, k, n], bits per byte by draw, model and tokenizer.
+        counts: float64[b, n], how often each draw takes each tokenizer.
+
+    Returns:
+        float64[b, m + l, k] each.
+
+    >>> bits = np.array([[[1.0, 2, 3]], [[1.0, 3, 2]]])
+    >>> drawn_correlations(np.array([[1.0, 2, 3]]), bits, bits, np.ones((2, 3))).rho[:, :, 0].tolist()
+    [[1.0, 1.0], [0.5, 1.0]]
+    """
+    found = []
+    for start in range(0, len(bits), _CHUNK):
+        some = slice(start, start + _CHUNK)
+        both = np.concatenate([np.broadcast_to(fixed, (len(bits[some]), *fixed.shape)), moving[some]], axis=1)
+        found.append(rank_correlations(both, bits[some], counts[some]))
+    return Pair(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+
+def draw_tokenizers(tokenizers: int, draws: int = DRAWS) -> Numbers:
+    """Return float64[draws, n], how often each tokenizer is taken; the first draw takes each once.
+
+    >>> draw_tokenizers(3, 2).sum(axis=1).tolist()
+    [3.0, 3.0]
+    """
+    random = np.random.default_rng(_SEED + 1)
+    counts = random.multinomial(tokenizers, np.full(tokenizers, 1 / tokenizers), draws).astype(np.float64)
+    counts[0] = 1
+    return np.asarray(counts)
+
+
+def difference(one: RankInterval, other: RankInterval, draws: Numbers) -> tuple[float, float, float]:
+    """Return how much larger one correlation is than another over the same tokenizers, and its 95 % interval.
+
+    The interval is that of Zou 2007, "Toward using confidence intervals to compare correlations", from the two
+    intervals and from how the two correlations move together over paired draws.
+
+    Args:
+        one: the first correlation.
+        other: the second one, over the same tokenizers.
+        draws: float64[b, 2], both in each draw of documents, training text and tokenizers; draws with NaN are left out.
+
+    >>> one = RankInterval(0.9, 0.6, 0.95, 0.9, 0.9, 1.5, 0.3)
+    >>> other = RankInterval(0.1, -0.5, 0.6, 0.1, 0.1, 0.1, 0.3)
+    >>> [round(each, 2) for each in difference(one, other, np.array([[0.9, 0.1], [0.8, 0.3], [0.9, 0.2], [0.8, 0.0]]))]
+    [0.8, 0.22, 1.4]
+    """
+    sound = draws[~np.isnan(draws).any(axis=1)]
+    moving = len(sound) > 2 and bool(np.all(sound.std(axis=0) > 0))  # noqa: PLR2004 - two points are always in line
+    shared = float(np.corrcoef(sound.T)[0, 1]) if moving else 0.0
+    value = one.value - other.value
+    below, above = one.value - one.low, other.high - other.value
+    low = value - math.sqrt(max(below**2 + above**2 - 2 * shared * below * above, 0.0))
+    below, above = other.value - other.low, one.high - one.value
+    high = value + math.sqrt(max(below**2 + above**2 - 2 * shared * below * above, 0.0))
+    return value, low, high

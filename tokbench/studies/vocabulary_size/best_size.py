@@ -1,0 +1,222 @@
+"""The vocabulary size with the fewest bits per byte among those that were measured, with an interval.
+
+Other documents and other seeds would have given other numbers. So both are drawn anew, with replacement, and each time
+the best size is found again. The documents of a draw are the same for every size, amount of text and body. Seeds are
+drawn for each size by itself. Few are resampled too evenly, so deviations from their mean are stretched by the root of
+n / (n - 1) (Rao and Wu 1988, "Resampling inference with complex survey data"). Two or three seeds say little about how
+far seeds differ, so deviations are stretched further, as Student's t is wider than the normal distribution: with the
+degrees of freedom of the three sizes around the best one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import Lengths, student_t
+from tokbench.studies.language_models.scored_bits import LEAST_DIFFERENCE, ScoredBits, bits_verdict
+
+DRAWS: Final = 2_000
+"""Draws of documents and seeds."""
+
+_ENDS: Final = (0.025, 0.975)
+_NORMAL: Final = NormalDist().inv_cdf(0.975)
+_AROUND: Final = 3
+_FEWEST: Final = 2
+"""Seeds that an interval needs, and sizes that a best one is chosen from."""
+
+Floats = NDArray[np.float64]
+Verdict = Literal["grows", "shrinks", "undecided", "unknown"]
+
+
+@dataclass(frozen=True, eq=False)
+class SizeBits:
+    """The bits of scored documents at several sizes, after one amount of training.
+
+    Attributes:
+        sizes: int64[s], rising.
+        bits: float64[s, r, d], by size, seed and document.
+        n_bytes: float64[d], the UTF-8 bytes of each document.
+    """
+
+    sizes: NDArray[np.int64]
+    bits: Floats
+    n_bytes: Floats
+
+    @property
+    def means(self) -> Floats:
+        """float64[s], bits per byte of all documents, the mean over seeds."""
+        return np.asarray(self.bits.sum(axis=2).mean(axis=1) / self.n_bytes.sum(), dtype=np.float64)
+
+    @property
+    def shortcoming(self) -> str:
+        """The reason why there is no interval; empty if there is one."""
+        if self.bits.shape[1] < _FEWEST:
+            return "one seed shows nothing of other seeds"
+        return Lengths(len(self.n_bytes), float(self.n_bytes.max() / self.n_bytes.sum())).shortcoming()
+
+    def scored(self, at: int) -> ScoredBits:
+        """Return the bits of one size, by its number; its seeds stand for parts of the training text."""
+        by_seed = self.bits[at][:, None]  # [r, 1, d]
+        return ScoredBits.of(by_seed.mean(axis=0), list(by_seed), self.n_bytes.astype(np.int64))
+
+    @cached_property
+    def drawn(self) -> Floats:
+        """float64[B, s], bits per byte of each size in each draw; the same draws whatever the amount and the body."""
+        sizes, seeds, documents = self.bits.shape
+        random = np.random.default_rng(0)
+        weights = _weights(random.multinomial(documents, np.full(documents, 1 / documents), DRAWS))
+        of_seeds = _weights(random.multinomial(seeds, np.full(seeds, 1 / seeds), (DRAWS, sizes)))
+        of_seeds = 1 + (of_seeds - 1) * student_t(_AROUND * (seeds - 1)) / _NORMAL
+        totals = (weights @ self.bits.reshape(-1, documents).T).reshape(DRAWS, sizes, seeds)
+        return np.asarray((totals * of_seeds).mean(axis=2) / (weights @ self.n_bytes)[:, None], dtype=np.float64)
+
+
+def _weights(counts: NDArray[np.int64]) -> Floats:
+    """Return how often each was drawn, deviations from once stretched by the root of n / (n - 1).
+
+    >>> _weights(np.array([2, 0])).round(3).tolist(), _weights(np.array([4])).tolist()
+    ([2.414, -0.414], [1.0])
+    """
+    n = counts.shape[-1]
+    stretch = math.sqrt(n / (n - 1)) if n > 1 else 0.0
+    return np.asarray(1 + stretch * (counts - 1), dtype=np.float64)
+
+
+class BestSize(NamedTuple):
+    """The best of the measured sizes.
+
+    Attributes:
+        size: the size with the fewest bits per byte.
+        low, high: the ends of its 95 % interval, which are measured sizes; ``None`` without one.
+        level: the sizes that cannot be told apart from it, itself among them: those that
+            :func:`~tokbench.studies.language_models.scored_bits.bits_verdict` does not call worse, and those that
+            are best in 2.5 % of the draws.
+        edge: ``smallest`` or ``largest`` if it is the first or the last that was measured, so that the best one may
+            lie beyond; else empty.
+        reason: the reason why there is no interval; empty if there is one.
+    """
+
+    size: int
+    low: int | None
+    high: int | None
+    level: Sequence[int]
+    edge: Literal["", "smallest", "largest"]
+    reason: str = ""
+
+
+def best_size(measured: SizeBits) -> BestSize:
+    """Return the best of the measured sizes, its interval, and those level with it.
+
+    >>> sizes, n_bytes = np.array([256, 1024, 4096]), np.full(40, 100.0)
+    >>> bits = np.array([3.0, 2.0, 2.01])[:, None, None] * np.full((3, 2, 40), 100.0)
+    >>> best_size(SizeBits(sizes, bits, n_bytes))
+    BestSize(size=1024, low=1024, high=1024, level=[1024, 4096], edge='', reason='')
+    """
+    means, sizes = measured.means, measured.sizes
+    at = int(means.argmin())
+    edge: Literal["", "smallest", "largest"] = "smallest" if at == 0 else "largest" if at == len(sizes) - 1 else ""
+    reason = measured.shortcoming
+    if reason:
+        near = [int(size) for size, mean in zip(sizes, means, strict=True) if mean - means[at] < LEAST_DIFFERENCE]
+        return BestSize(int(sizes[at]), None, None, near, edge, reason)
+    drawn = measured.drawn
+    found = sizes[drawn.argmin(axis=1)]
+    low, high = (int(np.quantile(found, end, method="inverted_cdf")) for end in _ENDS)
+    best = measured.scored(at)
+    worse = [bits_verdict(best.minus(measured.scored(k)))[0] == "better" for k in range(len(sizes))]
+    often = (found[:, None] == sizes).mean(axis=0) >= _ENDS[0]
+    level = sizes[often | ~np.array(worse)]
+    return BestSize(int(sizes[at]), low, high, level.tolist(), edge)
+
+
+def lowest(sizes: NDArray[np.int64], values: Floats) -> Floats:
+    """Return where bits per byte are lowest, between sizes: log2 of the size, for each row.
+
+    It is the lowest point of the parabola, in the logarithm of the size, through the best measured size and its two
+    neighbours. At the first or the last size it is that size: nothing is extrapolated.
+
+    Args:
+        sizes: int64[s], rising.
+        values: float64[n, s], bits per byte.
+
+    >>> values = np.array([[3.0, 2.0, 3.0], [3.0, 2.0, 2.5], [1.0, 2.0, 3.0]])
+    >>> lowest(np.array([256, 1024, 4096]), values).round(3).tolist()
+    [10.0, 10.333, 8.0]
+    """
+    x = np.log2(sizes)
+    at = values.argmin(axis=1)
+    found: Floats = x[at].astype(np.float64)
+    rows = np.flatnonzero((at > 0) & (at < len(sizes) - 1))
+    k = at[rows]
+    x0, x1, x2 = x[k - 1], x[k], x[k + 1]
+    y0, y1, y2 = values[rows, k - 1], values[rows, k], values[rows, k + 1]
+    left, right = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
+    curved = right > left
+    bend = np.where(curved, right - left, 1.0)
+    turn = (x0 + x1) / 2 - left * (x2 - x0) / (2 * bend)
+    found[rows] = np.where(curved, np.clip(turn, x0, x2), x1)
+    return found
+
+
+class Move(NamedTuple):
+    """The way that the best size goes from one setting to another.
+
+    Attributes:
+        doublings: how many doublings of the size; negative if it shrinks.
+        low, high: the ends of the 95 % interval; ``None`` without one.
+        verdict: ``grows`` or ``shrinks`` if 0 is outside the interval, else ``undecided``; ``unknown`` without one.
+    """
+
+    doublings: float
+    low: float | None
+    high: float | None
+    verdict: Verdict
+
+
+def move(before: SizeBits, after: SizeBits) -> Move:
+    """Return how the best size moves between two settings with the same scored documents.
+
+    >>> sizes, n_bytes = np.array([256, 1024, 4096]), np.full(40, 100.0)
+    >>> def bits(*values):
+    ...     return SizeBits(sizes, np.array(values)[:, None, None] * np.full((3, 2, 40), 100.0), n_bytes)
+    >>> move(bits(2.0, 2.5, 3.0), bits(3.0, 2.0, 3.0))
+    Move(doublings=2.0, low=2.0, high=2.0, verdict='grows')
+    >>> move(bits(2.0, 2.5, 3.0), bits(2.0, 2.5, 3.0)).verdict
+    'undecided'
+    """
+    one, two = (lowest(each.sizes, each.means[None])[0] for each in (before, after))
+    way = float(two - one)
+    if before.shortcoming or after.shortcoming:
+        return Move(way, None, None, "unknown")
+    ways = lowest(after.sizes, after.drawn) - lowest(before.sizes, before.drawn)
+    low, high = (float(each) for each in np.quantile(ways, _ENDS))
+    return Move(way, low, high, "grows" if low > 0 else "shrinks" if high < 0 else "undecided")
+
+
+def at_flops(flops: Sequence[float], bits: Floats, budget: float) -> Floats | None:
+    """Return the bits at a budget between two that were measured; ``None`` outside of them.
+
+    Bits are taken to fall evenly with the logarithm of the FLOPs between two amounts.
+
+    Args:
+        flops: rising, of each amount.
+        bits: float64[amounts, d].
+        budget: FLOPs.
+
+    >>> at_flops([100.0, 400.0], np.array([[4.0], [2.0]]), 200.0).tolist()
+    [3.0]
+    >>> at_flops([100.0, 400.0], np.array([[4.0], [2.0]]), 500.0)
+    """
+    if not flops[0] <= budget <= flops[-1]:
+        return None
+    after = min(int(np.searchsorted(flops, budget, side="right")), len(flops) - 1)
+    share = 1.0 if after == 0 else np.log(budget / flops[after - 1]) / np.log(flops[after] / flops[after - 1])
+    return np.asarray(bits[after] * share + bits[max(after - 1, 0)] * (1 - share), dtype=np.float64)

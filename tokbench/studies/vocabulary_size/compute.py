@@ -1,0 +1,144 @@
+"""The cost of a token and of a byte of text in a model: operations, cache, context, logits."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tokbench.studies.vocabulary_size.checks import positive, vocab_sizes
+from tokbench.studies.vocabulary_size.options import BYTES, Model
+
+TRAINING_FACTOR: Final = 3
+"""Training costs three forward passes: the backward pass does each product twice (Kaplan et al. 2020, section 2.1)."""
+
+LOGIT_BYTES: Final = BYTES["fp32"]
+"""Bytes of a logit: in fp32, in which cross-entropy is commonly computed."""
+
+
+class Flops(NamedTuple):
+    """Floating-point operations of one token's forward pass; a multiplication and an addition are two.
+
+    Attributes:
+        projections: queries, keys, values and back, in all layers.
+        attention: comparing with the tokens before and adding up their values, at half the context on average.
+        feed_forward: the feed-forward of all layers.
+        output: float64 by vocabulary size, the product with the output layer.
+    """
+
+    projections: float
+    attention: float
+    feed_forward: float
+    output: NDArray[np.float64]
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """The sum of all four."""
+        return self.projections + self.attention + self.feed_forward + self.output
+
+
+def forward_flops(model: Model, vocab_size: ArrayLike) -> Flops:
+    """Return the FLOPs of the forward pass of one token when the context is full, as it is in training.
+
+    2 for each weight of a product, and 2 x layers x context x attention width for attention: both its products see
+    context / 2 tokens on average, as none looks ahead (Kaplan et al. 2020, "Scaling Laws for Neural Language
+    Models", table 1). Looking a row of the embedding up is free; norms, biases and softmax are not counted.
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+    >>> flops = forward_flops(gpt2, [8192, 50257])
+    >>> flops.projections, flops.attention, flops.feed_forward, flops.output.tolist()
+    (56623104.0, 18874368.0, 113246208.0, [12582912.0, 77194752.0])
+    >>> flops.total.tolist()
+    [201326592.0, 265938432.0]
+    """
+    return Flops(
+        2.0 * model.layers * model.attention_weights,
+        2.0 * model.layers * model.context * model.attention_width,
+        2.0 * model.layers * model.feed_forward_weights,
+        2.0 * model.width * vocab_sizes(vocab_size).astype(np.float64),
+    )
+
+
+def flops_per_byte(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
+    """Return the forward FLOPs of a byte of text: those of a token / bytes per token. Training costs 3 times that.
+
+    This is the trade-off of a larger vocabulary in one number: longer tokens against a wider output layer. The context
+    is taken to be full at every size, so a model with longer tokens also looks further back.
+
+    Args:
+        model: the model.
+        vocab_size: int[s], sizes.
+        bytes_per_token: float[s], UTF-8 bytes of text for a token at each size.
+
+    Returns:
+        float64[s].
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, positions=1024, biases=True, tied=True)
+    >>> (flops_per_byte(gpt2, [8192, 50257], [3.6, 4.4]) / 1e6).round(1).tolist()
+    [55.9, 60.4]
+    """
+    return forward_flops(model, vocab_size).total / positive(bytes_per_token, "bytes per token")
+
+
+def training_tokens(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64] | None:
+    """Return the tokens of training at each size: those given, or given bytes / bytes per token; ``None`` if neither.
+
+    Tokens given are the same at each size, so that longer tokens mean more text; bytes given are the same text.
+
+    >>> training_tokens(Model(width=8, layers=1, context=8, training_bytes=1e12), [4.0, 5.0]).tolist()
+    [250000000000.0, 200000000000.0]
+    """
+    length = positive(bytes_per_token, "bytes per token")
+    if model.training_tokens is not None:
+        return np.full_like(length, model.training_tokens)
+    return None if model.training_bytes is None else model.training_bytes / length
+
+
+def training_flops(model: Model, vocab_size: ArrayLike, bytes_per_token: ArrayLike) -> NDArray[np.float64] | None:
+    """Return the FLOPs of the training at each size: 3 x forward FLOPs x tokens; ``None`` if the model has none.
+
+    >>> gpt2 = Model(width=768, layers=12, context=1024, tied=True, training_tokens=1e10)
+    >>> training_flops(gpt2, [50257], [4.4]).tolist()
+    [7.97815296e+18]
+    """
+    tokens = training_tokens(model, bytes_per_token)
+    return None if tokens is None else TRAINING_FACTOR * forward_flops(model, vocab_size).total * tokens
+
+
+def kv_cache_per_token(model: Model) -> float:
+    """Return the bytes of keys and values of one token: 2 x layers x kv width x bytes of ``cache_precision``.
+
+    Heads that share keys and values make it smaller (Ainslie et al. 2023, "GQA").
+
+    >>> kv_cache_per_token(Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8)) / 1024
+    128.0
+    """
+    return 2 * model.layers * model.kv_width * BYTES[model.cache_precision]
+
+
+def kv_cache_per_byte(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
+    """Return the bytes of cache for a byte of text: float64.
+
+    >>> kv_cache_per_byte(Model(width=4096, layers=32, context=8192, heads=32, kv_heads=8), [4.0, 5.0]).tolist()
+    [32768.0, 26214.4]
+    """
+    return kv_cache_per_token(model) / positive(bytes_per_token, "bytes per token")
+
+
+def context_bytes(model: Model, bytes_per_token: ArrayLike) -> NDArray[np.float64]:
+    """Return the bytes of text that fit into the context: float64, context x bytes per token.
+
+    >>> context_bytes(Model(width=768, layers=12, context=1024), [1.0, 4.5]).tolist()
+    [1024.0, 4608.0]
+    """
+    return model.context * positive(bytes_per_token, "bytes per token")
+
+
+def logits_per_token(vocab_size: ArrayLike) -> NDArray[np.float64]:
+    """Return the bytes of the logits of one token in fp32: float64. In training every token of a batch has its own.
+
+    >>> (logits_per_token([32000, 256000]) * 8192 / 2**30).round(2).tolist()  # GiB for 8,192 tokens
+    [0.98, 7.81]
+    """
+    return LOGIT_BYTES * vocab_sizes(vocab_size).astype(np.float64)

@@ -1,0 +1,126 @@
+"""From merges and counts of ids to lines over vocabulary sizes, and to the curve of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import (
+    BUCKETS,
+    AskedJobs,
+    ContractError,
+    Curve,
+    Failure,
+    MergeOrder,
+    StudyContext,
+    TokenCounts,
+    Tokenizer,
+    TokenizerJob,
+    merge_order,
+    ordinary_tokens,
+    tokens_of_each,
+)
+
+
+class Built(NamedTuple):
+    """The way a vocabulary is built.
+
+    Attributes:
+        order: its merges; ``None`` if it cannot be cut.
+        size: how many ids are ordinary tokens: neither special nor without bytes; all where bytes are not told.
+        reason: why it cannot be cut; empty if it can.
+        spaces: the longest run of spaces that is one token, 0 if there is none.
+        spaces_from: the size from which on two spaces are one token; ``None`` if they never are, or it cannot be cut.
+    """
+
+    order: MergeOrder | None
+    size: int
+    reason: str = ""
+    spaces: int = 0
+    spaces_from: int | None = None
+
+
+def _built(tokenizer: Tokenizer) -> Built:
+    try:
+        tokens = ordinary_tokens(tokenizer)
+    except ContractError as error:
+        return Built(None, tokenizer.vocab_size, str(error))
+    runs = {i: len(token) for i, token in enumerate(tokens) if token and not token.strip(b" ")}
+    longest = max(runs.values(), default=0)
+    try:
+        order = merge_order(tokenizer, tokens)
+    except ContractError as error:
+        return Built(None, sum(map(bool, tokens)), str(error), longest)
+    two = [order.base + int(order.rank_of[i]) + 1 for i, length in runs.items() if length == len(b"  ")]
+    return Built(order, order.base + len(order), "", longest, min(two, default=None))
+
+
+def read_merges(names: Sequence[str], context: StudyContext) -> dict[str, Built | Failure]:
+    """Return the way each vocabulary is built, or the failure."""
+    jobs = [TokenizerJob((name,), "reading the merges of", name, _built) for name in names]
+    answers = context.ask(AskedJobs(jobs, "reading merges", again=True))
+    return {answer.job.tokenizers[0]: answer.value for answer in answers}
+
+
+class Place(NamedTuple):
+    """A line on one group of a corpus."""
+
+    line: str
+    corpus: str
+    group: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """The tokens of some text at some sizes of a vocabulary.
+
+    Attributes:
+        sizes: int64[s], rising.
+        tokens: float64[s, BUCKETS], the tokens of each jackknife group of documents.
+        curve: the curve of every size; ``None`` if the vocabulary cannot be cut.
+        counts_by_size: for each size how often each id occurs; empty if there is a curve.
+    """
+
+    sizes: NDArray[np.int64]
+    tokens: NDArray[np.float64]
+    curve: Curve | None = None
+    counts_by_size: tuple[NDArray[np.int64], ...] = ()
+
+    def at(self, size: int) -> int:
+        """Return the place of a size in ``sizes``."""
+        return int(np.searchsorted(self.sizes, size))
+
+    def counts(self, k: int) -> NDArray[np.int64]:
+        """Return how often each id occurs at the size number ``k``."""
+        if self.curve is None:
+            return self.counts_by_size[k]
+        return self.curve.counts_at(int(self.sizes[k]) - self.curve.order.base)
+
+
+def sizes_of(order: MergeOrder, sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Return the sizes to cut a vocabulary at, rising: those asked for that it has, and its own."""
+    first, last = order.base, order.base + len(order)
+    return np.unique([*(size for size in sizes if first <= size <= last), last]).astype(np.int64)
+
+
+def cut(order: MergeOrder, states: Sequence[TokenCounts], sizes: NDArray[np.int64]) -> list[Line]:
+    """Return the lines of several texts under one vocabulary, cut at each size; a text has been encoded once."""
+    curves = [Curve(order, state.total()) for state in states]
+    tokens = np.zeros((len(states), len(sizes), BUCKETS))
+    for k, size in enumerate(sizes.tolist()):
+        weights = tokens_of_each(order, size - order.base)
+        for text, state in enumerate(states):
+            tokens[text, k] = state.per_bucket(weights)
+    return [Line(sizes, each, curve) for each, curve in zip(tokens, curves, strict=True)]
+
+
+def ladder(trained: Sequence[tuple[int, TokenCounts]]) -> Line:
+    """Return the line of one text under vocabularies of several sizes, each trained by itself."""
+    trained = sorted(trained, key=lambda each: each[0])
+    counts = tuple(state.total() for _, state in trained)
+    ones = [state.per_bucket(np.ones(state.vocab_size, dtype=np.int64)) for _, state in trained]
+    return Line(np.array([size for size, _ in trained]), np.array(ones), counts_by_size=counts)

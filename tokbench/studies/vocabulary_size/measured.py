@@ -1,0 +1,471 @@
+"""Bits per byte at several vocabulary sizes: a small transformer is trained at each, a job for each size and body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import (
+    AskedJobs,
+    BestMeasuredSize,
+    Failure,
+    InputError,
+    Job,
+    JobContext,
+    Kept,
+    Key,
+    MeasuredSizes,
+    Plan,
+    SizeMove,
+    StudyContext,
+    TrainedSize,
+    TriedRates,
+    VocabularySizes,
+    attempt,
+    cut_ids,
+    doing,
+    merge_order,
+    ordinary_tokens,
+    trained_on,
+)
+from tokbench.studies.language_models.body import Body
+from tokbench.studies.language_models.contract import EncodedPart, ModelTexts
+from tokbench.studies.language_models.costs import refuse_too_large
+from tokbench.studies.language_models.fit import LostText, checkpoints_of, encoded_part, lost_documents
+from tokbench.studies.language_models.texts import TextParts, text_parts
+from tokbench.studies.language_models.windows import renumbered
+from tokbench.studies.vocabulary_size.best_size import SizeBits, at_flops, best_size, move
+from tokbench.studies.vocabulary_size.lines import Built
+from tokbench.studies.vocabulary_size.measured_costs import ADVICE
+from tokbench.studies.vocabulary_size.options import BodyShape, MeasuredStudy
+from tokbench.studies.vocabulary_size.plugin import STUDIED
+from tokbench.studies.vocabulary_size.scaling import optimal_sizes
+
+_TRAINING, _SCORED = "training part", "scored part"
+"""The feeds of a job."""
+
+_KIND: Final = "measured sizes"
+"""The kind of work under which the store keeps trainings."""
+
+_STEP: Final = "measuring sizes"
+
+_REMEDY: Final = "set 'train' or 'holdout' of 'measured'"
+
+Equal = Literal["bytes", "FLOPs"]
+
+
+class Trained(NamedTuple):
+    """The models of one seed, after each amount of text.
+
+    Attributes:
+        n_bytes, tokens, flops, seconds: of the training so far, by amount.
+        bits: float64[amounts, d], the bits of each scored document.
+    """
+
+    n_bytes: list[int]
+    tokens: list[int]
+    flops: list[float]
+    seconds: list[float]
+    bits: NDArray[np.float64]
+
+
+class SizeModels(NamedTuple):
+    """The models of one size and body.
+
+    Attributes:
+        learning_rate: the one that was chosen.
+        seeds: the models of each seed.
+        n_bytes: int64[d], the bytes of each scored document.
+        tried: learning rates with their bits per byte on a tenth of the text; none if one rate was given.
+    """
+
+    learning_rate: float
+    seeds: list[Trained]
+    n_bytes: NDArray[np.int64]
+    tried: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class MeasureSize(Job):
+    """Train a transformer at one size; the answer is a :class:`SizeModels`, a :class:`LostText`, or the failure.
+
+    Attributes:
+        name: the tokenizer.
+        line, size: the place.
+        merges: how many merges are kept; ``None`` if the tokenizer is not cut.
+        shape: the body, by the name of its shape.
+        body: the transformer.
+        seeds, shares, rates: see :class:`tokbench.studies.vocabulary_size.options.MeasuredStudy`.
+        checkpoints: what the store tells the training by; ``None`` if nothing is kept.
+        room: bytes of memory that a process may take; ``None`` without a limit.
+    """
+
+    name: str
+    line: str
+    size: int
+    merges: int | None
+    shape: str
+    body: Body
+    seeds: int
+    shares: tuple[float, ...]
+    rates: tuple[float, ...]
+    checkpoints: Key | None = field(default=None, compare=False)
+    room: int | None = field(default=None, compare=False)
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """See :class:`tokbench.measuring.job.Job`."""
+        return (self.name,)
+
+    @property
+    def place(self) -> str:
+        """The size and the body, in words."""
+        return f"{self.line} at size {self.size:,}, body {self.shape}"
+
+    def run(self, context: JobContext) -> Iterator[SizeModels | LostText | Failure]:
+        """See :class:`tokbench.measuring.job.Job`."""
+        with doing("training models on", tokenizer=self.name, place=self.place):
+            yield attempt(lambda: self._measure(context))  # the failure is told with its place
+
+    def _measure(self, context: JobContext) -> SizeModels | LostText:
+        from tokbench.studies.language_models.learning_rate import train_seeds
+
+        training, scored, n_ids, lost = self._parts(context)
+        if lost:
+            return LostText(lost)
+        refuse_too_large(training, n_ids, self.body, self.room, ADVICE)
+
+        def progress(step: str, done: float, total: float | None) -> None:
+            context.progress(f"{step} of {self.place}", done, total)
+
+        found = train_seeds(
+            training,
+            scored,
+            n_ids,
+            self.body,
+            seeds=range(self.seeds),
+            rates=self.rates,
+            shares=self.shares,
+            saved=checkpoints_of(self.checkpoints),
+            progress=progress,
+        )
+        if any(len(points) < len(self.shares) for points in found.curves):
+            documents = len(training.n_bytes)
+            raise InputError(
+                f"{documents:,} training documents are too few or too long for the shares {list(self.shares)}: "
+                "a share adds none; give more text, or larger shares"
+            )
+        columns = [list(zip(*points, strict=True)) for points in found.curves]
+        models = [
+            Trained([*n], [*tokens], [*map(float, flops)], [*seconds], np.array(bits))
+            for n, tokens, flops, seconds, bits in columns
+        ]
+        return SizeModels(found.learning_rate, models, scored.n_bytes, tuple(found.tried.items()))
+
+    def _parts(self, context: JobContext) -> tuple[EncodedPart, EncodedPart, int, tuple[int, ...]]:
+        """Return both parts at the size, the number of ids, and the scored documents that do not come back."""
+        tokenizer = context.loaded(self.name).tokenizer
+        training = list(context.texts(_TRAINING))
+        scored_texts = list(context.texts(_SCORED))
+        parts = [encoded_part(tokenizer, texts) for texts in (training, scored_texts)]
+        lost = lost_documents(tokenizer, scored_texts, parts[1].encoded)
+        tokens = ordinary_tokens(tokenizer)
+        kept = np.array([bool(token) for token in tokens])
+        if self.merges is not None:
+            order = merge_order(tokenizer, tokens)
+            kept &= order.rank_of < self.merges
+            merges = self.merges
+            parts = [EncodedPart(cut_ids(order, each.encoded, merges), each.n_bytes) for each in parts]
+        for each in parts:
+            kept[each.encoded.ids] = True
+        learned, predicted = renumbered(*parts)
+        return learned, predicted, int(kept.sum()), lost
+
+
+def measured_sizes(
+    context: StudyContext, options: MeasuredStudy, found: VocabularySizes, built: Mapping[str, Built]
+) -> MeasuredSizes | Failure:
+    """Train a small transformer at the sizes that the configuration asks for, and find the best size.
+
+    Args:
+        context: the run.
+        options: the block ``measured`` of the study.
+        found: the lines of the study.
+        built: the way each vocabulary is built.
+    """
+    plan = context.plan
+    corpus = options.corpus or plan.corpora_with(STUDIED)[0]
+    train = options.train or corpus
+    texts = options.texts._replace(train=train)
+    parts = attempt(lambda: text_parts(plan.corpora[train], plan.corpora[corpus], texts, _REMEDY), "measured sizes")
+    if isinstance(parts, Failure):
+        return parts
+    study = _Study(context, options, corpus, train, texts)
+    jobs, failures = study.jobs(found, built)
+    answers, failed = study.answers(jobs, parts)
+    shapes = sorted(options.bodies, key=lambda each: each.body.parameters)
+    sizes = parts.sizes
+    best, moves = study.compared(answers, shapes)
+    return MeasuredSizes(
+        corpus=corpus,
+        train=train,
+        training_documents=sizes.training.documents,
+        training_bytes=sizes.training.n_bytes,
+        scored_documents=sizes.scored.documents,
+        scored_bytes=sizes.scored.n_bytes,
+        duplicates=sizes.training.duplicates + sizes.scored.duplicates,
+        bodies={each.name: each.body.parameters for each in shapes},
+        widths={each.name: each.width for each in shapes},
+        trained=[row for job, models in answers.items() for row in _rows(job, models)],
+        tried=[_tried(job, models) for job, models in answers.items() if models.tried],
+        best=best,
+        moves=moves,
+        failures=[*failures, *failed],
+    )
+
+
+class _Setting(NamedTuple):
+    """One line and body at an amount: what is measured, FLOPs at each size, and the amount."""
+
+    shape: BodyShape
+    amount: float
+    flops: list[float]
+    measured: SizeBits
+
+
+@dataclass(frozen=True)
+class _Study:
+    """The measured sizes of one run."""
+
+    context: StudyContext
+    options: MeasuredStudy
+    corpus: str
+    train: str
+    texts: ModelTexts
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run."""
+        return self.context.plan
+
+    def jobs(self, found: VocabularySizes, built: Mapping[str, Built]) -> tuple[list[MeasureSize], list[str]]:
+        """Return a job for each size and body, and what cannot be measured."""
+        jobs, failures = [], []
+        entries = {each.name: each.entry for each in self.plan.tokenizers}
+        seen = {each.line: each.share for each in found.in_sample if each.corpus == self.corpus}
+        for line in found.lines:
+            wanted = {*line.tokenizers, *(entries[name] for name in line.tokenizers)} & set(self.options.tokenizers)
+            if not (wanted if self.options.tokenizers else line.trained):
+                continue
+            if trained_on(seen.get(line.line)):
+                failures.append(f"{line.line} is not measured: it was trained on the text that is scored")
+                continue
+            sizes = self._sizes(line.tokenizers, built)
+            if len(sizes) < 2:  # noqa: PLR2004 - one is best among itself alone
+                failures.append(f"{line.line} has fewer than two of the sizes")
+                continue
+            missing = [f"{size:,}" for size in self.options.sizes if size not in sizes]
+            if missing:
+                failures.append(f"{line.line} has no size {', '.join(missing)}")
+            jobs += [
+                MeasureSize(
+                    name,
+                    line.line,
+                    size,
+                    merges,
+                    shape.name,
+                    shape.body,
+                    self.options.seeds,
+                    self.options.shares,
+                    self.options.learning_rates,
+                    room=self.plan.config.limits.memory,
+                )
+                for shape in self.options.bodies
+                for size, (name, merges) in sorted(sizes.items())
+            ]
+        return jobs, failures
+
+    def _sizes(self, names: Sequence[str], built: Mapping[str, Built]) -> dict[int, tuple[str, int | None]]:
+        """Return by size the tokenizer, and how many of its merges are kept."""
+        order = built[names[0]].order
+        if order is None:
+            return {built[name].size: (name, None) for name in names if built[name].size in self.options.sizes}
+        sizes = (size for size in self.options.sizes if order.base <= size <= order.base + len(order))
+        return {size: (names[0], size - order.base) for size in sizes}
+
+    def answers(self, jobs: Sequence[MeasureSize], parts: TextParts) -> tuple[dict[MeasureSize, SizeModels], list[str]]:
+        """Return the models of each job, from the store or trained now, and what failed."""
+        feeds = {_TRAINING: parts.training, _SCORED: parts.scored}
+        asked = AskedJobs(
+            [self._resumable(job) for job in jobs],
+            _STEP,
+            self._kept,
+            sound=lambda value: isinstance(value, SizeModels),
+            feeds=lambda _: feeds,
+            again=True,
+        )
+        models: dict[MeasureSize, SizeModels] = {}
+        failures = []
+        for job, value, _ in self.context.ask(asked):
+            if isinstance(value, SizeModels):
+                models[replace(job, checkpoints=None)] = value
+            elif isinstance(value, LostText):
+                first = parts.sizes.origins[value.documents[0]]
+                lost = f"{len(value.documents):,} scored documents do not come back, first {first}"
+                failures.append(f"{job.place}: {lost}")
+            else:
+                failures.append(f"{job.place}: {value.reason}")
+        return {job: models[job] for job in jobs if job in models}, failures
+
+    def _resumable(self, job: MeasureSize) -> MeasureSize:
+        return replace(job, checkpoints=self.context.key([job.name], self._kept(job)))
+
+    def _kept(self, job: MeasureSize) -> Kept:
+        return Kept(_KIND, self._details(job))
+
+    def _details(self, job: MeasureSize) -> Key:
+        places = [(self.plan.surveys[name], self.plan.corpora[name]) for name in (self.train, self.corpus)]
+        return {
+            "corpora": [[survey.sha256, each.holdout, each.parallel, each.limit] for survey, each in places],
+            "same": self.train == self.corpus,
+            "texts": list(self.texts[1:]),
+            "size": [job.size, job.merges],
+            "body": asdict(job.body),
+            "training": [job.seeds, list(job.shares), list(job.rates)],
+            "versions": [version("jax"), version("optax")],
+        }
+
+    def compared(
+        self, answers: Mapping[MeasureSize, SizeModels], shapes: Sequence[BodyShape]
+    ) -> tuple[list[BestMeasuredSize], list[SizeMove]]:
+        """Return the best sizes of each line, and how they move."""
+        best: list[BestMeasuredSize] = []
+        moves: list[SizeMove] = []
+        for line in dict.fromkeys(job.line for job in answers):
+            at: dict[Equal, list[list[_Setting]]] = {"bytes": [], "FLOPs": []}
+            for shape in shapes:
+                of_size = {
+                    job.size: each for job, each in answers.items() if (job.line, job.shape) == (line, shape.name)
+                }
+                if len(of_size) > 1:
+                    at["bytes"].append(_at_equal_bytes(shape, dict(sorted(of_size.items()))))
+                    at["FLOPs"].append(_at_equal_flops(shape, dict(sorted(of_size.items()))))
+            for equal, settings in at.items():
+                best += [_best(line, equal, each) for some in settings for each in some]
+                pairs = [(some[0], some[-1]) for some in settings if len(some) > 1]
+                if equal == "bytes":
+                    pairs += [pair for one, two in pairwise(settings) for pair in zip(one, two, strict=True)]
+                moves += [_move(line, equal, *pair) for pair in pairs if _same_sizes(*pair)]
+        return best, moves
+
+
+def _rows(job: MeasureSize, models: SizeModels) -> Iterator[TrainedSize]:
+    for seed, each in enumerate(models.seeds):
+        for k, bits in enumerate(each.bits):
+            yield TrainedSize(
+                line=job.line,
+                vocab_size=job.size,
+                body=job.shape,
+                seed=seed,
+                share=job.shares[k],
+                n_bytes=each.n_bytes[k],
+                bits_per_byte=float(bits.sum() / models.n_bytes.sum()),
+                tokens=each.tokens[k],
+                flops=int(each.flops[k]),
+                learning_rate=models.learning_rate,
+                seconds=each.seconds[k],
+            )
+
+
+def _tried(job: MeasureSize, models: SizeModels) -> TriedRates:
+    bits = {f"{rate:g}": found for rate, found in models.tried}
+    return TriedRates(line=job.line, vocab_size=job.size, body=job.shape, bits_per_byte=bits)
+
+
+def _at_equal_bytes(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:
+    """Return the sizes at each amount of text."""
+    first = next(iter(of_size.values()))
+    found = []
+    for k in range(len(first.seeds[0].bits)):
+        bits = np.array([[each.bits[k] for each in models.seeds] for models in of_size.values()])
+        flops = [float(np.mean([each.flops[k] for each in models.seeds])) for models in of_size.values()]
+        amount = float(np.mean([each.n_bytes[k] for each in first.seeds]))
+        found.append(_Setting(shape, amount, flops, SizeBits(np.array([*of_size]), bits, first.n_bytes.astype(float))))
+    return found
+
+
+def _at_equal_flops(shape: BodyShape, of_size: Mapping[int, SizeModels]) -> list[_Setting]:
+    """Return the sizes at the fewest and at the most FLOPs that lie between two amounts of every size."""
+    every = [each.flops for models in of_size.values() for each in models.seeds]
+    budgets = max(each[0] for each in every), min(each[-1] for each in every)
+    if budgets[0] >= budgets[1]:
+        return []
+    n_bytes = next(iter(of_size.values())).n_bytes.astype(float)
+    found = []
+    for budget in budgets:
+        bits = [[at_flops(each.flops, each.bits, budget) for each in models.seeds] for models in of_size.values()]
+        measured = SizeBits(np.array([*of_size]), np.array(bits, dtype=np.float64), n_bytes)
+        found.append(_Setting(shape, budget, [budget] * len(of_size), measured))
+    return found
+
+
+def _law(setting: _Setting) -> tuple[float, int, str]:
+    """Return the FLOPs at the best size, the size by the law for them, and its caution."""
+    flops = setting.flops[int(setting.measured.means.argmin())]
+    [optimum] = optimal_sizes(setting.shape.body.parameters, setting.shape.width, flops)
+    return flops, optimum.vocab_size, optimum.caution
+
+
+def _best(line: str, equal: Equal, setting: _Setting) -> BestMeasuredSize:
+    measured = setting.measured
+    best = best_size(measured)
+    ends = [] if best.reason else np.quantile(measured.drawn, (0.025, 0.975), axis=0).tolist()
+    flops, law, caution = _law(setting)
+    return BestMeasuredSize(
+        line=line,
+        body=setting.shape.name,
+        equal=equal,
+        amount=setting.amount,
+        flops=flops,
+        sizes=measured.sizes.tolist(),
+        values=measured.means.tolist(),
+        low=ends[0] if ends else [],
+        high=ends[1] if ends else [],
+        best=best.size,
+        best_low=best.low,
+        best_high=best.high,
+        level=list(best.level),
+        edge=best.edge,
+        no_interval=best.reason,
+        law=law,
+        law_caution=caution,
+    )
+
+
+def _same_sizes(one: _Setting, two: _Setting) -> bool:
+    """Tell whether two settings have the same sizes; where a training failed, one has fewer."""
+    return np.array_equal(one.measured.sizes, two.measured.sizes)
+
+
+def _move(line: str, equal: Equal, before: _Setting, after: _Setting) -> SizeMove:
+    found = move(before.measured, after.measured)
+    one, two = (max(1, _law(each)[1]) for each in (before, after))
+    return SizeMove(
+        line=line,
+        body=before.shape.name,
+        amount=before.amount,
+        to_body=after.shape.name,
+        to_amount=after.amount,
+        equal=equal,
+        doublings=found.doublings,
+        low=found.low,
+        high=found.high,
+        verdict=found.verdict,
+        law=float(np.log2(two / one)),
+    )

@@ -1,0 +1,52 @@
+"""Memory and time that the measured sizes of a study take, before a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tokbench.plugin import Plan, PreparedTokenizer
+from tokbench.studies.language_models.costs import (
+    ModelCost,
+    cost_lines,
+    known_ids,
+    training_bytes,
+    training_cost,
+)
+from tokbench.studies.vocabulary_size.options import MeasuredStudy
+
+ADVICE: Final = "take a smaller body or step_bytes, or leave the size out"
+
+
+def foresee(
+    plan: Plan, options: MeasuredStudy, corpora: Sequence[str], prepared: Sequence[PreparedTokenizer]
+) -> Iterator[str]:
+    """Yield lines on what the trainings take; ``corpora`` are those of the study."""
+    corpus = options.corpus or next(iter(corpora), "")
+    if corpus:
+        yield from cost_lines(plan, list(_costs(plan, options, corpus, prepared)))
+
+
+def _costs(
+    plan: Plan, options: MeasuredStudy, corpus: str, prepared: Sequence[PreparedTokenizer]
+) -> Iterator[ModelCost]:
+    """Yield what the trainings of each tokenizer, body and size take, if the vocabulary can be cut to the size."""
+    n_bytes = training_bytes(plan, options.texts, corpus)
+    for tokenizer in prepared:
+        named = bool({tokenizer.name, tokenizer.planned.entry} & set(options.tokenizers))
+        if tokenizer.failure or not (named if options.tokenizers else tokenizer.planned.train_on):
+            continue
+        for shape in options.bodies:
+            for size in _sizes(tokenizer, options.sizes):
+                cost = training_cost(shape.body, options.seeds, options.learning_rates, size, n_bytes)
+                body = f"{tokenizer.name}, body {shape.name}"
+                yield ModelCost("measured sizes", corpus, body, size, cost.memory, cost.operations, ADVICE)
+
+
+def _sizes(tokenizer: PreparedTokenizer, sizes: Sequence[int]) -> list[int]:
+    """Return the sizes to which a vocabulary is cut, or its own if it is not."""
+    whole = known_ids(tokenizer)
+    planned = tokenizer.planned
+    if planned.train_on and not planned.spec.is_nested(planned.options):
+        return [size for size in sizes if size == whole]
+    return sorted(size for size in sizes if size <= whole)

@@ -1,0 +1,102 @@
+"""Registers the study of vocabulary sizes, and the counts of ids that it rests on.
+
+It needs the study of language models: some sizes are measured by small transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from tokbench.plugin import (
+    VOCABULARY_SIZES,
+    MetricFamily,
+    Outcome,
+    Plan,
+    PreparedTokenizer,
+    Role,
+    StudyContext,
+    StudyProblem,
+    StudySpec,
+    did_you_mean,
+    hookimpl,
+)
+from tokbench.studies.vocabulary_size import curve
+from tokbench.studies.vocabulary_size.options import VocabularyStudy
+
+STUDIED: Final = (Role.TEXT_PER_TOKEN, Role.TOKENS_PER_WORD, Role.ROUND_TRIP, Role.UNKNOWN, Role.ID_COUNTS)
+"""The roles of the families that the study rests on."""
+
+
+def run(context: StudyContext, options: VocabularyStudy) -> Outcome:
+    """Run the study."""
+    from tokbench.studies.vocabulary_size.study import study_vocabulary
+
+    return study_vocabulary(context, options)
+
+
+def check(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
+    """Yield weights and names of no corpus or tokenizer, and a study for which no corpus is left."""
+    for name in options.weights:
+        if problem := plan.corpus_problem(name):
+            yield StudyProblem(("weights", name), problem)
+    yield from _measured(plan, options)
+    corpora = plan.corpora_with(STUDIED)
+    if plan.measured and not any(map(plan.names_on, corpora)) and len(plan.corpora) == len(plan.config.named):
+        families = dict.fromkeys(family.name for role in STUDIED if (family := plan.family(role)))
+        bound = ", ".join(repr(name) for name in families if name in plan.bound) or "no corpus"
+        message = f"the study rests on {bound}, and there is no corpus on which all are measured"
+        yield StudyProblem((), f"{message}; give them a corpus in common")
+
+
+def _measured(plan: Plan, options: VocabularyStudy) -> Iterator[StudyProblem]:
+    """Yield names in the measured sizes that are of no corpus or tokenizer."""
+    measured = options.measured
+    if measured is None:
+        return
+    named = plan.config.named
+    if measured.corpus and (problem := plan.corpus_problem(measured.corpus)):
+        yield StudyProblem(("measured", "corpus"), problem)
+    if measured.train and measured.train not in named:
+        message = f"unknown corpus {measured.train!r}; {did_you_mean(measured.train, named)}"
+        yield StudyProblem(("measured", "train"), message)
+    for k, name in enumerate(measured.tokenizers):
+        if name not in plan.config.tokenizers:
+            message = f"unknown tokenizer {name!r}; {did_you_mean(name, plan.config.tokenizers)}"
+            yield StudyProblem(("measured", "tokenizers", k), message)
+
+
+def foresee(plan: Plan, options: VocabularyStudy, prepared: Sequence[PreparedTokenizer]) -> Iterator[str]:
+    """Yield lines on the memory and the time that measured sizes take."""
+    if options.measured is not None:
+        from tokbench.studies.vocabulary_size.measured_costs import foresee as costs
+
+        yield from costs(plan, options.measured, plan.corpora_with(STUDIED), prepared)
+
+
+@hookimpl
+def register_studies(register: Callable[[StudySpec], None]) -> None:
+    """Register the study."""
+    register(
+        StudySpec(
+            name="vocabulary_size",
+            title="vocabulary sizes",
+            summary="what each vocabulary size gives and costs, and which one to take",
+            key="study.vocabulary",
+            options=VocabularyStudy,
+            run=run,
+            block=VOCABULARY_SIZES,
+            roles=STUDIED,
+            reads_texts=True,
+            check=check,
+            trained_sizes=lambda options: options.sizes,
+            foresee=foresee,
+            merge=lambda _: "the study of vocabulary sizes is not merged: see the reports of the runs",
+        )
+    )
+
+
+@hookimpl
+def register_metrics(register: Callable[[MetricFamily], None]) -> None:
+    """Register the counts of ids."""
+    register(curve.SPEC)

@@ -1,0 +1,94 @@
+"""From lines to rows of a table: the numbers of each size on some text, with intervals."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tokbench.plugin import Curve, Measured, NotApplicable, PackedCurve, SizeRow, Sums, renyi_entropy
+from tokbench.studies.vocabulary_size.lines import Line, Place
+
+
+class TextTotals(NamedTuple):
+    """The documents, bytes and words of the text, the same for every tokenizer.
+
+    Attributes:
+        documents: their number.
+        n_bytes: float64[BUCKETS], UTF-8 bytes of each jackknife group.
+        words: float64[BUCKETS], words; ``None`` where groups are counted in different units.
+        unit: the definition of a word.
+        longest: the share of the longest document in the bytes.
+    """
+
+    documents: int
+    n_bytes: NDArray[np.float64]
+    words: NDArray[np.float64] | None
+    unit: str
+    longest: float
+
+
+def rows(place: Place, line: Line, text: TextTotals, sizes: list[int]) -> list[SizeRow]:
+    """Return a row for each size; a size of which the text has no tokens is left out."""
+    found: list[SizeRow] = []
+    for size in sizes:
+        row = _row(place, line, text, size)
+        if row is None:
+            continue
+        if found:
+            gained = row.compression_ratio - found[-1].compression_ratio
+            row = replace(row, gain=1000 * gained / (size - found[-1].vocab_size))
+        found.append(row)
+    return found
+
+
+def _row(place: Place, line: Line, text: TextTotals, size: int) -> SizeRow | None:
+    k = line.at(size)
+    tokens, counts = line.tokens[k], line.counts(k)
+    columns = {"tokens": tokens, "bytes": text.n_bytes}
+    columns |= {} if text.words is None else {"words": text.words}
+    # The study keeps no lengths in tokens of each size: those in bytes stand for them.
+    largest = {name: round(text.longest * float(column.sum())) for name, column in columns.items()}
+    sums = Sums(text.documents, columns, largest)
+    ratio = sums.ratio("bytes", "tokens")
+    if isinstance(ratio, NotApplicable):
+        return None
+    row = SizeRow(
+        **place._asdict(),
+        vocab_size=size,
+        tokens=int(tokens.sum()),
+        compression_ratio=ratio.value,
+        ci_low=ratio.ci_low,
+        ci_high=ratio.ci_high,
+        entropy=renyi_entropy(counts[counts > 0], 1.0),
+        used=int(np.count_nonzero(counts)),
+        unit=text.unit,
+    )
+    fertility = sums.ratio("tokens", "words") if text.words is not None else None
+    if not isinstance(fertility, Measured):
+        return row
+    low, high = fertility.ci_low, fertility.ci_high
+    return replace(row, fertility=fertility.value, fertility_low=low, fertility_high=high)
+
+
+def pack_curve(place: Place, curve: Curve, text: TextTotals, *, entropy: bool) -> PackedCurve:
+    """Return the curve of every size, with or without the entropy at every size."""
+    return PackedCurve(
+        **place._asdict(),
+        bytes=int(text.n_bytes.sum()),
+        words=None if text.words is None else int(text.words.sum()),
+        unit=text.unit,
+        base=curve.order.base,
+        units=int(curve.tokens[0]),
+        saved=_packed(-np.diff(curve.tokens), "<i8"),
+        entropy=_packed(curve.entropy, "<f8") if entropy else "",
+    )
+
+
+def _packed(values: NDArray[Any], kind: str) -> str:
+    """Return an array as base64 of zlib."""
+    return base64.b64encode(zlib.compress(values.astype(kind).tobytes(), 6)).decode()

@@ -1,0 +1,363 @@
+"""``study: vocabulary``: from the counts of ids to lines over sizes, their costs, and the size to take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tokbench.plugin import (
+    UNIT_NAMES,
+    WHOLE,
+    ContractError,
+    Failure,
+    Measured,
+    Outcome,
+    Plan,
+    PlannedTokenizer,
+    PreparedTokenizer,
+    Role,
+    SizeInSample,
+    SizeLine,
+    SizeLoss,
+    SizeRecommendation,
+    StudyContext,
+    Sums,
+    TokenCounts,
+    UnitSums,
+    VocabularySizes,
+    attempt,
+    trained_on,
+)
+from tokbench.studies.vocabulary_size.costs import costs, describe_model, entropy_patches, extensions, law
+from tokbench.studies.vocabulary_size.lines import Built, Line, Place, cut, ladder, read_merges, sizes_of
+from tokbench.studies.vocabulary_size.mixture import MixedLine, Mixture, mix, recommendation, with_measured
+from tokbench.studies.vocabulary_size.options import MeasuredStudy, VocabularyStudy
+from tokbench.studies.vocabulary_size.patches import EntropyPatches, without_tokenizer
+from tokbench.studies.vocabulary_size.plugin import STUDIED
+from tokbench.studies.vocabulary_size.rows import TextTotals, pack_curve, rows
+
+T = TypeVar("T")
+
+_LOST = {True: "text of {} may be lost", False: "text of {} is lost"}
+"""The reason why a line is not recommended, by whether its round trip is unknown."""
+
+
+def study_vocabulary(context: StudyContext, options: VocabularyStudy) -> Outcome:
+    """Find out what each vocabulary size gives and costs; the cells tell who was trained on which documents."""
+    plan = context.plan
+    studied = {name for corpus in plan.corpora_with(STUDIED) for name in plan.names_on(corpus)}
+    ready = [prepared for prepared in context.prepared if prepared.facts and prepared.name in studied]
+    read = read_merges([prepared.name for prepared in ready], context)
+    planned = {prepared.name: prepared.planned for prepared in ready}
+    built = {name: _as_trained(planned[name], made) for name, made in read.items() if not isinstance(made, Failure)}
+    seen = {(cell.tokenizer, cell.corpus): cell.in_sample or 0.0 for cell in context.cells if cell.group == WHOLE}
+    study = _Study(context, options, [prepared.name for prepared in ready], seen)
+    failures = [f"{name}: {failure.reason}" for name, failure in read.items() if isinstance(failure, Failure)]
+    entries: dict[str, list[PreparedTokenizer]] = {}
+    for prepared in (prepared for prepared in ready if prepared.name in built):
+        whole = built[prepared.name].order is not None
+        entries.setdefault(prepared.name if whole else prepared.planned.entry, []).append(prepared)
+    parts = []
+    for done, (name, members) in enumerate(entries.items(), 1):
+        part = attempt(partial(study.line, name, members, built), name)
+        parts.append(VocabularySizes(failures=[part.reason]) if isinstance(part, Failure) else part)
+        context.progress("drawing curves", done, len(entries))
+    sizes = study.joined([VocabularySizes(failures=failures), *parts])
+    if options.measured is not None:
+        sizes = _with_measured(context, options.measured, sizes, built)
+    return Outcome(block=sizes, failures=list(sizes.failures))
+
+
+def _with_measured(
+    context: StudyContext, options: MeasuredStudy, sizes: VocabularySizes, built: Mapping[str, Built]
+) -> VocabularySizes:
+    """Return the study with the sizes at which small models were trained."""
+    from tokbench.studies.vocabulary_size.measured import measured_sizes
+
+    measured = measured_sizes(context, options, sizes, built)
+    if isinstance(measured, Failure):
+        return replace(sizes, failures=[*sizes.failures, measured.reason])
+    return replace(
+        sizes,
+        measured=measured,
+        recommendation=sizes.recommendation and with_measured(sizes.recommendation, measured),
+        failures=[*sizes.failures, *measured.failures],
+    )
+
+
+def _as_trained(planned: PlannedTokenizer, built: Built) -> Built:
+    """Leave the merges of a vocabulary out if training to a smaller size does not give the first of them."""
+    # A backend that does not tell it by its options is cut if it lists merges.
+    told = planned.train_on and callable(planned.spec.nested)
+    if built.order is None or not told or planned.spec.is_nested(planned.options):
+        return built
+    return built._replace(order=None, reason="training it to a smaller size gives other merges", spaces_from=None)
+
+
+@dataclass(frozen=True)
+class _Study:
+    """Reads an evaluation as lines over vocabulary sizes.
+
+    Attributes:
+        context: the run so far.
+        options: what the configuration asks for.
+        names: the tokenizers that are ready.
+        seen: by tokenizer and corpus, the share of the documents that it was trained on.
+        mixed: by name, the lines that were measured on every corpus with a weight.
+    """
+
+    context: StudyContext
+    options: VocabularyStudy
+    names: list[str]
+    seen: dict[tuple[str, str], float]
+    mixed: dict[str, MixedLine] = field(default_factory=dict)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the run."""
+        return self.context.plan
+
+    @cached_property
+    def studied(self) -> list[str]:
+        """The corpora on which every family is measured that the study rests on."""
+        return self.plan.corpora_with(STUDIED)
+
+    def line(self, name: str, members: Sequence[PreparedTokenizer], built: Mapping[str, Built]) -> VocabularySizes:
+        """Look at one vocabulary that can be cut, or at several that were trained by themselves."""
+        # Where the text gives no more tokens, several trainings end at one size.
+        members = list({built[each.name].size: each for each in reversed(members)}.values())[::-1]
+        first, names = built[members[0].name], [each.name for each in members]
+        sizes = [built[each].size for each in names]
+        line = SizeLine(
+            line=name,
+            kind="curve" if first.order is not None else "ladder" if len(members) > 1 else "point",
+            tokenizers=names,
+            trained=bool(members[0].planned.train_on),
+            smallest=first.order.base if first.order else min(sizes),
+            largest=max(sizes),
+            reason=first.reason,
+            spaces=max(built[each].spaces for each in names),
+            spaces_from=first.spaces_from,
+        )
+        corpora = self._corpora(names[0])
+        shares = {corpus: max(self.seen.get((each, corpus), 0.0) for each in names) for corpus in corpora}
+        lost = (self._lost(name, corpus, names) for corpus in corpora)
+        counts, failures = self._counts(members)
+        lines = self._cut(counts, names, built)
+        found = [self._group(Place(name, *place), each) for place, each in lines.items()]
+        whole = {corpus: each for (corpus, group), each in lines.items() if group == WHOLE}
+        if self.mixture.weights.keys() <= whole.keys():
+            self.mixed[name] = mix(name, whole, self.mixture, self.options.model)
+        return _concatenated([
+            VocabularySizes(
+                lines=[line],
+                losses=[each for each in lost if each],
+                in_sample=[SizeInSample(line=name, corpus=each, share=x) for each, x in shares.items() if x],
+                failures=failures,
+            ),
+            *found,
+        ])  # fmt: skip
+
+    def _corpora(self, name: str) -> list[str]:
+        """Return the corpora on which a tokenizer is studied; those of one entry have the same."""
+        return [corpus for corpus in self.studied if name in self.plan.names_on(corpus)]
+
+    def _counts(
+        self, members: Sequence[PreparedTokenizer]
+    ) -> tuple[dict[tuple[str, str], list[TokenCounts]], list[str]]:
+        """Return the counts of each corpus and group on which all members have been counted, and what failed."""
+        states: dict[tuple[str, str], list[TokenCounts]] = {}
+        lacking: dict[str, list[str]] = {}
+        corpora = self._corpora(members[0].name)
+        for place in (each for each in self.texts if each[0] in corpora):
+            counts = [self._state(Role.ID_COUNTS, TokenCounts, each.name, *place) for each in members]
+            found = [each for each in counts if not isinstance(each, Failure)]
+            if len(found) == len(members):
+                states[place] = found
+            elif place[1] != WHOLE:
+                reasons = dict.fromkeys(each.reason for each in counts if isinstance(each, Failure))
+                lacking.setdefault(place[0], []).append(f"group {place[1]}: {'; '.join(reasons)}")
+        more = {
+            corpus: f" (and in {len(each) - 1:,} more groups)" * (len(each) > 1) for corpus, each in lacking.items()
+        }
+        entry = members[0].planned.entry
+        return states, [f"{entry} on {corpus}, {each[0]}{more[corpus]}" for corpus, each in lacking.items()]
+
+    def _cut(
+        self, counts: Mapping[tuple[str, str], list[TokenCounts]], names: Sequence[str], built: Mapping[str, Built]
+    ) -> dict[tuple[str, str], Line]:
+        """Return the line of each corpus and group."""
+        order = built[names[0]].order
+        if order is not None:
+            sizes = sizes_of(order, self.options.sizes)
+            return dict(zip(counts, cut(order, [each[0] for each in counts.values()], sizes), strict=True))
+        trained = [built[name].size for name in names]
+        return {place: ladder(list(zip(trained, each, strict=True))) for place, each in counts.items()}
+
+    def _group(self, place: Place, line: Line) -> VocabularySizes:
+        """Return the rows, the curve and the costs of a line in one group."""
+        text, model = self.texts[place.corpus, place.group], self.options.model
+        last = int(line.sizes[-1])
+        wanted = [*(size for size in self.options.sizes if size < last), last]
+        sizes = [size for size in wanted if size in line.sizes] if line.curve else line.sizes.tolist()
+        found = rows(place, line, text, sizes)
+        every = self.options.points == "all"
+        return VocabularySizes(
+            rows=found,
+            curves=[pack_curve(place, line.curve, text, entropy=every)] if line.curve else [],
+            costs=costs(model, place, line, found) if place.group == WHOLE and model and found else [],
+        )
+
+    @cached_property
+    def texts(self) -> dict[tuple[str, str], TextTotals]:
+        """By corpus and group, the whole among them; the text is the same for whatever tokenizer."""
+        found = {}
+        for corpus in self.studied:
+            for group in [*self.plan.surveys[corpus].groups, WHOLE]:
+                text = next(filter(None, (self._text(name, corpus, group) for name in self.names)), None)
+                if text is not None:
+                    found[corpus, group] = text
+        return found
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        """The text of the model, mixed of the corpora."""
+        whole = {corpus: text for (corpus, group), text in self.texts.items() if group == WHOLE}
+        return Mixture.of(whole, self.options.weights)
+
+    def _text(self, name: str, corpus: str, group: str) -> TextTotals | None:
+        sums = self._state(Role.TEXT_PER_TOKEN, Sums, name, corpus, group)
+        words = self._state(Role.TOKENS_PER_WORD, UnitSums, name, corpus, group)
+        if isinstance(sums, Failure) or isinstance(words, Failure):
+            return None
+        counted, unit, longest = None, "", sums.lengths("bytes").longest
+        if words.refusal() is None:
+            [known] = words.units
+            counted, unit = words.sums.columns["words"], UNIT_NAMES[known][0]
+        return TextTotals(sums.documents, sums.columns["bytes"], counted, unit, longest)
+
+    def _lost(self, line: str, corpus: str, names: Sequence[str]) -> SizeLoss | None:
+        """Return what the tokenizers of a line lose of a corpus, or ``None`` if they lose nothing."""
+        shares, unknown = (
+            [each.value for name in names if isinstance(each := self.context.value(role, name, corpus), Measured)]
+            for role in (Role.ROUND_TRIP, Role.UNKNOWN)
+        )
+        exact = min(shares) if len(shares) == len(names) else None
+        return (
+            None if exact == 1 else SizeLoss(line=line, corpus=corpus, exact=exact, unknown=max(unknown, default=0.0))
+        )
+
+    def _state(self, role: Role, kind: type[T], name: str, corpus: str, group: str) -> T | Failure:
+        """Return the state of the family with a role.
+
+        Raises:
+            ContractError: it is not of the kind that the role asks for.
+        """
+        state = self.context.state(role, name, corpus, group)
+        if isinstance(state, Failure | kind):
+            return state
+        family = self.plan.family(role)
+        raise ContractError(
+            f"the metric family {family and family.name!r} has the role {role!r}, but its state is not {kind.__name__}"
+        )
+
+    def joined(self, parts: Sequence[VocabularySizes]) -> VocabularySizes:
+        """Return the whole study, with the advice that rests on all lines."""
+        found = replace(_concatenated(parts), sizes=list(self.options.sizes), points=self.options.points)
+        model = self.options.model
+        if model is not None:
+            patches = attempt(self._entropy_patches, "patches by entropy")
+            largest = max((each.largest for each in found.lines), default=1)
+            found = replace(
+                found,
+                model=describe_model(model),
+                law=law(model),
+                extensions=extensions(model, largest),
+                extended_from=largest,
+                without_tokenizer=without_tokenizer(model, None if isinstance(patches, Failure) else patches),
+                no_entropy_patches=patches.reason if isinstance(patches, Failure) else "",
+            )
+        return replace(found, recommendation=self._recommendation(found))
+
+    def _entropy_patches(self) -> EntropyPatches:
+        """Return the patches by entropy of the corpora that count."""
+        counted = self.mixture.weights or self.studied
+        return entropy_patches([self.plan.corpora[corpus] for corpus in self.studied if corpus in counted])
+
+    def _recommendation(self, found: VocabularySizes) -> SizeRecommendation | None:
+        """Return the size to take, of what loses nothing and was not trained on the text, unless all was."""
+        weights = self.mixture.weights
+        if not weights:
+            return None
+        baselines = {each.name for each in self.plan.tokenizers if each.spec.baseline}
+        left_out = {
+            each.line: "baselines give proportion and never win"
+            for each in found.lines
+            if baselines.issuperset(each.tokenizers)
+        }
+        left_out |= {
+            each.line: _LOST[each.exact is None].format(each.corpus) for each in found.losses if each.corpus in weights
+        }
+        left_out |= {each.line: "not measured on every corpus" for each in found.lines if each.line not in self.mixed}
+        inside = {
+            each.line: f"trained on {each.corpus}"
+            for each in found.in_sample
+            if each.corpus in weights and trained_on(each.share)
+        }
+        known = {name: line for name, line in self.mixed.items() if name not in left_out}
+        outside = {name: line for name, line in known.items() if name not in inside}
+        taken = recommendation(
+            self.mixture,
+            outside or known,
+            {**inside, **left_out} if outside else left_out,
+            self._worst_of_all(found),
+            found.law,
+        )
+        given = self.options.weights
+        wanted = [corpus for corpus in self.studied if not given or given.get(corpus)]
+        return replace(
+            taken,
+            weighted=bool(given),
+            trained_on=bool(known) and not outside,
+            missing=[corpus for corpus in wanted if corpus not in weights],
+        )
+
+    def _worst_of_all(self, found: VocabularySizes) -> dict[tuple[str, int], tuple[str, str, float]]:
+        """Return by line and size the corpus and group with the fewest bytes per token, of corpora with a weight."""
+        worst: dict[tuple[str, int], tuple[str, str, float]] = {}
+        for corpus in self.mixture.weights:
+            for key, (group, ratio) in self._worst(found, corpus).items():
+                if key not in worst or ratio < worst[key][2]:
+                    worst[key] = corpus, group, ratio
+        return worst
+
+    def _worst(self, found: VocabularySizes, corpus: str) -> dict[tuple[str, int], tuple[str, float]]:
+        """Return by line and size the group with the fewest bytes per token.
+
+        In a parallel corpus all groups say the same, so each group's tokens are set against the mean of bytes: the
+        script's bytes per character do not count then.
+        """
+        groups: dict[tuple[str, int], dict[str, float]] = {}
+        of_text = {}
+        for row in found.rows:
+            if row.corpus == corpus and row.group != WHOLE:
+                groups.setdefault((row.line, row.vocab_size), {})[row.group] = row.compression_ratio
+                of_text[row.group] = row.tokens * row.compression_ratio
+        mean = float(np.mean(list(of_text.values()))) if of_text else 0.0
+        if self.plan.corpora[corpus].parallel:
+            groups = {
+                key: {group: ratio * mean / of_text[group] for group, ratio in each.items()}
+                for key, each in groups.items()
+            }
+        return {key: min(each.items(), key=lambda item: item[1]) for key, each in groups.items()}
+
+
+def _concatenated(parts: Sequence[VocabularySizes]) -> VocabularySizes:
+    """Return the lists of all parts, one after the other."""
+    names = ("lines", "rows", "curves", "losses", "in_sample", "costs", "failures")
+    lists: dict[str, Any] = {name: [each for part in parts for each in getattr(part, name)] for name in names}
+    return VocabularySizes(**lists)

@@ -1,0 +1,122 @@
+"""Finds ids that are too rare to train, by their expected number of occurrences in a training set."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tokbench.plugin import InputError
+from tokbench.studies.vocabulary_size.checks import positive, vocab_sizes
+
+NEVER: Final = 1
+"""An id that is expected less often most likely keeps the initial values of its row."""
+
+FEW: Final = 100
+"""Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation" (Findings of EMNLP):
+take the largest vocabulary of which at least 95 % of ids have 100 examples or more in training."""
+
+ENOUGH: Final = 1_000
+"""Ten times that: a convention, because there is no published threshold for language models."""
+
+ENOUGH_SHARE: Final = 0.95
+"""The share of ids that should have at least ``FEW`` examples, by Gowda and May."""
+
+RULE_OF_THREE: Final = 3
+"""An id that was not seen in n draws has a share below 3 / n, with 95 % confidence (Hanley and Lippman-Hand 1983)."""
+
+
+class Trainable(NamedTuple):
+    """The number of ids by expected occurrences in a training set; the first five add up to the vocabulary.
+
+    Each is an array, of the shape that sizes and training tokens have together.
+
+    Attributes:
+        unseen: not in the sample, so only ``bound`` is known; special tokens are among them.
+        never: in the sample, but expected less than once (the training set is smaller than the sample).
+        few: expected 1 … 99 times.
+        some: expected 100 … 999 times.
+        enough: expected 1,000 times or more.
+        bound: the largest number of occurrences to expect of one unseen id, by the rule of three.
+        size: the vocabulary size.
+    """
+
+    unseen: NDArray[np.int64]
+    never: NDArray[np.int64]
+    few: NDArray[np.int64]
+    some: NDArray[np.int64]
+    enough: NDArray[np.int64]
+    bound: NDArray[np.float64]
+    size: NDArray[np.int64]
+
+    @property
+    def too_rare(self) -> NDArray[np.float64]:
+        """Share of ids with fewer than 100 expected occurrences, unseen ones counted as too rare: float64.
+
+        It is an upper bound wherever ``bound`` is 100 or more: a larger sample would find some of the unseen.
+        """
+        return (self.unseen + self.never + self.few) / self.size
+
+    @property
+    def keeps_the_95_percent_rule(self) -> NDArray[np.bool_]:
+        """``True`` if 95 % of ids are expected 100 times or more: the rule of Gowda and May."""
+        return self.some + self.enough >= ENOUGH_SHARE * self.size
+
+
+def trainable(counts: ArrayLike, vocab_size: ArrayLike, training_tokens: ArrayLike) -> Trainable:
+    """Classify the ids of one vocabulary, or of several sizes at once, by expected count in training.
+
+    Expected occurrences = count / tokens of the sample x training tokens. The sample is taken to be drawn as the
+    training text is; a token that was seen once or twice may well be ten times rarer or three times more frequent.
+
+    Args:
+        counts: int[..., v], how often each id is in the sample; with several sizes a row for each.
+        vocab_size: int[...], the size of each row; what stands behind it must be 0.
+        training_tokens: float[...], tokens of training, for all rows or for each.
+
+    Raises:
+        InputError: an empty sample, a negative count, or a count at or beyond the size.
+
+    A sample of 1,000 tokens and training on 200,000: each occurrence stands for 200.
+
+    >>> found = trainable([900, 94, 5, 1, 0, 0], 6, 200_000)
+    >>> [int(n) for n in found[:5]], float(found.bound)
+    ([2, 0, 0, 1, 3], 600.0)
+    >>> found = trainable([[900, 100, 0], [700, 100, 200]], [2, 3], [400, 300])
+    >>> found.few.tolist(), found.some.tolist(), found.too_rare.round(2).tolist()
+    ([1, 2], [1, 1], [0.5, 0.67])
+    """
+    seen, sizes = np.asarray(counts), vocab_sizes(vocab_size)
+    if seen.dtype.kind not in "iu" or (seen < 0).any():
+        raise InputError("counts of ids are whole numbers from 0 on")
+    if seen.shape[:-1] != sizes.shape or not seen.ndim:
+        raise InputError(f"{sizes.size} sizes need as many rows of counts; these are of the shape {seen.shape}")
+    if (sizes > seen.shape[-1]).any():
+        raise InputError(f"a vocabulary of {sizes.max():,} needs as many counts, not {seen.shape[-1]:,}")
+    inside = np.arange(seen.shape[-1]) < sizes[..., np.newaxis]
+    if seen[np.broadcast_to(~inside, seen.shape)].any():
+        raise InputError("ids at or beyond the vocabulary size have counts; give each size the counts of its own ids")
+    tokens = positive(seen.sum(axis=-1), "the number of tokens in the sample")
+    training = positive(training_tokens, "training tokens")
+    # Products, not quotients: a count at a threshold must not fall below it by rounding.
+    scaled, sample = seen * training[..., np.newaxis], tokens[..., np.newaxis]
+    never, under_few, under_enough = (
+        ((seen > 0) & (scaled < limit * sample)).sum(axis=-1) for limit in (NEVER, FEW, ENOUGH)
+    )  # each holds the one before
+    met = (seen > 0).sum(axis=-1)
+    classes = (sizes - met, never, under_few - never, under_enough - under_few, met - under_enough)
+    return Trainable(*np.broadcast_arrays(*classes, RULE_OF_THREE * training / tokens, sizes))
+
+
+def share_too_rare(expected: ArrayLike, vocab_size: int) -> float:
+    """Return the share of ids that training is expected to hold fewer than 100 times.
+
+    Args:
+        expected: float[v], the occurrences of each id that the text holds; ids that it does not hold count as too rare.
+        vocab_size: the size.
+
+    >>> share_too_rare([250.0, 100.0, 99.9, 0.0], 10)
+    0.8
+    """
+    return 1 - min(int((np.asarray(expected) >= FEW).sum()), vocab_size) / vocab_size

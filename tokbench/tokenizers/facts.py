@@ -1,0 +1,20 @@
+"""The facts of a tokenizer that is ready."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TokenizerFacts(NamedTuple):
+    """The facts that a worker reports of a tokenizer that is ready."""
+
+    vocab_size: int
+    """As the tokenizer gives it."""
+    notes: tuple[str, ...]
+    """As the tokenizer gives them; at most 50 notes of 2,000 characters."""
+    lacks: frozenset[str]
+    """Ids of the metrics whose capabilities the tokenizer lacks."""
+    engine: str = ""
+    """The engine that it names; empty if it names none."""
+    identity: str | None = None
+    """As it gives it, see :class:`tokbench.tokenizers.contract.HasIdentity`; ``None`` if it gives none."""

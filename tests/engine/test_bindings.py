@@ -11,6 +11,7 @@ from tokbench.cli.main import tokbench as command
 from tokbench.formats.markdown import SPEC as MARKDOWN
 from tokbench.report.report import Report
 from tokbench.results.cells import OWN_TEXTS
+from tokbench.results.vocabulary_size import VOCABULARY_SIZES
 
 CORPORA = """  prose: {source: sample, part: languages, groups: [en, de], parallel: true, reference: en}
   code: {source: sample, part: code, groups: [go]}
@@ -133,7 +134,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
             extra="study: {vocabulary: {sizes: [256, 280], model: {width: 64, layers: 2, context: 128}}}",
         )
     )
-    found = results.vocabulary_size
+    found = results.studies.get(VOCABULARY_SIZES)
     assert found.failures == []
     assert {line.line for line in found.lines} == {"trained", "code-only"}
     assert {row.corpus for row in found.rows} == {"code"}

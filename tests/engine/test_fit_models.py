@@ -15,6 +15,7 @@ from tokbench.corpus.corpus import Corpus, fingerprint
 from tokbench.formats import html, markdown
 from tokbench.foundation.errors import InputError
 from tokbench.report.report import Report
+from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
 from tokbench.studies.language_models.bits_per_byte import BitsPerByteOptions, NgramBits
@@ -81,7 +82,7 @@ def results(folder):
 
 
 def pair(results, one, other):
-    [study] = results.bits_per_byte
+    [study] = results.studies.get(BITS_PER_BYTE) or []
     found = [each for each in study.comparisons if {each.tokenizer, each.other} == {one, other}]
     return found[0] if found else None
 
@@ -96,7 +97,7 @@ def test_every_order_has_a_number_with_its_interval(results):
 
 
 def test_the_texts_are_counted(results):
-    [study] = results.bits_per_byte
+    [study] = results.studies.get(BITS_PER_BYTE) or []
     assert study.training_documents + study.scored_documents == 100
     assert study.training_duplicates + study.scored_duplicates == 1
     assert cell(results, "bytes", IDS[0]).n == study.scored_documents
@@ -112,7 +113,7 @@ def test_one_tokenizer_under_two_names_is_level(results):
 
 
 def test_only_tokenizers_that_learned_from_the_same_text_are_compared(results):
-    [study] = results.bits_per_byte
+    [study] = results.studies.get(BITS_PER_BYTE) or []
     assert study.blocks == {
         "bytes": "no training text",
         "one": "trained on c",
@@ -135,7 +136,7 @@ def test_text_that_was_trained_on_is_marked(results):
 def test_who_loses_a_scored_document_has_no_number(results):
     found = cell(results, "lossy", IDS[2])
     assert (found.status, found.value) == (Status.NOT_APPLICABLE, None)
-    [study] = results.bits_per_byte
+    [study] = results.studies.get(BITS_PER_BYTE) or []
     assert found.reason.startswith(f"{study.scored_documents} of {study.scored_documents} scored documents do not come")
     assert ".txt:1" in found.reason
 
@@ -168,14 +169,14 @@ def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeyp
     assert "training models: 3 tokenizers x corpora from the store" in second.from_store
     assert not any(each.startswith("training models") for each in first.from_store)
     assert second.frame.to_csv() == results.frame.to_csv()
-    assert second.bits_per_byte == results.bits_per_byte
+    assert second.studies.get(BITS_PER_BYTE) == (results.studies.get(BITS_PER_BYTE) or [])
 
 
 @pytest.mark.slow
 def test_two_workers_give_the_same(folder, results):
     found = tokbench.run(folder / "run.yaml", workers=2, store=False)
     assert found.frame.to_csv() == results.frame.to_csv()
-    assert found.bits_per_byte == results.bits_per_byte
+    assert found.studies.get(BITS_PER_BYTE) == (results.studies.get(BITS_PER_BYTE) or [])
 
 
 def test_the_report_has_chart_table_verdicts_and_limits(results):
@@ -191,7 +192,7 @@ def test_the_report_has_chart_table_verdicts_and_limits(results):
 def test_results_are_read_again(results, tmp_path):
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path).bits_per_byte == results.bits_per_byte
+    assert Results.read(path).studies.get(BITS_PER_BYTE) == (results.studies.get(BITS_PER_BYTE) or [])
 
 
 def corpus(texts, **options):
@@ -288,7 +289,7 @@ def test_a_tokenizer_that_crashes_or_fails_costs_its_own_cells(folder, results, 
     assert (crashed.status, out.status) == (Status.FAILED, Status.FAILED)
     assert crashed.reason == "the process died with SIGSEGV while encoding corpus c for bits_per_byte"
     assert out.reason.startswith("bits_per_byte on corpus c: encode returned id 300 in document 0")
-    [study] = found.bits_per_byte
+    [study] = found.studies.get(BITS_PER_BYTE)
     assert list(study.blocks) == ["bytes"]
 
 
@@ -330,7 +331,7 @@ tokenizers:
     path = small_transformers.with_name("several.yaml")
     path.write_text(re.sub("\ntokenizers: .*\n", several, text).replace("  - bits_per_byte\n", ""), encoding="utf-8")
     found = tokbench.run(path, workers=0, store=False)
-    [study] = found.bits_per_byte
+    [study] = found.studies.get(BITS_PER_BYTE)
     for metric in study.metrics:
         lossy, published = cell(found, "lossy", metric), cell(found, "published", metric)
         assert (lossy.status, lossy.value) == (Status.NOT_APPLICABLE, None)

@@ -17,6 +17,7 @@ from tokbench.formats.csv import SIZE_COLUMNS, sizes_csv
 from tokbench.report.report import Report
 from tokbench.report.sections.size_answer import size_answer
 from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import VOCABULARY_SIZES
 
 BODY = "{width: 16, layers: 1, heads: 2, context_bytes: 32, step_bytes: 1024}"
 MEASURED = (
@@ -53,11 +54,11 @@ def ran(tmp_path_factory):
 @pytest.mark.slow
 def test_every_size_and_amount_is_trained_and_the_best_one_told(ran):
     results, _ = ran
-    found = results.vocabulary_size.measured
+    found = results.studies.get(VOCABULARY_SIZES).measured
     assert {(each.vocab_size, each.share, each.seed) for each in found.trained} == {
         (size, share, seed) for size in (256, 300) for share in (0.5, 1.0) for seed in (0, 1)
     }
-    assert results.vocabulary_size.failures == ["cut has no size 9,000"]
+    assert results.studies.get(VOCABULARY_SIZES).failures == ["cut has no size 9,000"]
     for best in found.best:
         if best.equal == "bytes":
             of_size = [
@@ -78,7 +79,7 @@ def test_every_size_and_amount_is_trained_and_the_best_one_told(ran):
 def test_more_text_costs_more_flops_and_fewer_bits(ran):
     results, _ = ran
     by_share = {}
-    for each in results.vocabulary_size.measured.trained:
+    for each in results.studies.get(VOCABULARY_SIZES).measured.trained:
         by_share.setdefault(each.share, []).append(each)
     half, whole = by_share[0.5], by_share[1.0]
     assert all(one.flops < two.flops and one.n_bytes < two.n_bytes for one, two in zip(half, whole, strict=True))
@@ -90,9 +91,9 @@ def test_a_second_run_trains_nothing_and_says_the_same(ran):
     """The seconds of the trainings are those of the first run, to the last digit."""
     results, folder = ran
     second = tokbench.run(folder / "run.yaml", workers=0)
-    assert second.vocabulary_size.measured == results.vocabulary_size.measured
+    assert second.studies.get(VOCABULARY_SIZES).measured == results.studies.get(VOCABULARY_SIZES).measured
     other = written(folder, MEASURED.replace("seeds: 2", "seeds: 1"))
-    third = tokbench.run(other, workers=0).vocabulary_size.measured
+    third = tokbench.run(other, workers=0).studies.get(VOCABULARY_SIZES).measured
     assert {each.seed for each in third.trained} == {0}
     assert all(each.no_interval == "one seed shows nothing of other seeds" for each in third.best)
 
@@ -106,7 +107,7 @@ def test_a_training_that_was_stopped_goes_on_with_the_same_numbers(ran, monkeypa
     shutil.rmtree(folder / "store" / "measured sizes")
     monkeypatch.setattr(transformer, "_step", lambda *_: pytest.fail("all points are kept"))
     again = tokbench.run(written(folder, MEASURED), workers=0)
-    assert again.vocabulary_size.measured == results.vocabulary_size.measured
+    assert again.studies.get(VOCABULARY_SIZES).measured == results.studies.get(VOCABULARY_SIZES).measured
 
 
 @pytest.mark.slow
@@ -128,7 +129,7 @@ def test_a_training_that_breaks_off_half_way_goes_on_with_the_same_numbers(ran, 
             return step(*given)
 
         monkeypatch.setattr(transformer, "_step", counted)
-        return tokbench.run(path, workers=0, **options).vocabulary_size
+        return tokbench.run(path, workers=0, **options).studies.get(VOCABULARY_SIZES)
 
     first, second, whole = run("first", breaks=True), run("second"), run("whole", store=False)
     assert "cut at size 256, body width 16, layers 1: RuntimeError: half-way" in first.failures
@@ -136,7 +137,7 @@ def test_a_training_that_breaks_off_half_way_goes_on_with_the_same_numbers(ran, 
     assert steps["first"] + steps["second"] == steps["whole"]
     for found in (second.measured, whole.measured):
         assert [replace(each, seconds=0) for each in found.trained] == [
-            replace(each, seconds=0) for each in ran[0].vocabulary_size.measured.trained
+            replace(each, seconds=0) for each in ran[0].studies.get(VOCABULARY_SIZES).measured.trained
         ]
     assert second.measured.best == whole.measured.best
 
@@ -150,12 +151,12 @@ def test_a_size_that_needs_more_memory_than_the_limit_is_refused_and_the_others_
     path = written(tmp_path, large)
     path.write_text(path.read_text(encoding="utf-8") + "limits: {memory: 256MB}\n", encoding="utf-8")
     results = tokbench.run(path, workers=0, store=False)
-    [failure] = results.vocabulary_size.failures
+    [failure] = results.studies.get(VOCABULARY_SIZES).failures
     assert failure == (
         "cut at size 256, body width 16, layers 1: a training with 256 ids takes about 319 MB of memory, more than the "
         "256 MB that there are: take a smaller body or step_bytes, or leave the size out"
     )
-    found = results.vocabulary_size.measured
+    found = results.studies.get(VOCABULARY_SIZES).measured
     assert {each.vocab_size for each in found.trained} == {300, 320}
     assert [best.sizes for best in found.best] == [[300, 320]]
 
@@ -164,7 +165,7 @@ def test_a_size_that_needs_more_memory_than_the_limit_is_refused_and_the_others_
 def test_reports_show_the_numbers_and_their_ground(ran):
     results, folder = ran
     again = Results.read(folder / "out" / "results.json")
-    assert again.vocabulary_size == results.vocabulary_size
+    assert again.studies.get(VOCABULARY_SIZES) == results.studies.get(VOCABULARY_SIZES)
     page, text = html.SPEC.render(results), markdown.SPEC.render(results)
     for shown in (page, text):
         assert "Bits per byte, measured here" in shown
@@ -178,9 +179,10 @@ def test_reports_show_the_numbers_and_their_ground(ran):
     sentences = size_answer(results).sentences
     assert any(re.match(r"Measured here, by bits per byte .* cut is best with", each) for each in sentences)
     assert "This says nothing of larger models or of more text: nothing is extrapolated." in sentences
-    [basis] = [each for each in results.vocabulary_size.recommendation.bases if each.basis == "measured"]
+    [basis] = [each for each in results.studies.get(VOCABULARY_SIZES).recommendation.bases if each.basis == "measured"]
     last = max(
-        (each for each in results.vocabulary_size.measured.best if each.equal == "bytes"), key=lambda b: b.amount
+        (each for each in results.studies.get(VOCABULARY_SIZES).measured.best if each.equal == "bytes"),
+        key=lambda b: b.amount,
     )
     assert (basis.line, basis.body, basis.amount) == ("cut", last.body, last.amount)
     assert (basis.smallest, basis.best, basis.largest) == (last.best_low, last.best, last.best_high)

@@ -21,7 +21,7 @@ from tokbench.plugin import EncodedShard, LoadedTokenizer, Options, Shard, encod
 from tokbench.report import segmentation
 from tokbench.report.sections.tokens import TokensSection
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
-from tokbench.results.segmentation import Segmentation, SegmentedText
+from tokbench.results.segmentation import Segmentation, SegmentedText, shown_texts
 from tokbench.studies.tokens.shown import chosen_documents
 from tokbench.studies.tokens.worst_documents import WorstDocuments
 from tokbench.studies.tokens.worst_documents import WorstState as State
@@ -93,7 +93,9 @@ def test_a_page_has_room_for_a_million_tokens_and_says_what_it_leaves_out():
     results.corpora["c"] = CorpusInfo(groups={f"g{k}": 1 for k in range(200)})
     for k in range(11):
         long = Segmentation(tokenizer="t", ids=[7] * 100_001)
-        results.shown.append(SegmentedText(label=f"c:{k}", text="x", segmentations=[long], corpus="c", group=f"g{k}"))
+        shown_texts(results).texts.append(
+            SegmentedText(label=f"c:{k}", text="x", segmentations=[long], corpus="c", group=f"g{k}")
+        )
     section = TokensSection(results)
     assert len(section.page) == 9
     said = "Excerpts are of 11 of 200 groups. 2 texts are left out of this page; results.json has them."
@@ -149,7 +151,7 @@ def test_translations_show_the_same_sentences():
         "metrics": ["compression"],
         "show": {"documents": 2},
     }
-    shown = tokbench.run(config, workers=0, store=False).shown
+    shown = shown_texts(tokbench.run(config, workers=0, store=False)).texts
     lines = [each.label.partition(":")[2] for each in shown]
     assert len(set(lines)) == 2
     assert lines == lines[:2] * 3
@@ -165,7 +167,7 @@ def test_a_text_that_ends_the_process_costs_itself_alone(faulty, write_config):
     )
     path.with_name("x.txt").write_text("aaa", encoding="utf-8")
     results = tokbench.run(path, workers=1)
-    for each in results.shown:
+    for each in shown_texts(results).texts:
         bad, good = each.segmentations
         assert good.ids == list(each.text.encode())
         if each.text == "b":
@@ -182,7 +184,7 @@ def test_a_tokenizer_that_raises_has_the_reason(faulty, write_config):
         extra="show: [b, a]\n",
     )
     path.with_name("x.txt").write_text("aaa", encoding="utf-8")
-    [b, a, document] = tokbench.run(path, workers=0).shown
+    [b, a, document] = shown_texts(tokbench.run(path, workers=0)).texts
     assert "Panic" in b.segmentations[0].reason
     assert a.segmentations[0].ids == document.segmentations[0].ids[:1] == [97]
 
@@ -192,8 +194,8 @@ def test_segmentations_come_from_the_store(stored, write_config, monkeypatch):
     first = tokbench.run(path, workers=0)
     monkeypatch.setattr("tokbench.engine.segment.SegmentTexts.run", None)
     again = tokbench.run(path, workers=0)
-    assert again.shown == first.shown
-    assert first.shown[0].segmentations[0].ids == [111, 110, 101]
+    assert shown_texts(again).texts == shown_texts(first).texts
+    assert shown_texts(first).texts[0].segmentations[0].ids == [111, 110, 101]
 
 
 def state(texts, first=0, backend="utf8_bytes"):
@@ -262,7 +264,7 @@ def test_the_worst_documents_beside_the_best_tokenizer(tmp_path):
     }
     results = tokbench.run(config, workers=0, store=False)
     found: dict[str, list[tuple[object, ...]]] = {}
-    for each in results.worst_documents:
+    for each in shown_texts(results).worst:
         fact = (each.shown.group, each.by_size, each.beside_best, each.times_the_fewest)
         found.setdefault(each.tokenizer, []).append(fact)
     assert found == {

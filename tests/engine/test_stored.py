@@ -16,6 +16,7 @@ from full_disk import NO_BYTECODE
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.engine import surveys
+from tokbench.results.probes import PROBES
 
 ONE = "  one: {backend: counting}"
 TWO = "  two: {backend: counting, name: two}"
@@ -334,11 +335,11 @@ def test_probes_and_differing_documents_are_not_encoded_again(counting, write_co
     tokenizers = f"  chars: {{backend: utf16_units, same_as: one}}\n{ONE}"
     path = write_config(corpora=corpus, tokenizers=tokenizers, metrics="[compression, probes]", formats="[csv, md]")
     first = run(path)
-    assert first.probes
+    assert first.studies.get(PROBES)
     assert encoded() > 4
     second = run(path)
     assert encoded() == 0
-    assert second.probes == first.probes
+    assert second.studies.get(PROBES) == first.studies.get(PROBES)
     assert second.differences == first.differences
     assert "probing: " in str(second.from_store)
 

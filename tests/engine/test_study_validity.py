@@ -18,6 +18,7 @@ from tokbench.formats.csv import VALIDITY_COLUMNS, validity_csv
 from tokbench.results.bits_per_byte import BitsComparison, BitsPerByte
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
+from tokbench.results.validity import VALIDITY
 from tokbench.statistics.jackknife import holm
 from tokbench.studies.language_models.scored_bits import ScoredBits
 from tokbench.studies.validity.correlate import _Study
@@ -72,11 +73,11 @@ def results(path):
 
 @pytest.mark.slow
 def test_two_workers_give_the_same(path, results):
-    assert tokbench.run(path, workers=2, store=False).validity == results.validity
+    assert tokbench.run(path, workers=2, store=False).studies.get(VALIDITY) == (results.studies.get(VALIDITY) or [])
 
 
 def test_classes_hold_tokenizers_that_may_be_compared(results):
-    [study] = results.validity
+    [study] = results.studies.get(VALIDITY) or []
     sizes = [f"size-{size}" for size in SIZES]
     assert {each.name: each.tokenizers for each in study.classes} == {
         "all": ["bytes", *sizes],
@@ -89,7 +90,7 @@ def test_classes_hold_tokenizers_that_may_be_compared(results):
 
 def test_correlations_are_those_of_the_cells(results):
     """Compression and fertility order sizes of one BPE alike; less of one is more of the other."""
-    [study] = results.validity
+    [study] = results.studies.get(VALIDITY) or []
     of_class = {(each.metric, each.model): each for each in study.classes[1].correlations}
     ratio, cost = (of_class[name, "bits_per_byte_1"] for name in ("compression_ratio", "fertility"))
     assert ratio.rho == cost.rho
@@ -103,7 +104,7 @@ def test_correlations_are_those_of_the_cells(results):
 
 
 def test_hypotheses_are_decided_and_corrected_together(results):
-    [study] = results.validity
+    [study] = results.studies.get(VALIDITY) or []
     claims = [(each.metric, each.model, each.claim) for each in study.hypotheses]
     assert claims == [
         ("compression_ratio", "bits_per_byte_1", "> -0.5"),
@@ -137,7 +138,7 @@ def test_reports_have_sentences_table_charts_and_limits(results):
 
 def test_validity_csv_has_every_correlation(results):
     rows = list(csv.DictReader(validity_csv(results).splitlines()))
-    [study] = results.validity
+    [study] = results.studies.get(VALIDITY) or []
     assert tuple(rows[0]) == VALIDITY_COLUMNS
     assert len(rows) == sum(len(each.correlations) for each in study.classes)
     claimed = [row for row in rows if row["hypothesis"] == "true"]
@@ -150,11 +151,11 @@ def test_validity_csv_has_every_correlation(results):
 def test_results_are_read_again_and_older_ones_have_no_study(results, tmp_path):
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path).validity == results.validity
+    assert Results.read(path).studies.get(VALIDITY) == (results.studies.get(VALIDITY) or [])
     body = json.loads(results.to_json())
     del body["validity"]
     path.write_text(json.dumps(body), encoding="utf-8")
-    assert Results.read(path).validity == []
+    assert Results.read(path).studies.get(VALIDITY) == []
 
 
 SMALL = """
@@ -189,9 +190,9 @@ def test_a_merge_says_that_the_study_is_not_merged(path, tmp_path):
     for part in "01":
         config = tmp_path / f"{part}.yaml"
         config.write_text(SMALL.format(path=path.parent / f"0{part}?.txt"), encoding="utf-8")
-        assert tokbench.run(config, tmp_path / part, workers=0, store=False).validity
+        assert tokbench.run(config, tmp_path / part, workers=0, store=False).studies.get(VALIDITY)
     merged = tokbench.merge([tmp_path / "0", tmp_path / "1"])
-    assert merged.validity == []
+    assert merged.studies.get(VALIDITY) == []
     assert "the study of validity is not merged: see the reports of the runs" in merged.notes
 
 

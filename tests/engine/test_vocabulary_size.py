@@ -16,7 +16,7 @@ from tokbench.report.report import Report
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, Status, TokenizerState
 from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import SizeInSample, SizeLoss
+from tokbench.results.vocabulary_size import VOCABULARY_SIZES, SizeInSample, SizeLoss
 from tokbench_plugins.bpe import BPETokenizer
 
 CORPORA = (
@@ -81,7 +81,7 @@ def test_every_size_equals_encoding_with_fewer_merges(ran, name, group):
 def test_two_workers_train_and_measure_the_same(ran):
     results, folder = ran
     again = tokbench.run(folder.parent / "run.yaml", workers=2)
-    assert again.vocabulary_size == results.vocabulary_size
+    assert again.studies.get(VOCABULARY_SIZES) == results.studies.get(VOCABULARY_SIZES)
     assert list(again.tokenizers) == list(results.tokenizers)
     assert {t.state for t in again.tokenizers.values()} == {t.state for t in results.tokenizers.values()}
 
@@ -89,7 +89,7 @@ def test_two_workers_train_and_measure_the_same(ran):
 def test_rows_agree_with_the_cells_at_the_own_size(ran):
     results, _ = ran
     cells = {(c.tokenizer, c.group, c.metric): c for c in results.cells}
-    for row in results.vocabulary_size.rows:
+    for row in results.studies.get(VOCABULARY_SIZES).rows:
         names = {"english": 700, "both": 900, "bytes": 256}
         if row.vocab_size == names.get(row.line):
             ratio = cells[row.line, row.group, "compression_ratio"]
@@ -122,7 +122,7 @@ def test_options_tell_whether_a_vocabulary_is_cut(tmp_path):
         f"tokenizers:\n{tokenizers}metrics: [compression]\nstudy: {{vocabulary: {{sizes: [300, 350]}}}}\n",
         encoding="utf-8",
     )
-    lines = {line.line: line for line in tokbench.run(path, workers=0, output=None).vocabulary_size.lines}
+    lines = {line.line: line for line in tokbench.run(path, workers=0, output=None).studies.get(VOCABULARY_SIZES).lines}
     assert {name: line.kind for name, line in lines.items()} == {
         "picky": "ladder",
         "share": "ladder",
@@ -137,14 +137,14 @@ def test_options_tell_whether_a_vocabulary_is_cut(tmp_path):
 def test_english_merges_leave_thai_in_bytes(ran):
     """The mixture of the training text decides: English and code alone give Thai nothing, whatever the size."""
     results, _ = ran
-    last = {(r.line, r.group): r.compression_ratio for r in results.vocabulary_size.rows}
+    last = {(r.line, r.group): r.compression_ratio for r in results.studies.get(VOCABULARY_SIZES).rows}
     assert last["english", "th"] < 1.02
     assert last["both", "th"] > 2.5
 
 
 def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
     results, _ = ran
-    lines = {line.line: line for line in results.vocabulary_size.lines}
+    lines = {line.line: line for line in results.studies.get(VOCABULARY_SIZES).lines}
     assert lines["bytes"].kind == "point"
     assert lines["both"].kind == "curve"
     assert lines["pieces"].kind == "ladder"
@@ -152,13 +152,13 @@ def test_what_cannot_be_cut_is_trained_at_each_size_and_says_so(ran):
     assert "not built by merges in order of rank" in lines["pieces"].reason
     assert results.tokenizers["pieces-100"].state == TokenizerState.UNAVAILABLE, "too small for the alphabet"
     assert not results.failed
-    rows = [r for r in results.vocabulary_size.rows if r.line == "pieces" and r.group == "en"]
+    rows = [r for r in results.studies.get(VOCABULARY_SIZES).rows if r.line == "pieces" and r.group == "en"]
     cells = {c.tokenizer: c.value for c in results.cells if (c.group, c.metric) == ("en", "tokens")}
     assert [row.tokens for row in rows] == [cells[f"pieces-{size}"] for size in (300, 400, 420)]
 
 
 def test_costs_and_advice(ran):
-    study = ran[0].vocabulary_size
+    study = ran[0].studies.get(VOCABULARY_SIZES)
     row = next(r for r in study.costs if (r.line, r.vocab_size) == ("both", 600))
     assert row.parameters == 600 * 64
     assert sum(getattr(row, name) for name in ("unseen", "never", "few", "some", "enough")) == 600
@@ -196,7 +196,7 @@ def test_costs_and_advice(ran):
 def test_what_loses_text_is_neither_recommended_nor_drawn(ran):
     """Words that were met in training are long tokens; those that were not are one unknown token each."""
     results, _ = ran
-    study = results.vocabulary_size
+    study = results.studies.get(VOCABULARY_SIZES)
     last = {r.line: r.compression_ratio for r in study.rows if r.group == WHOLE}
     assert last["words"] > last["both"]
     assert "words" not in {each.line for each in study.recommendation.choices}
@@ -212,7 +212,7 @@ def test_what_loses_text_is_neither_recommended_nor_drawn(ran):
 
 
 def test_gains(ran):
-    study = ran[0].vocabulary_size
+    study = ran[0].studies.get(VOCABULARY_SIZES)
     rows = [r for r in study.rows if (r.line, r.group) == ("both", WHOLE)]
     assert rows[0].gain is None
     for before, row in itertools.pairwise(rows):
@@ -233,7 +233,7 @@ def test_curve_csv_has_every_size(ran):
     assert {r["vocab_size"] for r in whole if r["ci_low"]} == {"400", "600", "900"}
     assert {r["in_sample"] for r in both} == {"0.0"}
     chosen = Results.read(folder / "results.json")
-    chosen.vocabulary_size = dataclasses.replace(chosen.vocabulary_size, points="sizes")
+    chosen.vocabulary_size = dataclasses.replace(chosen.studies.get(VOCABULARY_SIZES), points="sizes")
     few = list(csv.DictReader(io.StringIO(curve_csv(chosen))))
     assert [r["vocab_size"] for r in few if (r["tokenizer"], r["group"]) == ("both", "th")] == [
         "300",
@@ -247,7 +247,7 @@ def test_reports_are_a_function_of_the_file(ran):
     results, folder = ran
     again = Results.read(folder / "results.json")
     assert html.render(again) == (folder / "report.html").read_text(encoding="utf-8")
-    assert again.vocabulary_size == results.vocabulary_size
+    assert again.studies.get(VOCABULARY_SIZES) == results.studies.get(VOCABULARY_SIZES)
     page = html.render(again)
     assert page.count('class="line') > 10
     assert "3 sizes, each trained by itself" in page
@@ -259,7 +259,7 @@ def test_reports_are_a_function_of_the_file(ran):
 
 def test_without_a_study_there_is_none(write_config, tmp_path):
     results = tokbench.run(write_config(), tmp_path / "out")
-    assert results.vocabulary_size is None
+    assert results.studies.get(VOCABULARY_SIZES) is None
     assert 'id="vocabulary-size"' not in html.render(results)
     assert "Vocabulary size" not in markdown.render(results)
     assert not (tmp_path / "out" / "curve.csv").exists()
@@ -312,7 +312,7 @@ def test_sizes_that_no_vocabulary_has(write_config):
         workers=0,
     )
     assert not results.failed
-    assert {(row.vocab_size, row.group) for row in results.vocabulary_size.rows} == {
+    assert {(row.vocab_size, row.group) for row in results.studies.get(VOCABULARY_SIZES).rows} == {
         (300, "en"),
         (300, WHOLE),
     }
@@ -346,7 +346,7 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
         ),
         workers=0,
     )
-    rows = results.vocabulary_size.rows
+    rows = results.studies.get(VOCABULARY_SIZES).rows
     assert {(row.line, row.group) for row in rows} == {
         ("bad", "x"),
         ("good", "x"),
@@ -355,7 +355,7 @@ def test_a_group_that_fails_is_told(write_config, corpus, faulty):
     }
     [note] = results.notes
     assert note.startswith("the study of vocabulary sizes: bad on c, group y: encode: Panic: index out of bounds")
-    found = results.vocabulary_size.recommendation
+    found = results.studies.get(VOCABULARY_SIZES).recommendation
     assert (found.choices, found.take) == ([], None)
     assert found.left_out == {"bad": "not measured on every corpus", "good": "baselines give proportion and never win"}
 
@@ -374,7 +374,11 @@ def test_weights_of_the_configuration_turn_the_recommendation(write_config):
     for weights in ("{thai: 9, code: 1}", "{thai: 1, code: 9}"):
         model = "model: {width: 64, layers: 2, context: 128}"
         extra = f"study: {{vocabulary: {{sizes: [300, 400], weights: {weights}, {model}}}}}\n"
-        found = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).vocabulary_size.recommendation
+        found = (
+            tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0)
+            .studies.get(VOCABULARY_SIZES)
+            .recommendation
+        )
         taken[tuple(found.weights.items())] = found.take[0]
         assert found.weighted
     assert taken == {(("thai", 0.9), ("code", 0.1)): "of-thai", (("thai", 0.1), ("code", 0.9)): "of-code"}
@@ -386,7 +390,7 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
     corpora = "  sample: {source: sample, part: hostile}\n" + ELSEWHERE
     alone = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0)
-    found = alone.vocabulary_size.recommendation
+    found = alone.studies.get(VOCABULARY_SIZES).recommendation
     assert found.take[0] == "b"
     assert found.trained_on
     told = Report(alone).answer.size.sentences
@@ -395,8 +399,8 @@ def test_what_was_trained_on_the_text_is_marked_and_taken_only_if_there_is_nothi
     assert "† 100 % of the evaluated documents were in the training text" in markdown.render(alone)
     other = "  u: {backend: naive_bpe, train: {corpus: away, vocab_size: 300}}\n  bytes: {backend: utf8_bytes}"
     both = tokbench.run(write_config(corpora, f"{tokenizers}\n{other}", extra=extra), workers=0)
-    assert both.vocabulary_size.in_sample == [SizeInSample(line="b", corpus="sample", share=1.0)]
-    found = both.vocabulary_size.recommendation
+    assert both.studies.get(VOCABULARY_SIZES).in_sample == [SizeInSample(line="b", corpus="sample", share=1.0)]
+    found = both.studies.get(VOCABULARY_SIZES).recommendation
     assert (found.take[0], found.trained_on) == ("u", False)
     assert found.left_out == {"b": "trained on sample", "bytes": "baselines give proportion and never win"}
 
@@ -416,7 +420,7 @@ def test_a_failure_in_many_groups_is_one_note_with_a_count(write_config, tmp_pat
 def test_a_line_counts_as_trained_on_the_text_from_one_document_in_a_hundred(ran, share, mark):
     results, _ = ran
     seen = [SizeInSample(line="english", corpus="talk", share=share)]
-    sizes = dataclasses.replace(results.vocabulary_size, in_sample=seen)
+    sizes = dataclasses.replace(results.studies.get(VOCABULARY_SIZES), in_sample=seen)
     [corpus] = Report(dataclasses.replace(results, vocabulary_size=sizes)).vocabulary_size.corpora
     assert corpus.marks["english"] == mark
     assert bool(corpus.in_sample) == bool(mark)
@@ -434,7 +438,7 @@ def test_one_document_of_200_in_the_training_text_costs_no_recommendation(write_
     )
     tokenizers = "  b: {backend: naive_bpe, train: {corpus: t, vocab_size: 270}}\n  u: {backend: utf8_bytes}"
     extra = "study: {vocabulary: {model: {width: 8, layers: 1, context: 8}}}\n"
-    study = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).vocabulary_size
+    study = tokbench.run(write_config(corpora, tokenizers, extra=extra), workers=0).studies.get(VOCABULARY_SIZES)
     assert study.in_sample == [SizeInSample(line="b", corpus="c", share=seen / 200)]
     assert (study.recommendation.take[0], study.recommendation.trained_on) == ("b", trained)
 
@@ -449,7 +453,7 @@ def test_what_may_lose_text_is_not_recommended(write_config, corpus, faulty):
         ),
         workers=0,
     )
-    study = results.vocabulary_size
+    study = results.studies.get(VOCABULARY_SIZES)
     assert study.losses == [SizeLoss(line="bad", corpus="c", exact=None, unknown=0.0)]
     assert study.recommendation.take[0] == "good"
     assert study.recommendation.left_out == {"bad": "text of c may be lost"}
@@ -466,7 +470,7 @@ def test_a_corpus_of_one_document_has_no_patches_by_entropy_and_says_why():
         "study": {"vocabulary": {"sizes": [256], "model": {"width": 64, "layers": 2, "context": 128}}},
     }
     results = tokbench.run(config, workers=0, store=False, output=None, limit=1)
-    study = results.vocabulary_size
+    study = results.studies.get(VOCABULARY_SIZES)
     assert [each.patch for each in study.without_tokenizer] == [1, 4, 8]
     assert study.no_entropy_patches.startswith("patches by entropy: corpus 'c' leaves no document to ")
     assert not results.failed

@@ -22,8 +22,8 @@ from tokbench.results.blocks import (
 )
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
-from tokbench.results.probes import ProbeAnswerInfo, ProbeInfo, ProbeText
-from tokbench.results.segmentation import Segmentation, SegmentedText, WorstDocument
+from tokbench.results.probes import PROBES, ProbeAnswerInfo, ProbeInfo, ProbeText
+from tokbench.results.segmentation import Segmentation, SegmentedText, WorstDocument, shown_texts
 from tokbench.results.validity import RankCorrelation, Validity, ValidityClass
 
 SCRIPT = "<script>alert('x')</script>"
@@ -268,7 +268,7 @@ def _probes(results: Results, *, hostile: bool) -> None:
     texts = [("hat", "hat"), ("␣HAT", " HAT"), *((text, text) for text in HOSTILE if hostile)]
     tokens = [list(enumerate(text)) for _, text in texts]
     own = [ProbeText(label="hatter", text="hatter", tokens=[(7, "hatter")])]
-    results.probes.append(
+    (results.studies.get(PROBES) or []).append(
         ProbeInfo(
             probe="case",
             title="One word",
@@ -300,7 +300,7 @@ def _shown(results: Results, *, hostile: bool) -> None:
             tokenizer="spm-bpe-4k", ids=[0, 7], pieces=["3f", text.encode().hex()], comes_back=False, back=f"?{text}"
         )
         failed = Segmentation(tokenizer="qwen3", comes_back=False, reason=f"it died of {text}")
-        results.shown.append(
+        shown_texts(results).texts.append(
             SegmentedText(label=text, text=text, segmentations=[*segmentations, unaligned, failed])
             if number % 2 == 0
             else SegmentedText(
@@ -310,7 +310,7 @@ def _shown(results: Results, *, hostile: bool) -> None:
     for text in texts:
         shown = [cut_by_bytes("cl100k", text, 1), cut_by_bytes("o200k", text, 3)]
         document = SegmentedText(label=f"{text}:1", text=text, segmentations=shown, corpus="pud", group="en")
-        results.worst_documents.append(
+        shown_texts(results).worst.append(
             WorstDocument(tokenizer="cl100k", number=3, tokens=99, bytes=100, shown=document)
         )
 

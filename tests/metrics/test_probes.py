@@ -9,7 +9,6 @@ from conftest import cell
 from cutting import ByPattern
 from hypothesis import given
 from hypothesis import strategies as st
-from tokbench.metrics.probes import PROBES, SPEC
 
 import tokbench
 from tokbench.formats import html, markdown
@@ -18,6 +17,7 @@ from tokbench.registry import load_registry
 from tokbench.report.sections.probes import probes
 from tokbench.results.cells import OWN_TEXTS, Status
 from tokbench.results.model import Results
+from tokbench.results.probes import PROBES
 from tokbench.studies.probes.spelling import longest_words
 
 BY_NAME = {probe.name: probe for probe in PROBES}
@@ -178,8 +178,8 @@ def test_a_run_has_cells_and_segmentations(write_config, corpus):
     assert {each.corpus for each in results.cells} == {OWN_TEXTS}
     assert own(results, "bytes", "probe_case").value == 3.5
     assert own(results, "units", "probe_emoji_joined").value == (2 * 4 + 3 + 2 + 1 + 1 + 2) / 2
-    assert [each.probe for each in results.probes] == list(BY_NAME)
-    case = results.probes[0]
+    assert [each.probe for each in results.studies.get(PROBES)] == list(BY_NAME)
+    case = results.studies.get(PROBES)[0]
     assert case.texts[3] == ("␣hat", " hat")
     assert case.answers["bytes"].tokens[3] == [(32, " "), (104, "h"), (97, "a"), (116, "t")]
     assert results.metrics["probe_case"].family == "probes"
@@ -189,13 +189,13 @@ def test_a_run_has_cells_and_segmentations(write_config, corpus):
 def test_workers_change_nothing(write_config, corpus, workers):
     results = tokbench.run(write_config(corpus, TWO, "[probes]"), workers=workers)
     assert own(results, "units", "probe_case").value == 3.5
-    assert list(results.probes[0].answers) == ["bytes", "units"]
+    assert list(results.studies.get(PROBES)[0].answers) == ["bytes", "units"]
 
 
 def test_results_come_back_from_their_file(write_config, corpus, tmp_path):
     results = tokbench.run(write_config(corpus, TWO, "[probes]"), output=tmp_path / "out", workers=0)
     back = Results.read(tmp_path / "out" / "results.json")
-    assert back.probes == results.probes
+    assert back.probes == results.studies.get(PROBES)
     assert html.render(back) == html.render(results)
 
 
@@ -217,7 +217,7 @@ def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
 
 def test_without_probes_there_is_no_section(write_config, corpus):
     results = tokbench.run(write_config(corpus, TWO), workers=0)
-    assert results.probes == []
+    assert results.studies.get(PROBES) == []
     assert "## Probes" not in markdown.render(results)
     assert 'id="probes"' not in html.render(results)
 
@@ -247,7 +247,7 @@ def test_who_raises_fails_and_who_is_not_there_says_so(write_config, corpus, fau
     assert failed.status == Status.FAILED
     assert "vocab_size" in failed.reason
     assert own(results, "gone", "probe_case").status in {Status.UNAVAILABLE, Status.FAILED}
-    assert results.probes[0].answers["gone"].reason
+    assert results.studies.get(PROBES)[0].answers["gone"].reason
     html.render(results)
 
 

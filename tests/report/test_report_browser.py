@@ -19,6 +19,7 @@ from tokbench.report.report import Report
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
+from tokbench.results.validity import VALIDITY
 
 webdriver = pytest.importorskip("selenium.webdriver")
 WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
@@ -388,7 +389,7 @@ def small(browser, tmp_path_factory):
     results = few(build(hostile=False), ("code", "pud"))
     shown = {WHOLE, "en", "th", "python", "rust"}
     results.cells = [cell for cell in results.cells if cell.group in shown]
-    results.validity = [correlated(results)]
+    results.studies.put(VALIDITY, [correlated(results)])
     path.write_text(html.render(results), encoding="utf-8", errors="backslashreplace")
     return path.as_uri()
 

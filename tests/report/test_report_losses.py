@@ -25,8 +25,16 @@ from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, trained_on
 from tokbench.results.model import Results
-from tokbench.results.probes import ProbeAnswerInfo, ProbeInfo
-from tokbench.results.vocabulary_size import SizeCost, SizeLine, SizeLoss, SizeRecommendation, SizeRow, VocabularySizes
+from tokbench.results.probes import PROBES, ProbeAnswerInfo, ProbeInfo
+from tokbench.results.vocabulary_size import (
+    VOCABULARY_SIZES,
+    SizeCost,
+    SizeLine,
+    SizeLoss,
+    SizeRecommendation,
+    SizeRow,
+    VocabularySizes,
+)
 
 FAMILIES = [entry.spec for entry in load_registry().metrics.entries.values()]
 METRICS = describe_metrics(FAMILIES, {}, {})
@@ -67,8 +75,10 @@ def every_metric() -> Results:
             for g in groups
         ]
     answers = {name: ProbeAnswerInfo(tokens=[[(1, "x")]], lost=["hat"] * (name == LOSSY)) for name in values}
-    results.probes = [ProbeInfo(probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")])]
-    results.probes = [replace(results.probes[0], answers=answers)]
+    asked = ProbeInfo(
+        probe="p", title="P", explanation="E", metrics=sorted(PROBED), texts=[("hat", "hat")], answers=answers
+    )
+    results.studies.put(PROBES, [asked])
     return results
 
 
@@ -276,7 +286,7 @@ def test_where_every_vocabulary_loses_text_none_is_recommended():
     results = sizes(dict.fromkeys(("good", "fine", "lossy"), 0.9))
     left_out = dict.fromkeys(("good", "fine", "lossy"), "text of c is lost")
     found = SizeRecommendation(weights={"c": 1.0}, left_out=left_out)
-    results = replace(results, vocabulary_size=replace(results.vocabulary_size, recommendation=found))
+    results = replace(results, vocabulary_size=replace(results.studies.get(VOCABULARY_SIZES), recommendation=found))
     for text in (html.render(results), markdown.render(results)):
         assert "No size is recommended, because no vocabulary can be." in text
         assert "good, fine and lossy cannot be recommended: text of c is lost." in text

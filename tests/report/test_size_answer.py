@@ -11,7 +11,13 @@ from tokbench.report.report import Report
 from tokbench.results.blocks import TokenizerInfo, TrainingInfo
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes
 from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import ScalingLaw, ScalingOptimum, SizeRecommendation, VocabularySizes
+from tokbench.results.vocabulary_size import (
+    VOCABULARY_SIZES,
+    ScalingLaw,
+    ScalingOptimum,
+    SizeRecommendation,
+    VocabularySizes,
+)
 from tokbench.studies.vocabulary_size.costs import law
 from tokbench.studies.vocabulary_size.lines import Line
 from tokbench.studies.vocabulary_size.mixture import Mixture, mix, recommendation, with_measured
@@ -190,7 +196,7 @@ def test_a_basis_of_an_earlier_version_has_no_best_size_and_no_body(tmp_path):
     body["vocabulary_size"]["recommendation"]["bases"] = [basis]
     path = tmp_path / "results.json"
     path.write_text(json.dumps(body), encoding="utf-8")
-    [read] = Results.read(path).vocabulary_size.recommendation.bases
+    [read] = Results.read(path).studies.get(VOCABULARY_SIZES).recommendation.bases
     assert (read.basis, read.smallest, read.best, read.body, read.amount) == ("measured here", 8000, None, "", None)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tokbench import plugin
-from tokbench.plugin import COLUMNS, WHOLE, ReporterSpec, Role, spreadsheet_text
+from tokbench.plugin import COLUMNS, VALIDITY, VOCABULARY_SIZES, WHOLE, ReporterSpec, Role, spreadsheet_text
 
 if TYPE_CHECKING:
     from tokbench.plugin import Report, Results
@@ -130,7 +130,7 @@ def validity_csv(results: Results) -> str:
             *(getattr(found, name) for name in VALIDITY_COLUMNS[3:-1]),
             str((each.name, found.metric, found.model) in claimed).lower(),
         ]
-        for study in results.validity
+        for study in (results.studies.get(VALIDITY) or [])
         for claimed in [{(each.tokenizer_class, each.metric, each.model) for each in study.hypotheses}]
         for each in study.classes
         for found in each.correlations
@@ -140,7 +140,7 @@ def validity_csv(results: Results) -> str:
 
 def sizes_csv(results: Results) -> str:
     """Return every training of the measured sizes."""
-    found = results.vocabulary_size.measured if results.vocabulary_size else None
+    found = results.studies.get(VOCABULARY_SIZES).measured if results.studies.get(VOCABULARY_SIZES) else None
     trained = found.trained if found else []
     return table_text(SIZE_COLUMNS, ([getattr(each, name) for name in SIZE_COLUMNS] for each in trained))
 

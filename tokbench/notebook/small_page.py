@@ -16,6 +16,7 @@ from tokbench.report.number_format import unit_label
 from tokbench.report.report import Report
 from tokbench.results.cells import WHOLE, TokenizerState, group_name
 from tokbench.results.model import Results
+from tokbench.results.vocabulary_size import VOCABULARY_SIZES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,9 @@ class SmallPage:
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
         steps = [f".table({first!r})", f".plot.heat({first!r})"] if first and tables.results.cells else []
-        steps += [".plot.curve()"] * bool(tables.results.vocabulary_size) + [".plot.speed()"] * bool(self.report.speeds)
+        steps += [".plot.curve()"] * bool(tables.results.studies.get(VOCABULARY_SIZES)) + [".plot.speed()"] * bool(
+            self.report.speeds
+        )
         return [*steps, ".frame"]
 
     @cached_property

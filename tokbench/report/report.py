@@ -29,7 +29,9 @@ from tokbench.report.sections.tokens import TokensSection
 from tokbench.report.sections.validity import ValiditySection, validity
 from tokbench.report.sections.vocabulary_size import VocabularySizeSection
 from tokbench.report.tables import CellTables
+from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.model import Results
+from tokbench.results.validity import VALIDITY
 
 
 @dataclass(frozen=True)
@@ -139,12 +141,15 @@ class Report:
     @cached_property
     def bits_per_byte(self) -> list[BitsSection]:
         """Bits per byte of small models, by corpus."""
-        return [bits_per_byte(self.tables, each, self.results.bits_per_byte) for each in self.results.bits_per_byte]
+        return [
+            bits_per_byte(self.tables, each, (self.results.studies.get(BITS_PER_BYTE) or []))
+            for each in (self.results.studies.get(BITS_PER_BYTE) or [])
+        ]
 
     @cached_property
     def validity(self) -> list[ValiditySection]:
         """The metrics that rank tokenizers as bits per byte do, by corpus and family of models."""
-        return [validity(self.tables, each) for each in self.results.validity]
+        return [validity(self.tables, each) for each in (self.results.studies.get(VALIDITY) or [])]
 
     @cached_property
     def curves(self) -> list[CurveSection]:

@@ -24,6 +24,7 @@ from tokbench.report.number_format import Style, style_for
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
 from tokbench.results.cells import OWN_TEXTS, WHOLE, Cell, TokenizerState, trained_on
 from tokbench.results.model import Results
+from tokbench.results.probes import PROBES
 from tokbench.results.vocabulary_size import SizeRow
 
 K = TypeVar("K", bound=Hashable)
@@ -238,7 +239,7 @@ class CellTables:
         words = {None: ComesBack.UNKNOWN, True: ComesBack.NO, False: ComesBack.YES}
         return {
             (metric, name): words[None if answer.lost is None else bool(answer.lost)]
-            for probe in self.results.probes
+            for probe in (self.results.studies.get(PROBES) or [])
             for name, answer in probe.answers.items()
             for metric in probe.metrics
         }

@@ -12,14 +12,15 @@ from pydantic import TypeAdapter, ValidationError
 from tokbench.foundation.errors import ResultsError, one_line
 from tokbench.foundation.validation_messages import wrong_value
 
-B = TypeVar("B")
+B_co = TypeVar("B_co", covariant=True)
+T = TypeVar("T")
 
 _VERSION: Final = "version"
 _BODY: Final = "body"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockType(Generic[B]):
+class BlockType(Generic[B_co]):
     """The type of a block, and how it is read."""
 
     study: str
@@ -31,7 +32,7 @@ class BlockType(Generic[B]):
     older: Callable[[int, Any], Any] | None = None
     """``older(version, body)`` returns the plain data of an older version as those of this one."""
 
-    def read(self, version: int, body: Any) -> B:
+    def read(self, version: int, body: Any) -> B_co:
         """Return a block from plain data.
 
         Raises:
@@ -46,7 +47,7 @@ class BlockType(Generic[B]):
                 raise ResultsError(f"the block of {self.study!r} has version {version}, not {self.version}; {advice}")
             body = self.older(version, body)
         try:
-            block: B = _adapter(self).validate_python(body)
+            block: B_co = _adapter(self).validate_python(body)
         except (ValidationError, ValueError, TypeError, LookupError) as error:
             raise ResultsError(f"the block of {self.study!r} is damaged: {_reason(error)}") from error
         return block
@@ -90,12 +91,12 @@ class StudyBlocks:
     def __len__(self) -> int:
         return len(list(iter(self)))
 
-    def put(self, kind: BlockType[B], block: B) -> None:
+    def put(self, kind: BlockType[T], block: T) -> None:
         """Keep the block of a study."""
         self._known[kind.study] = block
         self._versions[kind.study] = kind.version
 
-    def get(self, kind: BlockType[B]) -> B | None:
+    def get(self, kind: BlockType[T]) -> T | None:
         """Return the block of a study, or ``None`` if the run has none.
 
         Raises:
@@ -106,7 +107,7 @@ class StudyBlocks:
             stored = self._plain[name]
             self._known[name] = kind.read(int(stored.get(_VERSION, 1)), stored.get(_BODY))
             self._versions[name] = kind.version
-        known: B | None = self._known.get(name)
+        known: T | None = self._known.get(name)
         return known
 
     def plain(self) -> dict[str, dict[str, Any]]:

@@ -23,6 +23,7 @@ from tokbench.measuring.job import Job
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import NamedRun, Results
+from tokbench.results.vocabulary_size import VOCABULARY_SIZES
 from tokbench.serve.jobs import as_json
 
 RESULTS: Final = "results.json"
@@ -115,7 +116,7 @@ class DescribeRun(RunJob):
                 "corpora": list(results.corpora),
                 "cells": len(results.cells),
                 "failed": results.failed,
-                "curves": bool(results.vocabulary_size and results.vocabulary_size.rows),
+                "curves": bool(results.studies.get(VOCABULARY_SIZES) and results.studies.get(VOCABULARY_SIZES).rows),
                 "artefacts": artefacts,
             }
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tokbench.report.cells import LEGENDS, LOSSY, UNCHECKED
 from tokbench.report.escaping import visible
 from tokbench.results.model import Results
-from tokbench.results.probes import ProbeInfo
+from tokbench.results.probes import PROBES, ProbeInfo
 
 
 class TokenizedText(NamedTuple):
@@ -73,8 +73,14 @@ class ProbeSection:
 
 def probes(results: Results) -> list[ProbeSection]:
     """Return the probes of a run; those that have answered without any text stand among the numbers alone."""
-    answered = (any(not answer.reason for answer in entry.answers.values()) for entry in results.probes)
-    return [_probe(entry) for entry, known in zip(results.probes, answered, strict=True) if entry.texts or not known]
+    answered = (
+        any(not answer.reason for answer in entry.answers.values()) for entry in (results.studies.get(PROBES) or [])
+    )
+    return [
+        _probe(entry)
+        for entry, known in zip((results.studies.get(PROBES) or []), answered, strict=True)
+        if entry.texts or not known
+    ]
 
 
 def _probe(entry: ProbeInfo) -> ProbeSection:

@@ -10,7 +10,13 @@ from tokbench.report.cells import percent
 from tokbench.report.sections.answer_subject import names
 from tokbench.report.sections.measured_size import measured_advice
 from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import SizeBasis, SizeChoice, SizeRecommendation, VocabularySizes
+from tokbench.results.vocabulary_size import (
+    VOCABULARY_SIZES,
+    SizeBasis,
+    SizeChoice,
+    SizeRecommendation,
+    VocabularySizes,
+)
 
 _BESIDE: Final = 2
 """The number of sizes on either side of the one taken that the table shows."""
@@ -70,7 +76,7 @@ class SizeAnswer:
 
 def size_answer(results: Results) -> SizeAnswer | None:
     """Return the answer, or ``None`` if the run has no study of vocabulary sizes or is of an earlier version."""
-    study = results.vocabulary_size
+    study = results.studies.get(VOCABULARY_SIZES)
     found = study.recommendation if study else None
     if study is None or found is None:
         return None

@@ -14,7 +14,7 @@ from tokbench.report.charts.size_curve import SizeTrace
 from tokbench.report.tables import MANY_UNKNOWN
 from tokbench.results.cells import WHOLE, trained_on
 from tokbench.results.model import Results
-from tokbench.results.vocabulary_size import SizeLine, SizeRow, VocabularySizes
+from tokbench.results.vocabulary_size import VOCABULARY_SIZES, SizeLine, SizeRow, VocabularySizes
 
 
 class SizeLines:
@@ -28,7 +28,7 @@ class SizeLines:
     """
 
     def __init__(self, results: Results) -> None:
-        self.found = results.vocabulary_size or VocabularySizes()
+        self.found = results.studies.get(VOCABULARY_SIZES) or VocabularySizes()
         self.lines = self.found.lines
         low = {name for name, info in results.tokenizers.items() if info.baseline}
         self.baselines = frozenset(each.line for each in self.lines if low.issuperset(each.tokenizers))

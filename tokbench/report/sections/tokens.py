@@ -12,7 +12,7 @@ from tokbench.report.escaping import cut, visible
 from tokbench.report.segmentation import SegmentationView
 from tokbench.results.cells import group_name
 from tokbench.results.model import Results
-from tokbench.results.segmentation import SegmentedText, WorstDocument
+from tokbench.results.segmentation import SegmentedText, WorstDocument, shown_texts
 
 _MOST_TOKENS: Final = 1_000_000
 """Tokens that a page holds, over all texts and tokenizers: about two and a half megabytes, packed."""
@@ -98,12 +98,12 @@ class TokensSection:
     @cached_property
     def texts(self) -> list[TextView]:
         """The texts that the configuration names, and excerpts of documents."""
-        return [_view(each) for each in self.results.shown]
+        return [_view(each) for each in shown_texts(self.results).texts]
 
     @cached_property
     def names(self) -> list[str]:
         """All tokenizers that have cut a text."""
-        cutting = {each.tokenizer for text in self.results.shown for each in text.segmentations}
+        cutting = {each.tokenizer for text in shown_texts(self.results).texts for each in text.segmentations}
         return [name for name in self.results.tokenizers if name in cutting]
 
     @cached_property
@@ -125,15 +125,15 @@ class TokensSection:
     @cached_property
     def page(self) -> list[TextView]:
         """The texts of a page: as many as it has room for."""
-        return list(_within([*self.texts, *map(_worst_view, self.results.worst_documents)], _MOST_TOKENS))
+        return list(_within([*self.texts, *map(_worst_view, shown_texts(self.results).worst)], _MOST_TOKENS))
 
     @cached_property
     def left_out(self) -> str:
         """A sentence that says what is not shown; empty if everything is."""
-        places = {(each.corpus, each.group) for each in self.results.shown if each.corpus}
+        places = {(each.corpus, each.group) for each in shown_texts(self.results).texts if each.corpus}
         groups = sum(len(info.groups) for info in self.results.corpora.values())
         said = [f"Excerpts are of {len(places):,} of {groups:,} groups."] if places and len(places) < groups else []
-        missing = len(self.texts) + len(self.results.worst_documents) - len(self.page)
+        missing = len(self.texts) + len(shown_texts(self.results).worst) - len(self.page)
         said += [f"{missing:,} texts are left out of this page; results.json has them."] if missing else []
         return " ".join(said)
 
@@ -141,7 +141,7 @@ class TokensSection:
     def worst(self) -> list[WorstRow]:
         """The worst documents of each tokenizer."""
         index = {id(view.shown): k for k, view in enumerate(self.page)}
-        return [_worst_row(each, index.get(id(each.shown))) for each in self.results.worst_documents]
+        return [_worst_row(each, index.get(id(each.shown))) for each in shown_texts(self.results).worst]
 
     @cached_property
     def data(self) -> str:

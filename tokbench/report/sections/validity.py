@@ -11,6 +11,7 @@ from tokbench.report.charts.rank_scatter import RankPoint, rank_scatter
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.sections.bits_per_byte import listed
 from tokbench.report.tables import CellTables
+from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.cells import WHOLE
 from tokbench.results.validity import HypothesisOutcome, RankCorrelation, RankDifference, Validity, ValidityClass
 
@@ -124,7 +125,7 @@ def validity(tables: CellTables, study: Validity) -> ValiditySection:
     """Return the section of one study."""
     names = {model: tables.label(model) for model in study.models}
     whose = ""
-    for bits in tables.results.bits_per_byte:
+    for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
         if (bits.corpus, bits.family) == (study.corpus, study.family):
             names = dict(zip(bits.metrics, bits.models, strict=True))
             whose = bits.words.model if bits.words else ""

@@ -14,7 +14,6 @@ from tokbench.corpus.contract import Document
 from tokbench.corpus.corpus import Corpus, fingerprint
 from tokbench.formats import html, markdown
 from tokbench.foundation.errors import InputError
-from tokbench.report.report import Report
 from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.cells import Status
 from tokbench.results.model import Results
@@ -169,14 +168,14 @@ def test_workers_and_the_store_change_nothing(folder, results, tmp_path, monkeyp
     assert "training models: 3 tokenizers x corpora from the store" in second.from_store
     assert not any(each.startswith("training models") for each in first.from_store)
     assert second.frame.to_csv() == results.frame.to_csv()
-    assert second.studies.get(BITS_PER_BYTE) == (results.studies.get(BITS_PER_BYTE) or [])
+    assert second.bits_per_byte == (results.studies.get(BITS_PER_BYTE) or [])
 
 
 @pytest.mark.slow
 def test_two_workers_give_the_same(folder, results):
     found = tokbench.run(folder / "run.yaml", workers=2, store=False)
     assert found.frame.to_csv() == results.frame.to_csv()
-    assert found.studies.get(BITS_PER_BYTE) == (results.studies.get(BITS_PER_BYTE) or [])
+    assert found.bits_per_byte == (results.studies.get(BITS_PER_BYTE) or [])
 
 
 def test_the_report_has_chart_table_verdicts_and_limits(results):
@@ -184,7 +183,7 @@ def test_the_report_has_chart_table_verdicts_and_limits(results):
     assert 'id="bits-per-byte"' in page
     assert "no order is neutral about the size of a vocabulary" in page
     text = markdown.render(results)
-    assert "## Bits per byte: c" in text
+    assert "## Bits per byte\n\n### On c\n" in text
     assert "| bytes | no training text |" in text
     assert 'id="bits-per-byte"' not in html.render(Results(name="none"))
 
@@ -192,7 +191,7 @@ def test_the_report_has_chart_table_verdicts_and_limits(results):
 def test_results_are_read_again(results, tmp_path):
     path = tmp_path / "results.json"
     path.write_text(results.to_json(), encoding="utf-8")
-    assert Results.read(path).studies.get(BITS_PER_BYTE) == (results.studies.get(BITS_PER_BYTE) or [])
+    assert Results.read(path).bits_per_byte == (results.studies.get(BITS_PER_BYTE) or [])
 
 
 def corpus(texts, **options):
@@ -289,7 +288,7 @@ def test_a_tokenizer_that_crashes_or_fails_costs_its_own_cells(folder, results, 
     assert (crashed.status, out.status) == (Status.FAILED, Status.FAILED)
     assert crashed.reason == "the process died with SIGSEGV while encoding corpus c for bits_per_byte"
     assert out.reason.startswith("bits_per_byte on corpus c: encode returned id 300 in document 0")
-    [study] = found.studies.get(BITS_PER_BYTE)
+    [study] = found.bits_per_byte
     assert list(study.blocks) == ["bytes"]
 
 
@@ -331,7 +330,7 @@ tokenizers:
     path = small_transformers.with_name("several.yaml")
     path.write_text(re.sub("\ntokenizers: .*\n", several, text).replace("  - bits_per_byte\n", ""), encoding="utf-8")
     found = tokbench.run(path, workers=0, store=False)
-    [study] = found.studies.get(BITS_PER_BYTE)
+    [study] = found.bits_per_byte
     for metric in study.metrics:
         lossy, published = cell(found, "lossy", metric), cell(found, "published", metric)
         assert (lossy.status, lossy.value) == (Status.NOT_APPLICABLE, None)
@@ -343,8 +342,7 @@ tokenizers:
         "published": "published, training text unknown",
     }
     assert [{each.tokenizer, each.other} for each in study.comparisons] == [{"bytes", "one"}]
-    [view] = Report(found).bits_per_byte
-    assert [names for block, names in view.rows if "published" in block] == [["published"]]
+    assert markdown.render(found).count("| published | published, training text unknown |") == 1
 
 
 def test_a_transformer_that_needs_more_memory_than_the_limit_is_refused_with_advice(small_transformers):
@@ -374,17 +372,15 @@ def test_transformers_are_the_same_for_any_number_of_workers_and_from_the_store(
     ngrams, study = here.bits_per_byte
     assert [each.verdict for each in study.comparisons] == ["level"]
     assert study.trainings["one"].seeds == study.trainings["same"].seeds
-    assert "## Bits per byte: c, a small transformer" in markdown.render(here)
-    page = html.render(here)
-    assert "Trainings on c" in page
+    text, page = markdown.render(here), html.render(here)
+    assert "### On c: a small transformer" in text
+    assert page.count('aria-label="Trainings on c"') == 1, "n-grams have no trainings"
     lines = [
         "A line for each tokenizer; less",
         "A line for each tokenizer, over the text that its models have learned from; less",
     ]
     assert [page.count(line) for line in lines] == [1, 1]
-    first, second = Report(here).bits_per_byte
-    assert second.training_columns[-1] == "n-grams of the same text, best order"
+    assert "| n-grams of the same text, best order | tried |" in text
     bits = {model: cell(here, "one", metric).value for metric, model in zip(ngrams.metrics, ngrams.models, strict=True)}
     best = min(bits, key=bits.get)
-    assert [row.cells[-1] for row in second.trainings] == 2 * [f"{bits[best]:.3f}, {best}"]
-    assert not first.trainings
+    assert page.count(f'<td class="n">{bits[best]:.3f}, {best}</td>') == 2

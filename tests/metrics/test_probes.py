@@ -18,9 +18,10 @@ from tokbench.report.sections.probes import probes
 from tokbench.results.cells import OWN_TEXTS, Status
 from tokbench.results.model import Results
 from tokbench.results.probes import PROBES
+from tokbench.studies.probes.plugin import CLASSIC, FAMILIES
 from tokbench.studies.probes.spelling import longest_words
 
-BY_NAME = {probe.name: probe for probe in PROBES}
+BY_NAME = {probe.name: probe for probe in CLASSIC}
 
 
 def asked(name, tokenizer):
@@ -37,8 +38,8 @@ def utf8_bytes():
 
 
 def test_every_value_is_answered(utf8_bytes):
-    given_ = {name: each for probe in PROBES for name, each in probe.ask(utf8_bytes).values.items()}
-    assert set(given_) == {each.id for each in SPEC.values}
+    given_ = {name: each for probe in CLASSIC for name, each in probe.ask(utf8_bytes).values.items()}
+    assert set(given_) == {each.id for each in FAMILIES[0].values}
     assert [name for name, each in given_.items() if isinstance(each, NotApplicable)] == [
         "probe_longest_word",
         "probe_longest_token",
@@ -156,7 +157,7 @@ def test_longest_words_of_a_production_vocabulary():
 def test_segmentations_are_those_of_the_engine():
     pytest.importorskip("splintr")
     tokenizer = tokbench.load("splintr", vocabulary="cl100k_base")
-    for probe in PROBES:
+    for probe in CLASSIC:
         for each in probe.ask(tokenizer).segmented:
             assert [token for token, _ in each.tokens] == list(tokenizer.encode(each.text))
     [hat, *_] = asked("case", tokenizer).segmented
@@ -195,14 +196,14 @@ def test_workers_change_nothing(write_config, corpus, workers):
 def test_results_come_back_from_their_file(write_config, corpus, tmp_path):
     results = tokbench.run(write_config(corpus, TWO, "[probes]"), output=tmp_path / "out", workers=0)
     back = Results.read(tmp_path / "out" / "results.json")
-    assert back.probes == results.studies.get(PROBES)
+    assert back.studies.get(PROBES) == results.studies.get(PROBES)
     assert html.render(back) == html.render(results)
 
 
 def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
     results = tokbench.run(write_config(corpus, TWO, "[probes]"), workers=0)
     text, page = markdown.render(results), html.render(results)
-    for probe in PROBES:
+    for probe in CLASSIC:
         assert f"### {probe.title}\n" in text
         assert f"<h3>{probe.title}</h3>" in page
         assert probe.explanation.split(".", maxsplit=1)[0].replace("'", "&#39;") in page
@@ -217,7 +218,7 @@ def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
 
 def test_without_probes_there_is_no_section(write_config, corpus):
     results = tokbench.run(write_config(corpus, TWO), workers=0)
-    assert results.studies.get(PROBES) == []
+    assert not results.studies.get(PROBES)
     assert "## Probes" not in markdown.render(results)
     assert 'id="probes"' not in html.render(results)
 

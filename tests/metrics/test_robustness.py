@@ -21,6 +21,7 @@ from tokbench.metrics.robustness import (
 from tokbench.plugin import Document, EncodedShard, LoadedTokenizer, NotApplicable, Shard, encode_batch
 from tokbench.report.pictures import pictures
 from tokbench.report.report import Report
+from tokbench.report.sections.metric_curves import metric_curves
 from tokbench_plugins.bpe import BPETokenizer
 
 TEXT = (
@@ -130,7 +131,7 @@ def test_every_kind_has_its_numbers_in_a_run(tmp_path):
 def curves_of(results):
     """Look at the charts of the run: a line from 1 over the three strengths, with intervals, and reasons for the rest."""
     report = Report(results)
-    [section] = report.curves
+    [section] = metric_curves(report.tables)
     [view] = section.corpora
     assert [group.quantity for group in view.groups] == ["tokens needed", "boundaries kept"]
     tokens = view.groups[0].charts

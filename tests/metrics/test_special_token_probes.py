@@ -3,11 +3,11 @@
 import pytest
 
 import tokbench
-from tokbench.metrics.special_tokens import SPEC
-from tokbench.metrics.special_tokens.chat import prompt_ids
 from tokbench.plugin import CHAT_TEMPLATES, Message, PromptPart
+from tokbench.studies.probes.chat import prompt_ids
+from tokbench.studies.probes.plugin import FAMILIES
 
-TYPED, CHAT = SPEC.probes(None)
+TYPED, CHAT = FAMILIES[1].probes(None)
 
 
 def values(probe, tokenizer):
@@ -38,7 +38,7 @@ class GivesControl:
 def test_every_value_of_a_tokenizer_with_special_tokens_is_answered():
     tokenizer = tokbench.load("splintr", vocabulary="qwen3")
     given = {**values(TYPED, tokenizer), **values(CHAT, tokenizer)}
-    assert set(given) == {metric.id for metric in SPEC.values}
+    assert set(given) == {metric.id for metric in FAMILIES[1].values}
     assert None not in given.values()
 
 

@@ -7,9 +7,11 @@ from tokbench.report.document import (
     Chooser,
     Column,
     Details,
+    Digest,
     Figure,
     Heading,
     Key,
+    Listing,
     Marked,
     MeasuredCell,
     Multiples,
@@ -54,6 +56,7 @@ ROWS = [
         ]
     ),
     Row(["b", MeasuredCell(cell=GONE), MeasuredCell(cell=BEST, heat=True, level=3)], look="gone", id="r", aside=True),
+    Row(["c", "1", ["of ", Digest("ab12")]], named=False),
 ]
 SECTION = Section(
     "one",
@@ -61,7 +64,8 @@ SECTION = Section(
     [
         Heading(["On ", Name("c")], id="there"),
         Paragraph(["So ", Strong("much"), " of ", Marked("it"), Key(circle(), "line")], "legend"),
-        Paragraph("Take 5.", "advice"),
+        Paragraph(Strong("Take 5."), "advice"),
+        Listing("a:\n  <b>\x1b\n"),
         Bullets(["first", ["second ", Name("s")]]),
         Table("Numbers", COLUMNS, ROWS, tall=True),
         Figure(circle("A circle"), caption="below", label="box"),
@@ -79,7 +83,9 @@ def test_a_page_has_every_node():
     )
     assert page.startswith('<section id="one">\n<h2>One</h2>\n<h3 id="there">On <bdi>c</bdi></h3>')
     assert "<strong>much</strong> of <mark><bdi>it</bdi></mark>" in page
-    assert '<p class="advice">Take 5.</p>' in page
+    assert '<p class="advice"><strong>Take 5.</strong></p>' in page
+    assert "<pre>a:\n  &lt;b&gt;\\u{1b}\n</pre>" in page
+    assert '<tr><td>c</td><td class="n">1</td><td>of <span class="hash">ab12</span></td></tr>' in page
     assert "<li>second <bdi>s</bdi></li>" in page
     assert page.count("<svg") == 4
     assert "&lt;svg" not in page
@@ -108,9 +114,12 @@ def test_many_panes_stand_in_a_menu_by_family():
 
 def test_markdown_has_what_text_can_show():
     text = section_markdown(SECTION)
-    assert text.startswith("## One\n\n### On c\n\nSo **much** of **it**line\n\n**Take 5.**\n\n- first\n- second s\n")
+    assert text.startswith(
+        "## One\n\n### On c\n\nSo **much** of **it**line\n\n**Take 5.**\n\n    a:\n      <b>\\u{1b}\n\n- first\n- second s\n"
+    )
     assert "| name | size corpus | long |\n| --- | ---: | ---: |" in text
     assert "| &lt;i&gt;\\|\\*\\\\u{202e} | **4.5** [4–5] | x; y |" in text
+    assert "| c | 1 | of ab12 |" in text
     assert "in a\n\nin b\n\nhidden\n\ntext alone\n" in text
     assert "page alone" not in text
     assert "svg" not in text

@@ -140,7 +140,8 @@ def validity_csv(results: Results) -> str:
 
 def sizes_csv(results: Results) -> str:
     """Return every training of the measured sizes."""
-    found = results.studies.get(VOCABULARY_SIZES).measured if results.studies.get(VOCABULARY_SIZES) else None
+    sizes = results.studies.get(VOCABULARY_SIZES)
+    found = sizes.measured if sizes else None
     trained = found.trained if found else []
     return table_text(SIZE_COLUMNS, ([getattr(each, name) for name in SIZE_COLUMNS] for each in trained))
 

@@ -6,17 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tokbench import plugin
-from tokbench.formats.bits_markdown import bits_per_byte
 from tokbench.formats.sizes_markdown import measured_sizes, without_tokenizer
-from tokbench.formats.validity_markdown import validity
 from tokbench.plugin import (
     ReporterSpec,
     Role,
-    byte_size,
     group_name,
     markdown_table,
     markdown_text,
-    plain,
     section_markdown,
     visible,
 )
@@ -60,8 +56,8 @@ def render(results: Results) -> str:
         *_fairness(report),
         _document(report, "pairs"),
         _document(report, "matrices"),
-        bits_per_byte(report),
-        validity(report),
+        _document(report, "bits_per_byte"),
+        _document(report, "validity"),
         _vocabulary_size(report),
         *_speed(report),
         _document(report, "same_ids"),
@@ -71,7 +67,7 @@ def render(results: Results) -> str:
         _document(report, "problems"),
         _shares(report),
         _document(report, "definitions"),
-        _provenance(report),
+        _document(report, "provenance"),
     ]
     head = f"# {markdown_text(results.name)}\n\n{_partial(report)}tokbench report: {markdown_text(report.subtitle)}.\n"
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
@@ -329,52 +325,6 @@ def _tokens(tokens: Sequence[tuple[int, str]], mark: str) -> str:
     left = len(tokens) - _MOST_TOKENS
     shown = markdown_text(" ¦ ".join(text for _, text in tokens[:_MOST_TOKENS]))
     return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")
-
-
-def _documents(documents: int | None, limit: int | None) -> str:
-    limited = "" if limit is None else f" (at most {limit:,} a group measured)"
-    return "unknown" if documents is None else f"{documents}{limited}"
-
-
-def _provenance(report: Report) -> str:
-    results = report.results
-    corpora = [
-        [
-            *_row(name, corpus.source, corpus.licence or "not stated"),
-            _documents(corpus.documents, corpus.limit),
-            "unknown" if corpus.bytes is None else byte_size(corpus.bytes),
-            *_row(corpus.sha256 or "unknown"),
-        ]
-        for name, corpus in results.corpora.items()
-    ]
-    tokenizers = [
-        _row(
-            *(
-                name,
-                info.backend,
-                info.engine or "unknown",
-                plain(info.options or "none"),
-                plain(info.train or "none here"),
-            ),
-            plain(info.sha256 or "unknown"),
-        )
-        for name, info in results.tokenizers.items()
-    ]
-    facts = [f"- {': '.join(_row(name, plain(value)))}\n" for name, value in report.environment.items()]
-    if results.config.sha256:
-        facts.append(f"- configuration: sha256 {markdown_text(results.config.sha256)}\n")
-    facts += [
-        f"- it extends {markdown_text(base.file)}: sha256 {markdown_text(base.sha256)}\n"
-        for base in results.config.bases
-    ]
-    return "\n".join([
-        "## Provenance\n",
-        markdown_table(["corpus", "source", "licence", "documents", "size", "sha256"], corpora, (3, 4)),
-        markdown_table(["tokenizer", "backend", "engine", "options", "training", "sha256"], tokenizers),
-        "".join(facts),
-        *(["Time\n", markdown_table(["phase", "time"], [_row(*each) for each in report.durations], (1,))]
-          if report.durations else []),
-    ])  # fmt: skip
 
 
 SPEC = ReporterSpec(

@@ -63,6 +63,13 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
+class Digest:
+    """A digest of a file or text, in a small type of fixed width; in a cell it has a line of its own."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """Words that lead to another place of the report."""
 
@@ -86,7 +93,7 @@ class Key:
     text: str
 
 
-Inline = str | Name | Strong | Marked | State | Code | Link | Term | Key
+Inline = str | Name | Strong | Marked | State | Code | Digest | Link | Term | Key
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -107,7 +114,7 @@ class Paragraph:
 
     line: Line
     kind: Literal["", "advice", "legend"] = ""
-    """``advice`` stands out, ``legend`` is small."""
+    """``advice`` is narrower than other text, ``legend`` is small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,13 @@ class Bullets:
     """A list of sentences."""
 
     lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines of a file as they are."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +185,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row; its first cell names it."""
+    """A row; its first cell names it, unless ``named`` says that it does not."""
 
     cells: Sequence[TableCell]
     look: str = ""
@@ -179,6 +193,7 @@ class Row:
     id: str = ""
     aside: bool = False
     """``True`` to sort it behind the others."""
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +274,7 @@ class Rich:
     plain: Sequence[Node] = ()
 
 
-Node = Heading | Paragraph | Bullets | Table | Figure | Multiples | Chooser | Details | Rich
+Node = Heading | Paragraph | Bullets | Listing | Table | Figure | Multiples | Chooser | Details | Rich
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,14 @@ from tokbench.report.document import (
     Code,
     Column,
     Details,
+    Digest,
     Figure,
     Heading,
     Inline,
     Key,
     Line,
     Link,
+    Listing,
     Marked,
     MeasuredCell,
     Multiples,
@@ -63,6 +65,7 @@ class HtmlNodes:
             Heading: self._heading,
             Paragraph: self._paragraph,
             Bullets: self._bullets,
+            Listing: lambda listing: Markup("<pre>{}</pre>\n").format(escape(visible(listing.text, keep="\n"))),
             Table: self._table,
             Figure: self._figure,
             Multiples: self._multiples,
@@ -154,17 +157,18 @@ class HtmlNodes:
         if row.aside:
             attributes += Markup(" data-aside")
         cells = [
-            self._cell(cell, column, first=not k)
+            self._cell(cell, column, names_row=row.named and not k)
             for k, (cell, column) in enumerate(zip(row.cells, columns, strict=True))
         ]
         return Markup("<tr{}>{}</tr>\n").format(attributes, Markup("").join(cells))
 
-    def _cell(self, cell: TableCell, column: Column, *, first: bool) -> Markup:
+    def _cell(self, cell: TableCell, column: Column, *, names_row: bool) -> Markup:
         if isinstance(cell, MeasuredCell):
             return self._shown(cell)
         if not isinstance(cell, TextCell):
             cell = TextCell(line=cell)
-        look = " ".join(filter(None, ["n" if column.numeric and not first else "", cell.look]))
+        # The style tells coloured cells by the first of their classes.
+        look = " ".join(filter(None, [cell.look, "n" if column.numeric and not names_row else ""]))
         attributes = _class(look)
         if cell.value is not None:
             attributes += Markup(' data-v="{}"').format(_text(str(cell.value)))
@@ -173,8 +177,8 @@ class HtmlNodes:
         if cell.data:
             attributes += Markup(' data-text="{}"').format(cell.data)
         small = Markup("").join(Markup("<small>{}</small>").format(self.line(line)) for line in cell.small)
-        tag = Markup('th scope="row"') if first else Markup("td")
-        return Markup("<{}{}>{}{}</{}>").format(tag, attributes, self.line(cell.line), small, "th" if first else "td")
+        tag, start = ("th", Markup('th scope="row"')) if names_row else ("td", Markup("td"))
+        return Markup("<{}{}>{}{}</{}>").format(start, attributes, self.line(cell.line), small, tag)
 
     def _shown(self, shown: MeasuredCell) -> Markup:
         cell = shown.cell
@@ -266,7 +270,7 @@ class HtmlNodes:
         )
 
 
-def _words(piece: Name | Strong | Marked | State | Code | Link | Key) -> Markup:
+def _words(piece: Name | Strong | Marked | State | Code | Digest | Link | Key) -> Markup:
     text = _text(piece.text)
     match piece:
         case State(bad=bad):
@@ -285,6 +289,7 @@ _WORDS: Final = {
     Strong: Markup("<strong>{}</strong>"),
     Marked: Markup("<mark><bdi>{}</bdi></mark>"),
     Code: Markup("<code>{}</code>"),
+    Digest: Markup('<span class="hash">{}</span>'),
 }
 
 

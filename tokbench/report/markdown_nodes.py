@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import indent
 
 from tokbench.report.document import (
     Bullets,
@@ -12,6 +13,7 @@ from tokbench.report.document import (
     Heading,
     Inline,
     Line,
+    Listing,
     Marked,
     MeasuredCell,
     Multiples,
@@ -24,7 +26,7 @@ from tokbench.report.document import (
     TableCell,
     TextCell,
 )
-from tokbench.report.escaping import markdown_table, markdown_text
+from tokbench.report.escaping import markdown_table, markdown_text, visible
 
 
 def section_markdown(section: Section) -> str:
@@ -57,14 +59,16 @@ def _node(node: Node) -> list[str]:
     return [_block(node)]
 
 
-def _block(node: Heading | Paragraph | Bullets | Table) -> str:
+def _block(node: Heading | Paragraph | Bullets | Listing | Table) -> str:
     match node:
         case Heading(line, level):
             return f"{'#' * level} {_line(line)}\n"
-        case Paragraph(line, kind):
-            return f"**{_line(line)}**\n" if kind == "advice" else f"{_line(line)}\n"
+        case Paragraph(line):
+            return f"{_line(line)}\n"
         case Bullets(lines):
             return "".join(f"- {_line(line)}\n" for line in lines)
+        case Listing(text):
+            return indent(visible(text, keep="\n").rstrip("\n") + "\n", "    ")
         case Table():
             return _table(node)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tokbench.report.escaping import plain, visible
-from tokbench.report.number_format import byte_size, duration
+from tokbench.report.number_format import byte_size
 
 if TYPE_CHECKING:
     import jinja2
@@ -37,7 +37,6 @@ def html_environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "byte_size": byte_size,
-        "duration": duration,
         "groupby_order": _groupby_order,
         "fixed": lambda value, digits: f"{value:,.{digits}f}",
         "listing": _listing,

@@ -15,7 +15,12 @@ from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import visible
 from tokbench.report.pages import html_environment
 from tokbench.report.report import Report
+from tokbench.report.sections.bits_charts import bits_charts
+from tokbench.report.sections.metric_curves import metric_curves
+from tokbench.report.sections.validity import validity_charts
+from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.model import Results
+from tokbench.results.validity import VALIDITY
 
 FOLDER: Final = "pictures"
 """The folder of the pictures, inside that of the reports."""
@@ -115,12 +120,13 @@ def _charts(report: Report) -> Iterator[Picture]:
     for view in report.matrices:
         for each in view.maps:
             yield Picture(f"{view.of}-{view.corpus}-{each.name}", each.drawing)
-    for bits in report.bits_per_byte:
-        for drawing in bits.charts:
-            yield Picture(f"bits-per-byte-{bits.study.corpus}", drawing, tuple(bits.keys))
-    for section in report.validity:
-        for drawing in section.charts:
-            yield Picture(f"validity-{section.study.corpus}-{section.study.family}", drawing)
+    for bits in report.results.studies.get(BITS_PER_BYTE) or []:
+        charts = bits_charts(report.tables, bits)
+        for drawing in charts.drawings:
+            yield Picture(f"bits-per-byte-{bits.corpus}", drawing, tuple(charts.keys))
+    for study in report.results.studies.get(VALIDITY) or []:
+        for drawing in validity_charts(report.tables, study):
+            yield Picture(f"validity-{study.corpus}-{study.family}", drawing)
     yield from _curve_charts(report)
     yield from _size_charts(report)
 
@@ -143,7 +149,7 @@ def _fairness_charts(report: Report) -> Iterator[Picture]:
 
 
 def _curve_charts(report: Report) -> Iterator[Picture]:
-    for section in report.curves:
+    for section in metric_curves(report.tables):
         for view in section.corpora:
             for group in view.groups:
                 headings = f"{view.corpus}: {group.quantity}", f"over {section.axis}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
@@ -10,28 +10,27 @@ from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
 from tokbench.report.document import Section
 from tokbench.report.sections.answer import Answer, answer
-from tokbench.report.sections.bits_per_byte import BitsSection, bits_per_byte
+from tokbench.report.sections.bits_per_byte import bits_per_byte_document
 from tokbench.report.sections.definitions import definitions_document
 from tokbench.report.sections.fairness import FairnessSection, fairness
 from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
 from tokbench.report.sections.losses import LossSection, losses, losses_document
 from tokbench.report.sections.matrices import MatrixSection, matrices_document, matrix_sections
-from tokbench.report.sections.metric_curves import CurveSection, metric_curves
+from tokbench.report.sections.metric_curves import metric_curves_documents
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
 from tokbench.report.sections.partial import PartialSection, durations, partial_section
 from tokbench.report.sections.probes import ProbeSection, probes
 from tokbench.report.sections.problems import ProblemSection, problems, problems_document, short_vocabularies
+from tokbench.report.sections.provenance import provenance_document
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids, same_ids_document
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
 from tokbench.report.sections.tokens import TokensSection
-from tokbench.report.sections.validity import ValiditySection, validity
+from tokbench.report.sections.validity import validity_document
 from tokbench.report.sections.vocabulary_size import VocabularySizeSection
 from tokbench.report.tables import CellTables
-from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.model import Results
-from tokbench.results.validity import VALIDITY
 
 
 @dataclass(frozen=True)
@@ -132,29 +131,19 @@ class Report:
         return {
             "pairs": pairs_document(self.pairs),
             "matrices": matrices_document(self.matrices),
+            "bits_per_byte": bits_per_byte_document(self.tables),
+            "validity": validity_document(self.tables),
             "same_ids": same_ids_document(self.same_ids),
             "losses": losses_document(self.losses),
             "problems": problems_document(self.problems),
             "definitions": definitions_document(self.tables),
+            "provenance": provenance_document(self.tables),
         }
 
     @cached_property
-    def bits_per_byte(self) -> list[BitsSection]:
-        """Bits per byte of small models, by corpus."""
-        return [
-            bits_per_byte(self.tables, each, (self.results.studies.get(BITS_PER_BYTE) or []))
-            for each in (self.results.studies.get(BITS_PER_BYTE) or [])
-        ]
-
-    @cached_property
-    def validity(self) -> list[ValiditySection]:
-        """The metrics that rank tokenizers as bits per byte do, by corpus and family of models."""
-        return [validity(self.tables, each) for each in (self.results.studies.get(VALIDITY) or [])]
-
-    @cached_property
-    def curves(self) -> list[CurveSection]:
-        """Curves over a few metrics, such as tokens over the strength of a change, by family."""
-        return metric_curves(self.tables)
+    def curves(self) -> list[Section]:
+        """The sections on curves over a few metrics, such as tokens over the strength of a change, by family."""
+        return metric_curves_documents(self.tables)
 
     @cached_property
     def size_lines(self) -> SizeLines:
@@ -211,13 +200,6 @@ class Report:
     def losses(self) -> LossSection:
         """Texts that did not come back, by cause."""
         return losses(self.tables)
-
-    @cached_property
-    def environment(self) -> dict[str, object]:
-        """Facts of the machine, and versions, by name, as far as they are known."""
-        found = self.results.environment
-        values = {each.name: getattr(found, each.name) for each in fields(found)}
-        return {name: value for name, value in values.items() if value not in (None, "", {})}
 
     @cached_property
     def short_vocabularies(self) -> list[str]:

@@ -106,6 +106,7 @@ class DescribeRun(RunJob):
             for name, each in results.tokenizers.items()
             if each.artefact and (path.parent / each.artefact).is_file()
         ]
+        sizes = results.studies.get(VOCABULARY_SIZES)
         return as_json(
             {
                 "name": results.name,
@@ -116,7 +117,7 @@ class DescribeRun(RunJob):
                 "corpora": list(results.corpora),
                 "cells": len(results.cells),
                 "failed": results.failed,
-                "curves": bool(results.studies.get(VOCABULARY_SIZES) and results.studies.get(VOCABULARY_SIZES).rows),
+                "curves": bool(sizes and sizes.rows),
                 "artefacts": artefacts,
             }
         )

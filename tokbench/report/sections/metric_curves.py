@@ -9,6 +9,18 @@ from tokbench.report.cells import Series, legends
 from tokbench.report.charts.line_profile import SMALL, ProfileLine, line_profile
 from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
+from tokbench.report.document import (
+    Chooser,
+    Heading,
+    Key,
+    Multiples,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Section,
+    legend_lines,
+)
 from tokbench.report.escaping import plain
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
@@ -17,51 +29,68 @@ from tokbench.results.metric_curves import CurvePoint
 
 @dataclass(frozen=True, slots=True)
 class CurveGroup:
-    """The charts of one quantity.
-
-    Attributes:
-        quantity: its name.
-        explanation: the formula, and the direction in which values are better.
-        charts: by the name of the curve, its chart.
-    """
+    """The charts of one quantity."""
 
     quantity: str
     explanation: str
+    """The formula, and the direction in which values are better."""
     charts: Mapping[str, Drawing]
+    """By the name of the curve, its chart."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusCurves:
-    """The curves of a family on one corpus.
-
-    Attributes:
-        corpus: the corpus.
-        keys: the names of the lines, each with its stroke.
-        groups: the charts by quantity.
-        absent: a sentence for each reason for which curves have no line.
-        legends: the meaning of the marks.
-    """
+    """The curves of a family on one corpus."""
 
     corpus: str
     keys: Sequence[tuple[str, Drawing]]
+    """The names of the lines, each with its stroke."""
     groups: Sequence[CurveGroup]
+    """The charts by quantity."""
     absent: Sequence[str]
+    """A sentence for each reason for which curves have no line."""
     legends: Sequence[str]
+    """The meaning of the marks."""
 
 
 @dataclass(frozen=True, slots=True)
-class CurveSection:
-    """The curves of one metric family.
-
-    Attributes:
-        heading: the name of the family.
-        axis: the name of the level axis.
-        corpora: the curves by corpus; corpora without a line are left out.
-    """
+class FamilyCurves:
+    """The curves of one metric family."""
 
     heading: str
+    """The name of the family."""
     axis: str
+    """The name of the level axis."""
     corpora: Sequence[CorpusCurves]
+    """The curves by corpus; corpora without a line are left out."""
+
+
+def metric_curves_documents(tables: CellTables) -> list[Section]:
+    """Return a section for each family; only a page can show curves, and the numbers are in the tables before."""
+    return [_section(curves, number) for number, curves in enumerate(metric_curves(tables))]
+
+
+def _section(curves: FamilyCurves, number: int) -> Section:
+    explanation = (
+        f"From left to right: {curves.axis}, at equal distances. A line for each tokenizer on the whole corpus, with "
+        "95 % intervals; what stands at 0 follows from the definition. A tokenizer that lacks a value has no line, and "
+        "the tables above say why. Dots are hollow where text is lost."
+    )
+    panes = [Pane(view.corpus, _pane(view)) for view in curves.corpora]
+    chooser = Chooser("Corpus of the curves", f"curve-{number}", panes, packed=True)
+    return Section(f"curves-{number}", curves.heading, [Paragraph(explanation), chooser])
+
+
+def _pane(view: CorpusCurves) -> list[Node]:
+    keys = Paragraph([Key(stroke, name) for name, stroke in view.keys], "legend")
+    nodes: list[Node] = [Heading(["On ", Name(view.corpus)]), keys]
+    for group in view.groups:
+        nodes += [
+            Heading(group.quantity.capitalize(), level=4),
+            Paragraph(f"{group.explanation}.", "legend"),
+            Multiples([*group.charts.values()], look="wide"),
+        ]
+    return [*nodes, *legend_lines([*view.absent, *view.legends])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +107,20 @@ class _Curve:
 
     def lines(self, tables: CellTables) -> list[ProfileLine]:
         """Return a line for each tokenizer that has a value everywhere, and few unknown tokens."""
-        found = []
+        lines = []
         start = self.points[0].start
         for style, name in enumerate(tables.tokenizers):
             cells = [column.cells[name] for column in self.columns]
             values = [cell.value for cell in cells if cell.value is not None and not cell.unknown]
             if len(values) < len(cells):
                 continue
-            texts = [f"{each.text}{each.marks}" + f" ({each.interval})" * bool(each.interval) for each in cells]
+            texts = [f"{cell.text}{cell.marks}" + f" ({cell.interval})" * bool(cell.interval) for cell in cells]
             intervals = [_interval(tables, column, name) for column in self.columns]
             if start is not None:
                 values, texts, intervals = [start, *values], [f"{start:g}", *texts], [None, *intervals]
             lossy = any(cell.lossy for cell in cells)
-            found.append(ProfileLine(name, style, values, texts, intervals, lossy=lossy))
-        return found
+            lines.append(ProfileLine(name, style, values, texts, intervals, lossy=lossy))
+        return lines
 
     @property
     def reason(self) -> str:
@@ -100,7 +129,7 @@ class _Curve:
         return next(reasons, "too many unknown tokens to compare")
 
 
-def metric_curves(tables: CellTables) -> list[CurveSection]:
+def metric_curves(tables: CellTables) -> list[FamilyCurves]:
     """Return a section for each family whose metrics lie on curves; none without a value.
 
     >>> from tokbench.results.model import Results
@@ -114,11 +143,11 @@ def metric_curves(tables: CellTables) -> list[CurveSection]:
             quantity.setdefault(info.curve.name, []).append(metric)
     sections = []
     for family, quantities in families.items():
-        corpora = [found for corpus in tables.corpora if (found := _corpus(tables, corpus, quantities))]
+        corpora = [view for corpus in tables.corpora if (view := _corpus(tables, corpus, quantities))]
         if corpora:
             first = next(iter(next(iter(quantities.values())).values()))
             sections.append(
-                CurveSection(plain(family).replace("_", " ").capitalize(), _point(tables, first[0]).axis, corpora)
+                FamilyCurves(plain(family).replace("_", " ").capitalize(), _point(tables, first[0]).axis, corpora)
             )
     return sections
 
@@ -154,7 +183,7 @@ def _corpus(
 
 def _curve(tables: CellTables, corpus: str, metrics: Sequence[str]) -> _Curve:
     ordered = sorted(metrics, key=lambda metric: _point(tables, metric).at)
-    return _Curve([_point(tables, each) for each in ordered], [tables.series(each, corpus) for each in ordered])
+    return _Curve([_point(tables, name) for name in ordered], [tables.series(name, corpus) for name in ordered])
 
 
 def _point(tables: CellTables, metric: str) -> CurvePoint:

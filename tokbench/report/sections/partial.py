@@ -14,9 +14,6 @@ _STOPPED: Final[Mapping[str, str]] = {
     "training": "while tokenizers were trained; nothing was measured",
     "measuring": "while documents were measured; what follows it, such as timing, was left out",
     "cells": "when all documents were measured; what follows, such as timing, was left out",
-    "vocabulary_size": "while vocabulary sizes were studied; probes, models and timing were left out",
-    "probes": "while probes were asked; their answers, models and timing were left out",
-    "models": "while small models were trained; their bits per byte and timing were left out",
     "timing": "while tokenizers were timed; there are no speeds",
 }
 
@@ -26,13 +23,10 @@ _PHASES: Final[Mapping[str, str]] = {
     "training": "training, saving and hashing tokenizers",
     "measuring": "encoding, decoding and text metrics",
     "cells": "merging and making cells",
-    "vocabulary_size": "study of vocabulary sizes",
-    "probes": "probes",
-    "models": "small models for bits per byte",
-    "timing": "timing",
 }
 
-_WORKERS: Final[Mapping[str, str]] = {
+_AFTER_STUDIES: Final[Mapping[str, str]] = {
+    "timing": "timing",
     "worker_encode": "encoding, CPU time summed over workers",
     "worker_decode": "decoding, CPU time summed over workers",
     "worker_metrics": "text metrics, CPU time summed over workers",
@@ -70,7 +64,9 @@ def partial_section(results: Results) -> PartialSection | None:
     """
     if results.partial is None:
         return None
-    phase = _STOPPED.get(results.partial.phase, "before it was through")
+    name = results.partial.phase
+    in_study = f"in the study {name.replace('_', ' ')}; what follows it, such as timing, was left out"
+    phase = _STOPPED.get(name, in_study if name else "before it was through")
     groups = [
         (corpus, group, percent(share))
         for corpus, shares in results.partial.groups.items()
@@ -104,6 +100,9 @@ def durations(results: Results) -> list[tuple[str, str]]:
     >>> durations(Results(name="r", durations=Durations(reading=0.25, worker_encode=2)))
     [('reading corpora', '0.250 s'), ('encoding, CPU time summed over workers', '2.00 s')]
     """
-    found = {name: getattr(results.durations, name) for name in [*_PHASES, *_WORKERS]}
-    words = {**_PHASES, **_WORKERS}
-    return [(words[name], duration(seconds)) for name, seconds in found.items() if seconds is not None]
+    studies = {f"study {name.replace('_', ' ')}": seconds for name, seconds in results.durations.studies.items()}
+    before = {_PHASES[name]: getattr(results.durations, name) for name in _PHASES}
+    after = {words: getattr(results.durations, name) for name, words in _AFTER_STUDIES.items()}
+    return [
+        (words, duration(seconds)) for words, seconds in {**before, **studies, **after}.items() if seconds is not None
+    ]

@@ -1,0 +1,113 @@
+"""The charts of bits per byte: a line for each tokenizer over models, or over the text that its models learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tokbench.report.cells import DisplayCell
+from tokbench.report.charts.line_profile import ProfileLine, line_profile
+from tokbench.report.charts.size_curve import size_key
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.tables import CellTables
+from tokbench.results.bits_per_byte import BitsPerByte, TrainedAmount
+
+_BETTER: Final = "less is better"
+_DRAWN: Final = 2
+"""Models that a line needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitsCharts:
+    """The charts of one corpus; none without a tokenizer that has numbers."""
+
+    drawings: Sequence[Drawing] = ()
+    """Bits per byte under all models, and, of the models that decide, those beyond the mean of all but the baselines.
+
+    Of trained models there is one chart, over amounts of text.
+    """
+    keys: Sequence[tuple[str, Drawing]] = ()
+    """The names of the lines, each with its stroke."""
+
+
+def bits_charts(tables: CellTables, study: BitsPerByte) -> BitsCharts:
+    """Return the charts of one corpus."""
+    names = by_block(study)
+    if study.trainings:
+        lines = {name: study.trainings[name].amounts for name in names}
+        most = max(map(len, lines.values()))
+        whole = {name: amounts for name, amounts in lines.items() if len(amounts) == most}
+        return _charts(whole, [_by_amount(study, whole)] if most >= _DRAWN else [])
+    metrics = [tables.series(metric, study.corpus) for metric in study.metrics]
+    cells = {name: [metric.cells[name] for metric in metrics] for name in names}
+    known = {name: line for name, line in cells.items() if all(cell.value is not None for cell in line)}
+    if not known or len(study.metrics) < _DRAWN:
+        return BitsCharts()
+    return _charts(known, [_by_model(study, known), *_beyond_the_mean(tables, study, known)])
+
+
+def by_block(study: BitsPerByte) -> list[str]:
+    """Return the tokenizers that have numbers, those together that may be compared."""
+    blocks = list(dict.fromkeys(study.blocks.values()))
+    return sorted(study.blocks, key=lambda name: blocks.index(study.blocks[name]))
+
+
+def _charts(names: Iterable[str], drawings: Sequence[Drawing]) -> BitsCharts:
+    keys = [(name, size_key(number)) for number, name in enumerate(names)]
+    return BitsCharts(drawings, keys) if drawings else BitsCharts()
+
+
+def _by_amount(study: BitsPerByte, lines: Mapping[str, Sequence[TrainedAmount]]) -> Drawing:
+    """Return the chart of bits per byte over amounts of text."""
+    places = [f"{amount.n_bytes / 1e6:.2g} MB" for amount in next(iter(lines.values()))]
+    drawn = [
+        ProfileLine(
+            name,
+            style,
+            [amount.bits_per_byte for amount in amounts],
+            [f"{amount.bits_per_byte:.3f}" + (f" ± {amount.error:.3f}" if amount.error else "") for amount in amounts],
+        )
+        for style, (name, amounts) in enumerate(lines.items())
+    ]
+    title = f"Bits per byte on {study.corpus} by amount of training text"
+    return line_profile(title, places, drawn, upright=f"bits per byte; {_BETTER}")
+
+
+def _by_model(study: BitsPerByte, lines: Mapping[str, Sequence[DisplayCell]]) -> Drawing:
+    """Return the chart of bits per byte under all models."""
+    drawn = [
+        ProfileLine(name, style, _values(cells), [_with_interval(cell) for cell in cells])
+        for style, (name, cells) in enumerate(lines.items())
+    ]
+    return line_profile(f"Bits per byte on {study.corpus}", study.models, drawn, upright=f"bits per byte; {_BETTER}")
+
+
+def _beyond_the_mean(
+    tables: CellTables, study: BitsPerByte, lines: Mapping[str, Sequence[DisplayCell]]
+) -> Iterator[Drawing]:
+    """Yield the chart of the models that decide: what each tokenizer needs beyond the mean of all but the baselines."""
+    near = [study.metrics.index(metric) for metric in study.deciding]
+    learned = {name: style for style, name in enumerate(lines) if not tables.tokenizer(name).baseline}
+    if len(near) < _DRAWN or len(learned) <= 1:
+        return
+    values = {name: _values([lines[name][place] for place in near]) for name in learned}
+    means = [sum(column) / len(learned) for column in zip(*values.values(), strict=True)]
+    drawn = []
+    for name, style in learned.items():
+        beyond = [value - mean for value, mean in zip(values[name], means, strict=True)]
+        drawn.append(ProfileLine(name, style, beyond, [f"{value:+.3f}" for value in beyond]))
+    yield line_profile(
+        f"Bits per byte on {study.corpus} beyond the mean",
+        [study.models[place] for place in near],
+        drawn,
+        upright=f"bits per byte beyond the mean; {_BETTER}",
+    )
+
+
+def _values(cells: Sequence[DisplayCell]) -> list[float]:
+    return [cell.value for cell in cells if cell.value is not None]
+
+
+def _with_interval(cell: DisplayCell) -> str:
+    return f"{cell.text}{cell.marks}" + (f" ({cell.interval})" if cell.interval else "")

@@ -1,0 +1,210 @@
+"""Sentences on validity: which metrics rank tokenizers as bits per byte do, each with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tokbench.report.sections.bits_verdicts import listed
+from tokbench.report.tables import CellTables
+from tokbench.results.bits_per_byte import BITS_PER_BYTE
+from tokbench.results.validity import RankCorrelation, RankDifference, Validity, ValidityClass
+
+_EXPLORATORY: Final = " (exploratory)"
+_AS: Final = "ranks tokenizers as"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidityNames:
+    """The names of metrics and of models in the sentences and tables of a study."""
+
+    tables: CellTables
+    """They have the names of metrics."""
+    models: dict[str, str]
+    """By metric of bits per byte, the name of its model."""
+    whose: str = ""
+    """The model whose bits are meant, where ``models`` names its budgets; empty where each is another model."""
+
+    @classmethod
+    def of(cls, tables: CellTables, study: Validity) -> ValidityNames:
+        """Return the names of a study."""
+        for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
+            if (bits.corpus, bits.family) == (study.corpus, study.family):
+                models = dict(zip(bits.metrics, bits.models, strict=True))
+                return cls(tables, models, bits.words.model if bits.words else "")
+        return cls(tables, {model: tables.label(model) for model in study.models})
+
+    def model(self, name: str) -> str:
+        """Return a model in a sentence, such as "order 3", or "a small transformer at equal text"."""
+        return f"{self.whose} at {self.models[name]}" if self.whose else self.models[name]
+
+    def with_intervals(self, correlations: Sequence[RankCorrelation], *, do: bool) -> str:
+        """Return the models of some correlations in a sentence, each with its interval.
+
+        Args:
+            correlations: those of one metric.
+            do: ``True`` for "order 3 does", where the sentence compares what it does.
+        """
+        numbers = listed(
+            [f"{self.models[correlation.model]} ({with_interval(correlation)})" for correlation in correlations]
+        )
+        if self.whose:
+            return f"{self.whose}{' does' * do} at {numbers}"
+        return numbers + (" does" if len(correlations) == 1 else " do") * do
+
+    def metric(self, name: str) -> str:
+        """Return a metric, or the model whose bits it is."""
+        return self.models.get(name) or self.tables.label(name)
+
+
+def signed(value: float) -> str:
+    """Return a correlation in two digits, without the zero before the point.
+
+    >>> signed(0.934), signed(-0.5), signed(1.0), signed(-0.001)
+    ('.93', '-.50', '1.00', '.00')
+    """
+    text = f"{abs(value):.2f}"
+    return ("-" if value < 0 and text != "0.00" else "") + text.removeprefix("0")
+
+
+def between(low: float | None, high: float | None) -> str:
+    """Return an interval in brackets; empty if it is not known.
+
+    >>> between(0.1, 0.934), between(None, None)
+    ('[.10, .93]', '')
+    """
+    return "" if low is None or high is None else f"[{signed(low)}, {signed(high)}]"
+
+
+def with_interval(number: RankCorrelation | RankDifference) -> str:
+    """Return a correlation, or the difference of two, with its interval."""
+    value = number.rho if isinstance(number, RankCorrelation) else number.difference
+    return f"{signed(value or 0.0)} {between(number.ci_low, number.ci_high)}"
+
+
+def lies_apart(number: RankCorrelation | RankDifference) -> bool:
+    """Tell whether the interval does not hold 0, so that chance does not explain the number."""
+    return (number.ci_low or 0.0) > 0 or (number.ci_high or 0.0) < 0
+
+
+def findings(study: Validity, classes: Sequence[ValidityClass], names: ValidityNames) -> list[str]:
+    """Return the findings on some classes of a study, each in a sentence."""
+    return [
+        sentence
+        for members in classes
+        if not members.reason
+        for sentence in _Findings(study, members, names).sentences()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """The findings on one class of tokenizers."""
+
+    study: Validity
+    members: ValidityClass
+    names: ValidityNames
+
+    @property
+    def over(self) -> str:
+        """The beginning of each sentence."""
+        return f"Over {len(self.members.tokenizers)} tokenizers ({self.members.name})"
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the findings on the metrics of the hypotheses, the strongest other one, and comparisons of metrics."""
+        named = list(dict.fromkeys(hypothesis.metric for hypothesis in self.study.hypotheses))
+        for metric in named:
+            yield from self._on_metric(metric)
+        if named:
+            yield from self._strongest({*named, *self.study.models})
+        yield from self._compared()
+
+    def _known(self) -> list[RankCorrelation]:
+        """Return the correlations with the models that decide."""
+        return [correlation for correlation in self.members.correlations if correlation.model in self.study.deciding]
+
+    def _on_metric(self, metric: str) -> Iterator[str]:
+        known = [
+            correlation for correlation in self._known() if correlation.metric == metric and correlation.rho is not None
+        ]
+        claims = {(hypothesis.tokenizer_class, hypothesis.metric) for hypothesis in self.study.hypotheses}
+        if known:
+            mark = _EXPLORATORY * ((self.members.name, metric) not in claims)
+            yield f"{self.over}, {self.names.metric(metric)} {_said(known, self.names)}{mark}."
+
+    def _strongest(self, left_out: set[str]) -> Iterator[str]:
+        """Yield the strongest correlation of the other metrics, if chance does not explain it."""
+        others = [correlation for correlation in self._known() if correlation.metric not in left_out]
+        strongest = max(
+            (correlation for correlation in others if correlation.rho is not None),
+            key=lambda correlation: abs(correlation.rho or 0.0),
+            default=None,
+        )
+        if strongest and lies_apart(strongest):
+            yield (
+                f"{self.over}, the strongest of {len({correlation.metric for correlation in others})} other metrics is "
+                f"{self.names.metric(strongest.metric)} with {self.names.model(strongest.model)}: rho = "
+                f"{with_interval(strongest)} (exploratory: picked because it is the strongest)."
+            )
+
+    def _compared(self) -> Iterator[str]:
+        """Yield the comparisons of two metrics that chance does not explain, and how many there are of the others.
+
+        One model's bits nearly always agree with those of another more than a metric does, so models count as metrics
+        only in hypotheses.
+        """
+        models = {*self.study.models}
+        shown = [
+            difference
+            for difference in self.members.differences
+            if self._claimed(difference) or not {difference.metric, difference.other} & models
+        ]
+        apart = [difference for difference in shown if lies_apart(difference)]
+        for difference in apart:
+            better, worse = (
+                (difference.metric, difference.other)
+                if difference.difference > 0
+                else (difference.other, difference.metric)
+            )
+            ends = sorted((abs(difference.ci_low), abs(difference.ci_high)))
+            yield (
+                f"{self.over}, {self.names.metric(better)} agrees with {self.names.model(difference.model)} more than "
+                f"{self.names.metric(worse)} does: by {signed(abs(difference.difference))} "
+                f"[{signed(ends[0])}, {signed(ends[1])}]{_EXPLORATORY * (not self._claimed(difference))}."
+            )
+        if len(apart) < len(shown):
+            yield f"{self.over}, chance explains {len(shown) - len(apart)} of {len(shown)} comparisons of two metrics."
+
+    def _claimed(self, difference: RankDifference) -> bool:
+        """Tell whether two metrics are compared in a hypothesis."""
+        metrics = frozenset((difference.metric, difference.other))
+        return any(
+            (hypothesis.tokenizer_class, hypothesis.model) == (self.members.name, difference.model)
+            and frozenset((hypothesis.metric, hypothesis.other)) == metrics
+            for hypothesis in self.study.hypotheses
+        )
+
+
+def _said(correlations: Sequence[RankCorrelation], names: ValidityNames) -> str:
+    """Return what one metric says about each model.
+
+    >>> c = RankCorrelation(metric="m", model="b", tokenizers=9, rho=0.1, ci_low=-0.5, ci_high=0.6)
+    >>> from tokbench.results.model import Results
+    >>> tables = CellTables(Results(name="r"))
+    >>> _said([c], ValidityNames(tables, {"b": "order 3"}))
+    'shows no relation beyond chance with order 3 (.10 [-.50, .60])'
+    >>> from dataclasses import replace
+    >>> some = [replace(c, model=model, ci_low=0.05) for model in "bc"]
+    >>> _said(some, ValidityNames(tables, {"b": "order 3", "c": "order 4"}))
+    'ranks tokenizers as order 3 (.10 [.05, .60]) and order 4 (.10 [.05, .60]) do'
+    >>> _said(some, ValidityNames(tables, {"b": "equal text", "c": "equal computing"}, "a transformer"))
+    'ranks tokenizers as a transformer does at equal text (.10 [.05, .60]) and equal computing (.10 [.05, .60])'
+    """
+    kinds: dict[str, list[RankCorrelation]] = {}
+    for correlation in correlations:
+        kind = "shows no relation beyond chance with"
+        if lies_apart(correlation):
+            kind = _AS if (correlation.rho or 0.0) > 0 else "ranks tokenizers contrary to"
+        kinds.setdefault(kind, []).append(correlation)
+    return "; it ".join(f"{kind} {names.with_intervals(some, do=kind == _AS)}" for kind, some in kinds.items())

@@ -150,7 +150,7 @@ if TYPE_CHECKING:
     from tokbench.report.number_format import byte_size as byte_size, duration as duration, unit_label as unit_label
     from tokbench.report.pages import html_environment as html_environment
     from tokbench.report.html_nodes import HtmlNodes as HtmlNodes
-    from tokbench.report.markdown_nodes import section_markdown as section_markdown
+    from tokbench.report.markdown_nodes import nodes_markdown as nodes_markdown, section_markdown as section_markdown
     from tokbench.report.report import Report as Report
     from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.results.bits_per_byte import (
@@ -240,7 +240,7 @@ _NAMES: Final = {
     "results.model": "Results",
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
-    "report.markdown_nodes": "section_markdown",
+    "report.markdown_nodes": "nodes_markdown section_markdown",
     "report.segmentation": "SegmentationView",
     "report.cells": "DisplayCell legends",
     "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible",

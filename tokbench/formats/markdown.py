@@ -16,6 +16,7 @@ from tokbench.plugin import (
     group_name,
     markdown_table,
     markdown_text,
+    nodes_markdown,
     plain,
     section_markdown,
     visible,
@@ -54,7 +55,7 @@ def render(results: Results) -> str:
     """Return the report as one Markdown document."""
     report = plugin.Report(results)
     sections = [
-        _answer(report),
+        _document(report, "answer"),
         _overview(report),
         *_compression(report),
         *_fairness(report),
@@ -69,11 +70,11 @@ def render(results: Results) -> str:
         _probes(report),
         _document(report, "losses"),
         _document(report, "problems"),
-        _shares(report),
         _document(report, "definitions"),
         _provenance(report),
     ]
-    head = f"# {markdown_text(results.name)}\n\n{_partial(report)}tokbench report: {markdown_text(report.subtitle)}.\n"
+    stopped = f"{nodes_markdown([report.partial])}\n" if report.partial else ""
+    head = f"# {markdown_text(results.name)}\n\n{stopped}tokbench report: {markdown_text(report.subtitle)}.\n"
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
     return "\n".join([head, *filter(None, [notes, *sections])])
@@ -82,57 +83,6 @@ def render(results: Results) -> str:
 def _document(report: Report, name: str) -> str:
     section = report.documents[name]
     return section_markdown(section) if section else ""
-
-
-def _answer(report: Report) -> str:
-    """Return who is best on each corpus, what the others cost, and what to distrust."""
-    size, lines = report.answer.size, []
-    if size:
-        lines.append(f"**Vocabulary size**: {markdown_text(' '.join(size.sentences))}\n")
-    if size and size.options:
-        head = [
-            "line",
-            "size",
-            "chosen by",
-            "bytes/token",
-            "tokens",
-            "FLOPs/byte",
-            "share of the model",
-            "ids too rare",
-        ]
-        rows = [
-            [
-                *(markdown_text(row.line), f"{row.size:,}", row.basis, f"{row.ratio:.3f}"),
-                *(row.tokens, row.cost, row.share, row.rare),
-            ]
-            for row in size.options
-        ]
-        lines.append(markdown_table(head, rows, (1, 3, 4, 5, 6, 7)))
-    for each in report.answer.corpora:
-        lines.append(f"**{markdown_text(each.corpus)}**: {markdown_text(' '.join(each.sentences))}\n")
-        costs = [f"{markdown_text(cost.tokenizer)} {markdown_text(cost.text)}" for cost in each.costs]
-        if costs:
-            lines.append(f"Tokens beyond those of the best: {'; '.join(costs)}{' …' if each.more else ''}.\n")
-    distrust = "".join(f"- {markdown_text(sentence)}\n" for sentence in report.answer.distrust)
-    lines += [f"What to distrust:\n\n{distrust}"] if distrust else []
-    return "\n".join(["## The answer\n", *lines]) if lines else ""
-
-
-def _partial(report: Report) -> str:
-    """Return the mark of a run that was stopped, which stands above everything else."""
-    if not report.partial:
-        return ""
-    lines = [f"**{markdown_text(report.partial.sentence)}**", "Measured:"]
-    return "> " + " ".join([*lines, "; ".join(_row(*report.partial.corpora)) or "nothing"]) + ".\n\n"
-
-
-def _shares(report: Report) -> str:
-    if not report.partial or not report.partial.groups:
-        return ""
-    rows = [[*_row(corpus), _group(group), share] for corpus, group, share in report.partial.groups]
-    more = f"\nAnd {report.partial.left_out:,} more groups.\n" if report.partial.left_out else ""
-    text = "## Share measured\n\nOf the documents of each group, over all tokenizers, until the run was stopped.\n\n"
-    return text + markdown_table(["corpus", "group", "share"], rows, (2,)) + more
 
 
 def _cell(cell: DisplayCell) -> str:

@@ -10,7 +10,7 @@ chose (names, reasons, excerpts) stands in it as it is: the renderers make it vi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -31,6 +31,8 @@ class Name:
     """A name that somebody chose; a page keeps its direction of writing apart from that of the sentence."""
 
     text: str
+    strong: bool = False
+    """``True`` to let it stand out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,13 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Raised:
+    """A small raised mark behind a name, such as ‡."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """The mark of a line or point of a chart, with its name."""
 
@@ -86,7 +95,7 @@ class Key:
     text: str
 
 
-Inline = str | Name | Strong | Marked | State | Code | Link | Term | Key
+Inline = str | Name | Strong | Marked | State | Code | Link | Term | Raised | Key
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -106,8 +115,8 @@ class Paragraph:
     """A paragraph."""
 
     line: Line
-    kind: Literal["", "advice", "legend"] = ""
-    """``advice`` stands out, ``legend`` is small."""
+    kind: Literal["", "advice", "lead", "legend"] = ""
+    """``advice`` is narrower than other text, ``lead`` stands out, ``legend`` is small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +168,8 @@ class Column:
     """``True`` to set it to the right."""
     sort: Literal["", "ascending", "descending"] = ""
     """The order of a first click on its name; empty if the table is not sorted by it."""
+    mark: str = ""
+    """A mark behind the name, which is no part of it."""
     below: str = ""
     """A second line, such as the corpus."""
     unit: Term | None = None
@@ -171,7 +182,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row; its first cell names it."""
+    """A row; its first cell names it, unless ``named`` says that it does not."""
 
     cells: Sequence[TableCell]
     look: str = ""
@@ -179,6 +190,7 @@ class Row:
     id: str = ""
     aside: bool = False
     """``True`` to sort it behind the others."""
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +224,7 @@ class Figure:
 class Multiples:
     """Small charts side by side."""
 
-    pictures: Sequence[Picture]
+    pictures: Sequence[Picture | Figure]
     look: str = ""
     """Classes of the style sheet: ``wide``, ``profiles``, ``panes``."""
 
@@ -252,14 +264,35 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True)
+class Cards:
+    """Parts that stand side by side where there is room."""
+
+    cards: Sequence[Sequence[Node]]
+    wide: bool = False
+    """``True`` to give each the whole width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Nodes that must not be overlooked."""
+
+    nodes: Sequence[Node]
+
+
+@dataclass(frozen=True, slots=True)
 class Rich:
     """Nodes that only a page can show; a format of plain text shows ``plain`` in their place."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[Node] | Callable[[], Sequence[Node]]
+    """A function makes them only for a format that shows them; many charts take long to draw."""
     plain: Sequence[Node] = ()
 
+    def made(self) -> Sequence[Node]:
+        """Return the nodes of the page."""
+        return self.nodes() if callable(self.nodes) else self.nodes
 
-Node = Heading | Paragraph | Bullets | Table | Figure | Multiples | Chooser | Details | Rich
+
+Node = Heading | Paragraph | Bullets | Table | Figure | Multiples | Chooser | Details | Cards | Note | Rich
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +308,16 @@ class Section:
 def legend_lines(lines: Sequence[str]) -> list[Node]:
     """Return a small paragraph for each meaning of a mark."""
     return [Paragraph(f"{line}.", "legend") for line in lines]
+
+
+def sentence_paragraphs(sentences: Sequence[str]) -> list[Node]:
+    """Return a paragraph for each sentence, of which the first says most."""
+    return [Paragraph(sentence, "" if number else "lead") for number, sentence in enumerate(sentences)]
+
+
+def captioned(table: Table) -> Rich:
+    """Return a table whose caption stands in plain text as well, because it says what no heading says."""
+    return Rich([table], plain=[Paragraph(table.caption), table])
 
 
 def names_line(before: str, names: Sequence[str], after: str = ".") -> list[Inline]:

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from tokbench.report.document import (
     Bullets,
+    Cards,
     Chooser,
     Code,
     Column,
@@ -25,9 +26,11 @@ from tokbench.report.document import (
     Multiples,
     Name,
     Node,
+    Note,
     Pane,
     Paragraph,
     Picture,
+    Raised,
     Rich,
     Row,
     Section,
@@ -68,7 +71,9 @@ class HtmlNodes:
             Multiples: self._multiples,
             Chooser: self._chooser,
             Details: self._details,
-            Rich: lambda rich: self.nodes(rich.nodes),
+            Cards: self._cards,
+            Note: lambda note: Markup('<div class="note" role="note">\n{}</div>\n').format(self.nodes(note.nodes)),
+            Rich: lambda rich: self.nodes(rich.made()),
         }
 
     def section(self, section: Section) -> Markup:
@@ -143,6 +148,7 @@ class HtmlNodes:
         text = self.line(column.line)
         text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
         text = Markup("<span>{}</span>").format(text) if column.upright else text
+        text += _WORDS[Raised].format(_text(column.mark)) if column.mark else ""
         below = Markup('<span class="of">{}</span>').format(_text(column.below)) if column.below else ""
         unit = self.line(column.unit) if column.unit else ""
         return Markup('<th scope="col"{}>{}{}{}</th>').format(attributes, text, below, unit)
@@ -154,17 +160,17 @@ class HtmlNodes:
         if row.aside:
             attributes += Markup(" data-aside")
         cells = [
-            self._cell(cell, column, first=not k)
+            self._cell(cell, column, names_row=row.named and not k)
             for k, (cell, column) in enumerate(zip(row.cells, columns, strict=True))
         ]
         return Markup("<tr{}>{}</tr>\n").format(attributes, Markup("").join(cells))
 
-    def _cell(self, cell: TableCell, column: Column, *, first: bool) -> Markup:
+    def _cell(self, cell: TableCell, column: Column, *, names_row: bool) -> Markup:
         if isinstance(cell, MeasuredCell):
             return self._shown(cell)
         if not isinstance(cell, TextCell):
             cell = TextCell(line=cell)
-        look = " ".join(filter(None, ["n" if column.numeric and not first else "", cell.look]))
+        look = " ".join(filter(None, ["n" if column.numeric and not names_row else "", cell.look]))
         attributes = _class(look)
         if cell.value is not None:
             attributes += Markup(' data-v="{}"').format(_text(str(cell.value)))
@@ -173,8 +179,8 @@ class HtmlNodes:
         if cell.data:
             attributes += Markup(' data-text="{}"').format(cell.data)
         small = Markup("").join(Markup("<small>{}</small>").format(self.line(line)) for line in cell.small)
-        tag = Markup('th scope="row"') if first else Markup("td")
-        return Markup("<{}{}>{}{}</{}>").format(tag, attributes, self.line(cell.line), small, "th" if first else "td")
+        tag, start = ("th", Markup('th scope="row"')) if names_row else ("td", Markup("td"))
+        return Markup("<{}{}>{}{}</{}>").format(start, attributes, self.line(cell.line), small, tag)
 
     def _shown(self, shown: MeasuredCell) -> Markup:
         cell = shown.cell
@@ -209,9 +215,9 @@ class HtmlNodes:
         return drawing + Markup("<figcaption>{}</figcaption>\n").format(self.line(figure.caption))
 
     def _multiples(self, multiples: Multiples) -> Markup:
-        figures = (Markup("<figure>{}</figure>").format(_markup(picture)) for picture in multiples.pictures)
+        figures = (one if isinstance(one, Figure) else Figure(one) for one in multiples.pictures)
         look = " ".join(filter(None, ["multiples", multiples.look]))
-        return Markup("<div{}>\n{}\n</div>\n").format(_class(look), Markup("\n").join(figures))
+        return Markup("<div{}>\n{}</div>\n").format(_class(look), Markup("").join(map(self._figure, figures)))
 
     def _chooser(self, chooser: Chooser) -> Markup:
         panes = (self._pane(chooser, number, pane) for number, pane in enumerate(chooser.panes))
@@ -259,6 +265,11 @@ class HtmlNodes:
             chooser.id, number, mark, hidden, content
         )
 
+    def _cards(self, cards: Cards) -> Markup:
+        articles = (Markup("<article>\n{}</article>\n").format(self.nodes(card)) for card in cards.cards)
+        wide = " wide" if cards.wide else ""
+        return Markup('<div class="cards{}">\n{}</div>\n').format(wide, Markup("").join(articles))
+
     def _details(self, details: Details) -> Markup:
         opened = Markup(" open") if details.open else ""
         return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(
@@ -266,9 +277,11 @@ class HtmlNodes:
         )
 
 
-def _words(piece: Name | Strong | Marked | State | Code | Link | Key) -> Markup:
+def _words(piece: Name | Strong | Marked | State | Code | Link | Raised | Key) -> Markup:
     text = _text(piece.text)
     match piece:
+        case Name(strong=True):
+            markup = Markup("<b><bdi>{}</bdi></b>").format(text)
         case State(bad=bad):
             markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
         case Link(place=place):
@@ -285,6 +298,7 @@ _WORDS: Final = {
     Strong: Markup("<strong>{}</strong>"),
     Marked: Markup("<mark><bdi>{}</bdi></mark>"),
     Code: Markup("<code>{}</code>"),
+    Raised: Markup("<sup>{}</sup>"),
 }
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
-from tokbench.report.document import Section
-from tokbench.report.sections.answer import Answer, answer
+from tokbench.report.document import Note, Section
+from tokbench.report.sections.answer import Answer, answer, answer_document
 from tokbench.report.sections.bits_per_byte import BitsSection, bits_per_byte
 from tokbench.report.sections.definitions import definitions_document
 from tokbench.report.sections.fairness import FairnessSection, fairness
@@ -19,7 +19,7 @@ from tokbench.report.sections.matrices import MatrixSection, matrices_document, 
 from tokbench.report.sections.metric_curves import CurveSection, metric_curves
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
-from tokbench.report.sections.partial import PartialSection, durations, partial_section
+from tokbench.report.sections.partial import durations, partial_note
 from tokbench.report.sections.probes import ProbeSection, probes
 from tokbench.report.sections.problems import ProblemSection, problems, problems_document, short_vocabularies
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids, same_ids_document
@@ -61,9 +61,9 @@ class Report:
         return subtitle(self.tables)
 
     @cached_property
-    def partial(self) -> PartialSection | None:
-        """The share that a stopped run has measured of each group; ``None`` if the run came to its end."""
-        return partial_section(self.results)
+    def partial(self) -> Note | None:
+        """The mark of a stopped run, which stands above everything else; ``None`` if the run came to its end."""
+        return partial_note(self.results)
 
     @cached_property
     def durations(self) -> list[tuple[str, str]]:
@@ -78,7 +78,7 @@ class Report:
     @cached_property
     def answer(self) -> Answer:
         """The answer in sentences, which stands first."""
-        return answer(self.tables, self.losses)
+        return answer(self.tables)
 
     @cached_property
     def key_numbers(self) -> list[KeyNumber]:
@@ -128,6 +128,7 @@ class Report:
     def documents(self) -> dict[str, Section | None]:
         """The sections that are trees, by name; ``None`` for one without content."""
         return {
+            "answer": answer_document(self.tables),
             "pairs": pairs_document(self.pairs),
             "matrices": matrices_document(self.matrices),
             "same_ids": same_ids_document(self.same_ids),

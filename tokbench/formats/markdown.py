@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from tokbench import plugin
 from tokbench.formats.bits_markdown import bits_per_byte
-from tokbench.formats.sizes_markdown import measured_sizes, without_tokenizer
 from tokbench.formats.validity_markdown import validity
 from tokbench.plugin import (
     ReporterSpec,
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 
 _MOST_TOKENS: Final = 24
 """The number of tokens of a probe's text that the report shows."""
-_SIZES: Final = (
-    "Bytes per token when each vocabulary is cut to a size: exact, from one encoding at its own size. "
-    "Special tokens are not counted."
-)
 _PROBES: Final = (
     "Texts that the probes bring themselves, and how each tokenizer cuts them: number of tokens, then the tokens, "
     "set apart by ¦. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
@@ -63,7 +58,7 @@ def render(results: Results) -> str:
         _document(report, "matrices"),
         bits_per_byte(report),
         validity(report),
-        _vocabulary_size(report),
+        _document(report, "vocabulary_size"),
         *_speed(report),
         _document(report, "same_ids"),
         _texts(report),
@@ -183,33 +178,6 @@ def _speed(report: Report) -> Iterator[str]:
         ]
         text = f"## Timed: {markdown_text(table.title)}\n\n{markdown_table(head, rows, range(3, len(head)))}"
         yield text + _legends(table.legends)
-
-
-def _vocabulary_size(report: Report) -> str:
-    section = report.vocabulary_size
-    if not section:
-        return ""
-    parts = [f"## Vocabulary size\n\n{_SIZES}\n"]
-    for corpus in section.corpora:
-        head = ["line", *(f"{size:,}" for size in corpus.columns), "own size"]
-        rows = [
-            [
-                markdown_text(row.line) + corpus.marks[row.line],
-                *("none" if value is None else f"{value:.3f}" for value in [*row.values, row.own]),
-            ]
-            for row in corpus.table
-        ]
-        text = f"### {markdown_text(corpus.name)}\n\n{markdown_table(head, rows, range(1, len(head)))}"
-        text += f"\n{markdown_text(corpus.recommendation)}\n" if corpus.recommendation else ""
-        text += _legends([corpus.in_sample] if corpus.in_sample else [])
-        lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
-        text += f"\n‡ losing text, and never recommended: {markdown_text(lost)}.\n" if lost else ""
-        parts.append(text)
-    reasons = [": ".join(_row(line.line, line.reason)) for line, _ in section.keys if line.reason]
-    if reasons:
-        parts.append("Known only at sizes of their own:\n\n" + "".join(f"- {each}\n" for each in reasons))
-    parts += [*measured_sizes(report), *without_tokenizer(report)]
-    return "\n".join(parts)
 
 
 def _texts(report: Report) -> str:

@@ -27,7 +27,7 @@ from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
 from tokbench.report.sections.tokens import TokensSection
 from tokbench.report.sections.validity import ValiditySection, validity
-from tokbench.report.sections.vocabulary_size import VocabularySizeSection
+from tokbench.report.sections.vocabulary_size import vocabulary_size_document
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 
@@ -131,6 +131,7 @@ class Report:
             "answer": answer_document(self.tables),
             "pairs": pairs_document(self.pairs),
             "matrices": matrices_document(self.matrices),
+            "vocabulary_size": vocabulary_size_document(self.tables),
             "same_ids": same_ids_document(self.same_ids),
             "losses": losses_document(self.losses),
             "problems": problems_document(self.problems),
@@ -156,11 +157,6 @@ class Report:
     def size_lines(self) -> SizeLines:
         """Lines over vocabulary sizes, by name, corpus and group."""
         return SizeLines(self.results)
-
-    @cached_property
-    def vocabulary_size(self) -> VocabularySizeSection | None:
-        """Tables and charts of vocabulary sizes; ``None`` if the run has none."""
-        return VocabularySizeSection(self.size_lines) if self.size_lines.lines else None
 
     @cached_property
     def timed(self) -> bool:

@@ -324,7 +324,7 @@ def names_line(before: str, names: Sequence[str], after: str = ".") -> list[Inli
     """Return names in a sentence, with commas.
 
     >>> names_line("Not here: ", ["a", "b"])
-    ['Not here: ', Name(text='a'), ', ', Name(text='b'), '.']
+    ['Not here: ', Name(text='a', strong=False), ', ', Name(text='b', strong=False), '.']
     """
     line: list[Inline] = [before]
     for number, name in enumerate(names):

@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from tokbench.results.model import Results as Results, NamedRun as NamedRun
     from tokbench.report.report import Report as Report
     from tokbench.report.html_nodes import HtmlNodes as HtmlNodes
-    from tokbench.report.markdown_nodes import section_markdown as section_markdown
+    from tokbench.report.markdown_nodes import section_markdown as section_markdown, nodes_markdown as nodes_markdown
     from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
     from tokbench.report.escaping import (
@@ -248,7 +248,7 @@ _NAMES: Final = {
     "results.model": "Results NamedRun",
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
-    "report.markdown_nodes": "section_markdown",
+    "report.markdown_nodes": "section_markdown nodes_markdown",
     "report.segmentation": "SegmentationView",
     "report.cells": "DisplayCell legends",
     "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible",

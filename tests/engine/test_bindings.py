@@ -140,7 +140,7 @@ def test_a_study_of_sizes_is_made_where_its_families_are_measured(write_config):
     assert {row.corpus for row in found.rows} == {"code"}
     assert {loss.corpus for loss in found.losses} <= {"code"}
     assert list(found.recommendation.weights) == ["code"]
-    assert Report(results).vocabulary_size is not None
+    assert Report(results).documents["vocabulary_size"] is not None
 
 
 @pytest.mark.parametrize(

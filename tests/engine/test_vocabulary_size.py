@@ -14,6 +14,7 @@ from tokbench.formats import html, markdown
 from tokbench.formats.csv import CURVE_COLUMNS, curve_csv
 from tokbench.report.report import Report
 from tokbench.report.sections.size_lines import SizeLines
+from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
 from tokbench.results.cells import WHOLE, Status, TokenizerState
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import VOCABULARY_SIZES, SizeInSample, SizeLoss
@@ -420,8 +421,9 @@ def test_a_failure_in_many_groups_is_one_note_with_a_count(write_config, tmp_pat
 def test_a_line_counts_as_trained_on_the_text_from_one_document_in_a_hundred(ran, share, mark):
     results, _ = ran
     seen = [SizeInSample(line="english", corpus="talk", share=share)]
-    sizes = dataclasses.replace(results.studies.get(VOCABULARY_SIZES), in_sample=seen)
-    [corpus] = Report(dataclasses.replace(results, vocabulary_size=sizes)).vocabulary_size.corpora
+    sizes = dataclasses.replace(results.vocabulary_size, in_sample=seen)
+    lines = SizeLines(dataclasses.replace(results, vocabulary_size=sizes))
+    [corpus] = [SizesOnCorpus(lines, name) for name in lines.corpora]
     assert corpus.marks["english"] == mark
     assert bool(corpus.in_sample) == bool(mark)
 

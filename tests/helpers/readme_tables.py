@@ -36,7 +36,6 @@ from tokbench.measuring.metric import Role
 from tokbench.registry import load_registry
 from tokbench.report.cells import LOSSY, NO_INTERVAL
 from tokbench.report.sections.size_lines import SizeLines
-from tokbench.report.sections.vocabulary_size import by_size
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.studies.validity.options import Hypothesis, ValidityStudy
@@ -127,14 +126,22 @@ def equal_size(results):
     sizes = SizeLines(results)
     columns = [4_000, 16_000, 32_000, 64_000, 100_000]
     lost = {line.line: LOSSY * bool(sizes.lost(line.line, "languages")) for line in sizes.lines}
-    found = sorted(by_size(sizes, "languages", columns), key=lambda row: (lost[row.line], -(row.values[2] or 0)))
-    own = {line.line: line.largest for line in sizes.lines}
 
-    def shown(value):
+    def ratio(line, size):
+        return sizes.ratio(line.line, "languages", WHOLE, size)
+
+    def shown(line, size):
+        value = ratio(line, size)
         return "" if value is None else f"{value:.2f}"
 
+    best_first = sorted(sizes.lines, key=lambda line: (lost[line.line], -(ratio(line, 32_000) or 0)))
     rows = [
-        (row.line + lost[row.line], *map(shown, row.values), f"{row.own:.2f} at {own[row.line]:,}") for row in found
+        (
+            line.line + lost[line.line],
+            *(shown(line, size) for size in columns),
+            f"{shown(line, line.largest)} at {line.largest:,}",
+        )
+        for line in best_first
     ]
     return table(["vocabulary", *(f"{size:,}" for size in columns), "own size"], rows)
 

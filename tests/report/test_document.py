@@ -4,6 +4,7 @@ from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
     Bullets,
+    Cards,
     Chooser,
     Column,
     Details,
@@ -16,8 +17,10 @@ from tokbench.report.document import (
     MeasuredCell,
     Multiples,
     Name,
+    Note,
     Pane,
     Paragraph,
+    Raised,
     Rich,
     Row,
     Section,
@@ -25,9 +28,11 @@ from tokbench.report.document import (
     Table,
     Term,
     TextCell,
+    captioned,
+    sentence_paragraphs,
 )
 from tokbench.report.html_nodes import HtmlNodes
-from tokbench.report.markdown_nodes import section_markdown
+from tokbench.report.markdown_nodes import nodes_markdown, section_markdown
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MetricInfo
 from tokbench.results.model import Results
@@ -64,7 +69,7 @@ SECTION = Section(
     [
         Heading(["On ", Name("c")], id="there"),
         Paragraph(["So ", Strong("much"), " of ", Marked("it"), Key(circle(), "line")], "legend"),
-        Paragraph(Strong("Take 5."), "advice"),
+        Paragraph([Strong("Take"), " 5."], "advice"),
         Listing("a:\n  <b>\x1b\n"),
         Bullets(["first", ["second ", Name("s")]]),
         Table("Numbers", COLUMNS, ROWS, tall=True),
@@ -83,7 +88,7 @@ def test_a_page_has_every_node():
     )
     assert page.startswith('<section id="one">\n<h2>One</h2>\n<h3 id="there">On <bdi>c</bdi></h3>')
     assert "<strong>much</strong> of <mark><bdi>it</bdi></mark>" in page
-    assert '<p class="advice"><strong>Take 5.</strong></p>' in page
+    assert '<p class="advice"><strong>Take</strong> 5.</p>' in page
     assert "<pre>a:\n  &lt;b&gt;\\u{1b}\n</pre>" in page
     assert '<tr><td>c</td><td class="n">1</td><td>of <span class="hash">ab12</span></td></tr>' in page
     assert "<li>second <bdi>s</bdi></li>" in page
@@ -115,11 +120,64 @@ def test_many_panes_stand_in_a_menu_by_family():
 def test_markdown_has_what_text_can_show():
     text = section_markdown(SECTION)
     assert text.startswith(
-        "## One\n\n### On c\n\nSo **much** of **it**line\n\n**Take 5.**\n\n    a:\n      <b>\\u{1b}\n\n- first\n- second s\n"
+        "## One\n\n### On c\n\nSo **much** of **it**line\n\n**Take** 5.\n\n    a:\n      <b>\\u{1b}\n\n- first\n- second s\n"
     )
     assert "| name | size corpus | long |\n| --- | ---: | ---: |" in text
     assert "| &lt;i&gt;\\|\\*\\\\u{202e} | **4.5** [4–5] | x; y |" in text
     assert "| c | 1 | of ab12 |" in text
-    assert "in a\n\nin b\n\nhidden\n\ntext alone\n" in text
+    assert "in a\n\nin b\n\nMore\n\nhidden\n\ntext alone\n" in text
     assert "page alone" not in text
     assert "svg" not in text
+
+
+def shown(*nodes):
+    """The nodes in a page and in plain text."""
+    return HtmlNodes(CellTables(Results(name="r"))).nodes(nodes), nodes_markdown(nodes)
+
+
+def test_cards_stand_side_by_side_and_the_first_of_their_sentences_leads():
+    page, text = shown(Cards([sentence_paragraphs(["Take it.", "It is small."]), [Bullets(["b"])]], wide=True))
+    assert page.startswith('<div class="cards wide">\n<article>\n<p class="lead">Take it.</p>\n<p>It is small.</p>')
+    assert page.count("<article>") == 2
+    assert text == "**Take it.**\n\nIt is small.\n\n- b\n"
+
+
+def test_a_note_is_a_quotation_in_plain_text():
+    page, text = shown(Note([Paragraph("Stopped."), Details("Shares", [Paragraph("c 92 %")])]))
+    assert page.startswith('<div class="note" role="note">\n<p>Stopped.</p>\n<details>')
+    assert text == "> Stopped.\n>\n> Shares\n>\n> c 92 %\n"
+
+
+def test_marks_stand_behind_names():
+    table = Table(
+        "Sizes",
+        [Column("line", sort="ascending"), Column("a", mark="‡", numeric=True)],
+        [
+            Row([TextCell(line=["b", Raised("†")]), "1"]),
+            Row(["2", TextCell(line=Name("c", strong=True), look="best")], named=False),
+        ],
+    )
+    page, text = shown(captioned(table))
+    assert '<th scope="col" class="n">a<sup>‡</sup></th>' in page
+    assert '<tr><th scope="row">b<sup>†</sup></th><td class="n">1</td></tr>' in page
+    assert '<tr><td>2</td><td class="n best"><b><bdi>c</bdi></b></td></tr>' in page
+    assert text == "Sizes\n\n| line | a‡ |\n| --- | ---: |\n| b† | 1 |\n| 2 | **c** |\n"
+
+
+def test_charts_may_have_boxes_and_what_takes_long_is_made_for_a_page_alone():
+    made = []
+
+    def charts():
+        made.append("charts")
+        return [Multiples([circle("one"), Figure(circle("two"), label="wide")])]
+
+    assert nodes_markdown([Rich(charts)]) == ""
+    assert not made
+    page, _ = shown(Rich(charts))
+    assert page.count("<figure>") == 2
+    assert page.count('<div class="box" tabindex="0" role="region" aria-label="wide">') == 1
+
+
+def test_a_number_begins_no_list_and_is_left_alone_in_a_cell():
+    _, text = shown(Paragraph(["3. of ", "4.5"]), Table("", [Column("a")], [Row(["4.5"])]))
+    assert text == "3\\. of 4.5\n\n| a |\n| --- |\n| 4.5 |\n"

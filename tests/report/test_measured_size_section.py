@@ -6,8 +6,12 @@ import re
 
 import pytest
 
-from tokbench.report.sections.measured_size import MeasuredSizeSection
+from tokbench.report.html_nodes import HtmlNodes
+from tokbench.report.markdown_nodes import nodes_markdown
+from tokbench.report.sections.measured_size import MeasuredSizeCharts, measured_nodes, move_sentences
+from tokbench.report.tables import CellTables
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove, TrainedSize, TriedRates
+from tokbench.results.model import Results
 
 SIZES = [256, 512, 1024, 2048]
 
@@ -29,10 +33,14 @@ def best(size, *, body="tiny", amount=250_000.0, **changes):
     return BestMeasuredSize(**given | changes)
 
 
-def section(**found):
-    """The section of a study."""
+def study(**found):
+    """The measured sizes of a study."""
     texts = {"training_documents": 1, "training_bytes": 1, "scored_documents": 1, "scored_bytes": 1, "duplicates": 0}
-    return MeasuredSizeSection(MeasuredSizes(corpus="c", train="c", bodies={"tiny": 98_624}, **texts | found))
+    return MeasuredSizes(corpus="c", train="c", bodies={"tiny": 98_624}, **texts | found)
+
+
+def charts(*settings):
+    return list(MeasuredSizeCharts(study(best=settings)).by_place.values())
 
 
 def moved(before, after, interval, verdict, *, doublings=0.0, law=0.4):
@@ -42,7 +50,7 @@ def moved(before, after, interval, verdict, *, doublings=0.0, law=0.4):
         line="cut", body="tiny", amount=250_000.0, to_body="tiny", to_amount=1e6, equal="bytes",
         doublings=doublings, low=low, high=high, verdict=verdict, law=law,
     )  # fmt: skip
-    [sentence] = section(best=[best(before), best(after, amount=1e6)], moves=[move]).sentences
+    [sentence] = move_sentences(study(best=[best(before), best(after, amount=1e6)], moves=[move]))
     return sentence.removeprefix("cut, tiny, from 250 kB to 1.00 MB: ")
 
 
@@ -100,7 +108,7 @@ def test_a_law_that_stays_is_said_to_stay():
 
 def test_the_star_stands_below_the_interval_of_the_best_size():
     setting = best(512, low=[2.0, 1.9, 2.0, 2.0], high=[2.2, 2.1, 2.2, 2.2], level=[512, 1024])
-    [chart] = section(best=[setting]).charts.values()
+    [chart] = charts(setting)
     strokes = [re.search(r"M(.*) (.*)V(.*)\"", line).groups() for line in chart.lines if "whisker" in line]
     x, low, high = map(float, strokes[1])
     [(star_x, star_y)] = [
@@ -114,8 +122,8 @@ def test_the_star_stands_below_the_interval_of_the_best_size():
 
 
 def test_two_charts_share_a_row_and_one_has_it_alone():
-    two = section(best=[best(512), best(512, body="small")]).charts.values()
-    [one] = section(best=[best(512)]).charts.values()
+    two = charts(best(512), best(512, body="small"))
+    [one] = charts(best(512))
     assert [chart.size[0] for chart in two] == [620, 620]
     assert one.size[0] == 1240
 
@@ -133,15 +141,28 @@ def test_learning_rates_are_shown_by_size_and_those_at_an_end_are_marked():
         512: {"0.002": 2.3, "0.004": 2.1, "0.008": 2.2},
     }
     tried = [TriedRates(line="cut", vocab_size=size, body="tiny", bits_per_byte=each) for size, each in rates.items()]
-    found = section(trained=trained, tried=tried)
-    assert found.rate_head == ["line", "body", "256", "512", "1,024"]
-    [row] = found.rate_rows
-    assert [text for text, _ in row] == ["cut", "tiny", "0.016 ↔", "0.004", "0.008"]
-    assert (
-        row[3][1] == "bits per byte by learning rate, on a tenth of the text: 0.002: 2.300, 0.004: 2.100, 0.008: 2.200"
-    )
-    assert row[4][1] == "", "one rate was given"
-    assert found.rate_note == (
-        "↔ at 1 of these: the best one lies at an end of those that were tried, so a better one may lie beyond."
-    )
-    assert section(trained=trained).rate_note == ""
+    page, text = shown(study(trained=trained, tried=tried))
+    assert "| line | body | 256 | 512 | 1,024 |\n| --- | --- | ---: | ---: | ---: |\n" in text
+    assert "| cut | tiny | 0.016 ↔ | 0.004 | 0.008 |" in text
+    others = "bits per byte by learning rate, on a tenth of the text: 0.002: 2.300, 0.004: 2.100, 0.008: 2.200"
+    assert f'<td class="n" title="{others}">0.004</td><td class="n">0.008</td>' in page, "of 0.008 one rate was given"
+    note = "↔ at 1 of these: the best one lies at an end of those that were tried, so a better one may lie beyond."
+    assert f'<p class="legend">{note}</p>' in page
+    assert note in text
+    assert "↔" not in shown(study(trained=trained))[0]
+
+
+def test_where_bits_are_fewest_is_a_table_and_the_charts_are_for_a_page_alone():
+    page, text = shown(study(best=[best(512, law_caution="far"), best(2048, amount=1e6)]))
+    assert page.count("<svg") == 3, "a chart, and two keys"
+    assert '<div class="multiples panes">' in page
+    assert 'aria-label="Bits per byte by vocabulary size, cut, tiny"' in page
+    assert "| cut | tiny | bytes | 250 kB | 512 | none | none | 2.000 | 3,000 (extrapolated) |" in text
+    assert "| cut | tiny | bytes | 1.00 MB | 2,048 (largest measured) | none | none | 2.000 | 3,000 |" in text
+    assert "star" not in text
+
+
+def shown(measured):
+    """The nodes in a page and in plain text."""
+    nodes = measured_nodes(measured)
+    return HtmlNodes(CellTables(Results(name="r"))).nodes(nodes), nodes_markdown(nodes)

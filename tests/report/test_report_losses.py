@@ -20,6 +20,8 @@ from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
 from tokbench.report.report import Report
+from tokbench.report.sections.size_lines import SizeLines
+from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
 from tokbench.report.tables import CellTables
 from tokbench.report.terminal import summary
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
@@ -267,17 +269,17 @@ def sizes(lost: dict[str, float | None]) -> Results:
 @pytest.mark.parametrize("share", [0.5, None])
 def test_a_study_of_sizes_marks_losses_in_tables_and_charts(share):
     results = sizes({"lossy": share})
-    section = Report(results).vocabulary_size
-    assert section is not None
-    [corpus] = section.corpora
+    lines = SizeLines(results)
+    [corpus] = [SizesOnCorpus(lines, name) for name in lines.corpora]
     assert corpus.marks == {"good": "", "fine": "", "lossy": "‡"}
-    [table] = corpus.equal_sizes
-    assert [table.lines[k] for k in table.best[WHOLE]] == ["fine"]
+    assert corpus.best_at(500, WHOLE) == {"fine"}
     assert corpus.chart is not None
     assert "lossy‡" in corpus.chart.__html__()
     assert "fine‡" not in corpus.chart.__html__()
     page = html.render(results)
     assert page.count("<tr data-aside><th") == 2, "in the table of sizes, and in that of costs"
+    assert '<span class="key">lossy</span><sup>‡</sup></th>' in page, "the mark is no part of the name"
+    assert '<td class="n best" data-v="2.5">2.500</td>' in page
     assert "lossy‡" in markdown.render(results)
     assert "never recommended" in markdown.render(results)
 

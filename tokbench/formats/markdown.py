@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tokbench import plugin
-from tokbench.formats.sizes_markdown import measured_sizes, without_tokenizer
 from tokbench.plugin import (
     ReporterSpec,
     Role,
     group_name,
     markdown_table,
     markdown_text,
+    nodes_markdown,
     section_markdown,
     visible,
 )
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 _MOST_TOKENS: Final = 24
 """The number of tokens of a probe's text that the report shows."""
-_SIZES: Final = (
-    "Bytes per token when each vocabulary is cut to a size: exact, from one encoding at its own size. "
-    "Special tokens are not counted."
-)
 _PROBES: Final = (
     "Texts that the probes bring themselves, and how each tokenizer cuts them: number of tokens, then the tokens, "
     "set apart by ¦. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
@@ -50,7 +46,7 @@ def render(results: Results) -> str:
     """Return the report as one Markdown document."""
     report = plugin.Report(results)
     sections = [
-        _answer(report),
+        _document(report, "answer"),
         _overview(report),
         *_compression(report),
         *_fairness(report),
@@ -58,18 +54,18 @@ def render(results: Results) -> str:
         _document(report, "matrices"),
         _document(report, "bits_per_byte"),
         _document(report, "validity"),
-        _vocabulary_size(report),
+        _document(report, "vocabulary_size"),
         *_speed(report),
         _document(report, "same_ids"),
         _texts(report),
         _probes(report),
         _document(report, "losses"),
         _document(report, "problems"),
-        _shares(report),
         _document(report, "definitions"),
         _document(report, "provenance"),
     ]
-    head = f"# {markdown_text(results.name)}\n\n{_partial(report)}tokbench report: {markdown_text(report.subtitle)}.\n"
+    stopped = f"{nodes_markdown([report.partial])}\n" if report.partial else ""
+    head = f"# {markdown_text(results.name)}\n\n{stopped}tokbench report: {markdown_text(report.subtitle)}.\n"
     head += "".join(f"\n**{markdown_text(line)}**\n" for line in report.overrides)
     notes = "".join(f"- {markdown_text(note)}\n" for note in results.notes)
     return "\n".join([head, *filter(None, [notes, *sections])])
@@ -78,57 +74,6 @@ def render(results: Results) -> str:
 def _document(report: Report, name: str) -> str:
     section = report.documents[name]
     return section_markdown(section) if section else ""
-
-
-def _answer(report: Report) -> str:
-    """Return who is best on each corpus, what the others cost, and what to distrust."""
-    size, lines = report.answer.size, []
-    if size:
-        lines.append(f"**Vocabulary size**: {markdown_text(' '.join(size.sentences))}\n")
-    if size and size.options:
-        head = [
-            "line",
-            "size",
-            "chosen by",
-            "bytes/token",
-            "tokens",
-            "FLOPs/byte",
-            "share of the model",
-            "ids too rare",
-        ]
-        rows = [
-            [
-                *(markdown_text(row.line), f"{row.size:,}", row.basis, f"{row.ratio:.3f}"),
-                *(row.tokens, row.cost, row.share, row.rare),
-            ]
-            for row in size.options
-        ]
-        lines.append(markdown_table(head, rows, (1, 3, 4, 5, 6, 7)))
-    for each in report.answer.corpora:
-        lines.append(f"**{markdown_text(each.corpus)}**: {markdown_text(' '.join(each.sentences))}\n")
-        costs = [f"{markdown_text(cost.tokenizer)} {markdown_text(cost.text)}" for cost in each.costs]
-        if costs:
-            lines.append(f"Tokens beyond those of the best: {'; '.join(costs)}{' …' if each.more else ''}.\n")
-    distrust = "".join(f"- {markdown_text(sentence)}\n" for sentence in report.answer.distrust)
-    lines += [f"What to distrust:\n\n{distrust}"] if distrust else []
-    return "\n".join(["## The answer\n", *lines]) if lines else ""
-
-
-def _partial(report: Report) -> str:
-    """Return the mark of a run that was stopped, which stands above everything else."""
-    if not report.partial:
-        return ""
-    lines = [f"**{markdown_text(report.partial.sentence)}**", "Measured:"]
-    return "> " + " ".join([*lines, "; ".join(_row(*report.partial.corpora)) or "nothing"]) + ".\n\n"
-
-
-def _shares(report: Report) -> str:
-    if not report.partial or not report.partial.groups:
-        return ""
-    rows = [[*_row(corpus), _group(group), share] for corpus, group, share in report.partial.groups]
-    more = f"\nAnd {report.partial.left_out:,} more groups.\n" if report.partial.left_out else ""
-    text = "## Share measured\n\nOf the documents of each group, over all tokenizers, until the run was stopped.\n\n"
-    return text + markdown_table(["corpus", "group", "share"], rows, (2,)) + more
 
 
 def _cell(cell: DisplayCell) -> str:
@@ -229,33 +174,6 @@ def _speed(report: Report) -> Iterator[str]:
         ]
         text = f"## Timed: {markdown_text(table.title)}\n\n{markdown_table(head, rows, range(3, len(head)))}"
         yield text + _legends(table.legends)
-
-
-def _vocabulary_size(report: Report) -> str:
-    section = report.vocabulary_size
-    if not section:
-        return ""
-    parts = [f"## Vocabulary size\n\n{_SIZES}\n"]
-    for corpus in section.corpora:
-        head = ["line", *(f"{size:,}" for size in corpus.columns), "own size"]
-        rows = [
-            [
-                markdown_text(row.line) + corpus.marks[row.line],
-                *("none" if value is None else f"{value:.3f}" for value in [*row.values, row.own]),
-            ]
-            for row in corpus.table
-        ]
-        text = f"### {markdown_text(corpus.name)}\n\n{markdown_table(head, rows, range(1, len(head)))}"
-        text += f"\n{markdown_text(corpus.recommendation)}\n" if corpus.recommendation else ""
-        text += _legends([corpus.in_sample] if corpus.in_sample else [])
-        lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
-        text += f"\n‡ losing text, and never recommended: {markdown_text(lost)}.\n" if lost else ""
-        parts.append(text)
-    reasons = [": ".join(_row(line.line, line.reason)) for line, _ in section.keys if line.reason]
-    if reasons:
-        parts.append("Known only at sizes of their own:\n\n" + "".join(f"- {each}\n" for each in reasons))
-    parts += [*measured_sizes(report), *without_tokenizer(report)]
-    return "\n".join(parts)
 
 
 def _texts(report: Report) -> str:

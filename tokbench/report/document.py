@@ -10,7 +10,7 @@ chose (names, reasons, excerpts) stands in it as it is: the renderers make it vi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -31,6 +31,8 @@ class Name:
     """A name that somebody chose; a page keeps its direction of writing apart from that of the sentence."""
 
     text: str
+    strong: bool = False
+    """``True`` to let it stand out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,13 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Raised:
+    """A small raised mark behind a name, such as ‡."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """The mark of a line or point of a chart, with its name."""
 
@@ -93,7 +102,7 @@ class Key:
     text: str
 
 
-Inline = str | Name | Strong | Marked | State | Code | Digest | Link | Term | Key
+Inline = str | Name | Strong | Marked | State | Code | Digest | Link | Term | Raised | Key
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -113,8 +122,8 @@ class Paragraph:
     """A paragraph."""
 
     line: Line
-    kind: Literal["", "advice", "legend"] = ""
-    """``advice`` is narrower than other text, ``legend`` is small."""
+    kind: Literal["", "advice", "lead", "legend"] = ""
+    """``advice`` is narrower than other text, ``lead`` stands out, ``legend`` is small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +182,8 @@ class Column:
     """``True`` to set it to the right."""
     sort: Literal["", "ascending", "descending"] = ""
     """The order of a first click on its name; empty if the table is not sorted by it."""
+    mark: str = ""
+    """A mark behind the name, which is no part of it."""
     below: str = ""
     """A second line, such as the corpus."""
     unit: Term | None = None
@@ -227,7 +238,7 @@ class Figure:
 class Multiples:
     """Small charts side by side."""
 
-    pictures: Sequence[Picture]
+    pictures: Sequence[Picture | Figure]
     look: str = ""
     """Classes of the style sheet: ``wide``, ``profiles``, ``panes``."""
 
@@ -267,14 +278,35 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True)
+class Cards:
+    """Parts that stand side by side where there is room."""
+
+    cards: Sequence[Sequence[Node]]
+    wide: bool = False
+    """``True`` to give each the whole width."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Nodes that must not be overlooked."""
+
+    nodes: Sequence[Node]
+
+
+@dataclass(frozen=True, slots=True)
 class Rich:
     """Nodes that only a page can show; a format of plain text shows ``plain`` in their place."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[Node] | Callable[[], Sequence[Node]]
+    """A function makes them only for a format that shows them; many charts take long to draw."""
     plain: Sequence[Node] = ()
 
+    def made(self) -> Sequence[Node]:
+        """Return the nodes of the page."""
+        return self.nodes() if callable(self.nodes) else self.nodes
 
-Node = Heading | Paragraph | Bullets | Listing | Table | Figure | Multiples | Chooser | Details | Rich
+
+Node = Heading | Paragraph | Bullets | Listing | Table | Figure | Multiples | Chooser | Details | Cards | Note | Rich
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,11 +324,21 @@ def legend_lines(lines: Sequence[str]) -> list[Node]:
     return [Paragraph(f"{line}.", "legend") for line in lines]
 
 
+def sentence_paragraphs(sentences: Sequence[str]) -> list[Node]:
+    """Return a paragraph for each sentence, of which the first says most."""
+    return [Paragraph(sentence, "" if number else "lead") for number, sentence in enumerate(sentences)]
+
+
+def captioned(table: Table) -> Rich:
+    """Return a table whose caption stands in plain text as well, because it says what no heading says."""
+    return Rich([table], plain=[Paragraph(table.caption), table])
+
+
 def names_line(before: str, names: Sequence[str], after: str = ".") -> list[Inline]:
     """Return names in a sentence, with commas.
 
     >>> names_line("Not here: ", ["a", "b"])
-    ['Not here: ', Name(text='a'), ', ', Name(text='b'), '.']
+    ['Not here: ', Name(text='a', strong=False), ', ', Name(text='b', strong=False), '.']
     """
     line: list[Inline] = [before]
     for number, name in enumerate(names):

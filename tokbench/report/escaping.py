@@ -86,8 +86,12 @@ def _inner(value: Any) -> str:
     return f"({plain(value)})" if isinstance(value, dict) else plain(value)
 
 
-def markdown_text(text: str) -> str:
+def markdown_text(text: str, *, begins: bool = True) -> str:
     r"""Return the text escaped for Markdown, in a table too.
+
+    Args:
+        text: any text.
+        begins: whether it may stand at the start of a line, where a number with a full stop begins a list.
 
     >>> print(markdown_text("a|b <script> `x` compression_ratio _y_"))
     a\|b &lt;script&gt; \`x\` compression_ratio \_y\_
@@ -95,7 +99,7 @@ def markdown_text(text: str) -> str:
     # Hidden characters are written out first: the backslashes of that must be escaped like any other.
     escaped = _MARKUP.sub(r"\\\g<0>", visible(text))
     escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _LINE_START.sub(lambda match: f"{match[0]}\\", escaped)
+    return _LINE_START.sub(lambda match: f"{match[0]}\\", escaped) if begins else escaped
 
 
 _LATEX: Final = str.maketrans(

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from tokbench.report.document import (
     Bullets,
+    Cards,
     Chooser,
     Code,
     Column,
@@ -27,9 +28,11 @@ from tokbench.report.document import (
     Multiples,
     Name,
     Node,
+    Note,
     Pane,
     Paragraph,
     Picture,
+    Raised,
     Rich,
     Row,
     Section,
@@ -71,7 +74,9 @@ class HtmlNodes:
             Multiples: self._multiples,
             Chooser: self._chooser,
             Details: self._details,
-            Rich: lambda rich: self.nodes(rich.nodes),
+            Cards: self._cards,
+            Note: lambda note: Markup('<div class="note" role="note">\n{}</div>\n').format(self.nodes(note.nodes)),
+            Rich: lambda rich: self.nodes(rich.made()),
         }
 
     def section(self, section: Section) -> Markup:
@@ -146,6 +151,7 @@ class HtmlNodes:
         text = self.line(column.line)
         text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
         text = Markup("<span>{}</span>").format(text) if column.upright else text
+        text += _WORDS[Raised].format(_text(column.mark)) if column.mark else ""
         below = Markup('<span class="of">{}</span>').format(_text(column.below)) if column.below else ""
         unit = self.line(column.unit) if column.unit else ""
         return Markup('<th scope="col"{}>{}{}{}</th>').format(attributes, text, below, unit)
@@ -213,9 +219,9 @@ class HtmlNodes:
         return drawing + Markup("<figcaption>{}</figcaption>\n").format(self.line(figure.caption))
 
     def _multiples(self, multiples: Multiples) -> Markup:
-        figures = (Markup("<figure>{}</figure>").format(_markup(picture)) for picture in multiples.pictures)
+        figures = (one if isinstance(one, Figure) else Figure(one) for one in multiples.pictures)
         look = " ".join(filter(None, ["multiples", multiples.look]))
-        return Markup("<div{}>\n{}\n</div>\n").format(_class(look), Markup("\n").join(figures))
+        return Markup("<div{}>\n{}</div>\n").format(_class(look), Markup("").join(map(self._figure, figures)))
 
     def _chooser(self, chooser: Chooser) -> Markup:
         panes = (self._pane(chooser, number, pane) for number, pane in enumerate(chooser.panes))
@@ -263,6 +269,11 @@ class HtmlNodes:
             chooser.id, number, mark, hidden, content
         )
 
+    def _cards(self, cards: Cards) -> Markup:
+        articles = (Markup("<article>\n{}</article>\n").format(self.nodes(card)) for card in cards.cards)
+        wide = " wide" if cards.wide else ""
+        return Markup('<div class="cards{}">\n{}</div>\n').format(wide, Markup("").join(articles))
+
     def _details(self, details: Details) -> Markup:
         opened = Markup(" open") if details.open else ""
         return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(
@@ -270,9 +281,11 @@ class HtmlNodes:
         )
 
 
-def _words(piece: Name | Strong | Marked | State | Code | Digest | Link | Key) -> Markup:
+def _words(piece: Name | Strong | Marked | State | Code | Digest | Link | Raised | Key) -> Markup:
     text = _text(piece.text)
     match piece:
+        case Name(strong=True):
+            markup = Markup("<b><bdi>{}</bdi></b>").format(text)
         case State(bad=bad):
             markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
         case Link(place=place):
@@ -290,6 +303,7 @@ _WORDS: Final = {
     Marked: Markup("<mark><bdi>{}</bdi></mark>"),
     Code: Markup("<code>{}</code>"),
     Digest: Markup('<span class="hash">{}</span>'),
+    Raised: Markup("<sup>{}</sup>"),
 }
 
 

@@ -11,12 +11,15 @@ from typing import Final, NamedTuple
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
 from tokbench.report.charts.heat import heat_drawing
+from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import visible
 from tokbench.report.pages import html_environment
 from tokbench.report.report import Report
 from tokbench.report.sections.bits_charts import bits_charts
+from tokbench.report.sections.measured_size import MeasuredSizeCharts
 from tokbench.report.sections.metric_curves import metric_curves
+from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
 from tokbench.report.sections.validity import validity_charts
 from tokbench.results.bits_per_byte import BITS_PER_BYTE
 from tokbench.results.model import Results
@@ -159,15 +162,14 @@ def _curve_charts(report: Report) -> Iterator[Picture]:
 
 
 def _size_charts(report: Report) -> Iterator[Picture]:
-    section = report.vocabulary_size
-    if not section:
-        return
-    if section.measured:
-        for place, drawing in section.measured.charts.items():
+    sizes = report.size_lines
+    if sizes.found.measured:
+        charts = MeasuredSizeCharts(sizes.found.measured)
+        for place, drawing in charts.by_place.items():
             headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
-            yield Picture(f"measured-sizes-{place}", drawing, tuple(section.measured.keys), headings)
-    lines = tuple((line.line, key) for line, key in section.keys)
-    for corpus in section.corpora:
+            yield Picture(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)
+    lines = tuple((line.line, size_key(number)) for number, line in enumerate(sizes.lines))
+    for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
         small = f"{corpus.name}: bytes per token", "by vocabulary size"
         if corpus.chart:
             yield Picture(f"sizes-{corpus.name}", corpus.chart, headings=(" ".join(small),))

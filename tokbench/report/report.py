@@ -8,8 +8,8 @@ from functools import cached_property
 from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
 from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
 from tokbench.report.charts.scatter import Scatter, scatter
-from tokbench.report.document import Section
-from tokbench.report.sections.answer import Answer, answer
+from tokbench.report.document import Note, Section
+from tokbench.report.sections.answer import Answer, answer, answer_document
 from tokbench.report.sections.bits_per_byte import bits_per_byte_document
 from tokbench.report.sections.definitions import definitions_document
 from tokbench.report.sections.fairness import FairnessSection, fairness
@@ -19,7 +19,7 @@ from tokbench.report.sections.matrices import MatrixSection, matrices_document, 
 from tokbench.report.sections.metric_curves import metric_curves_documents
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
-from tokbench.report.sections.partial import PartialSection, durations, partial_section
+from tokbench.report.sections.partial import durations, partial_note
 from tokbench.report.sections.probes import ProbeSection, probes
 from tokbench.report.sections.problems import ProblemSection, problems, problems_document, short_vocabularies
 from tokbench.report.sections.provenance import provenance_document
@@ -28,7 +28,7 @@ from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
 from tokbench.report.sections.tokens import TokensSection
 from tokbench.report.sections.validity import validity_document
-from tokbench.report.sections.vocabulary_size import VocabularySizeSection
+from tokbench.report.sections.vocabulary_size import vocabulary_size_document
 from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 
@@ -62,9 +62,9 @@ class Report:
         return subtitle(self.tables)
 
     @cached_property
-    def partial(self) -> PartialSection | None:
-        """The share that a stopped run has measured of each group; ``None`` if the run came to its end."""
-        return partial_section(self.results)
+    def partial(self) -> Note | None:
+        """The mark of a stopped run, which stands above everything else; ``None`` if the run came to its end."""
+        return partial_note(self.results)
 
     @cached_property
     def durations(self) -> list[tuple[str, str]]:
@@ -79,7 +79,7 @@ class Report:
     @cached_property
     def answer(self) -> Answer:
         """The answer in sentences, which stands first."""
-        return answer(self.tables, self.losses)
+        return answer(self.tables)
 
     @cached_property
     def key_numbers(self) -> list[KeyNumber]:
@@ -129,10 +129,12 @@ class Report:
     def documents(self) -> dict[str, Section | None]:
         """The sections that are trees, by name; ``None`` for one without content."""
         return {
+            "answer": answer_document(self.tables),
             "pairs": pairs_document(self.pairs),
             "matrices": matrices_document(self.matrices),
             "bits_per_byte": bits_per_byte_document(self.tables),
             "validity": validity_document(self.tables),
+            "vocabulary_size": vocabulary_size_document(self.tables),
             "same_ids": same_ids_document(self.same_ids),
             "losses": losses_document(self.losses),
             "problems": problems_document(self.problems),
@@ -149,11 +151,6 @@ class Report:
     def size_lines(self) -> SizeLines:
         """Lines over vocabulary sizes, by name, corpus and group."""
         return SizeLines(self.results)
-
-    @cached_property
-    def vocabulary_size(self) -> VocabularySizeSection | None:
-        """Tables and charts of vocabulary sizes; ``None`` if the run has none."""
-        return VocabularySizeSection(self.size_lines) if self.size_lines.lines else None
 
     @cached_property
     def timed(self) -> bool:

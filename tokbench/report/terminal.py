@@ -15,6 +15,7 @@ from tokbench.report.number_format import duration
 from tokbench.report.report import Report
 from tokbench.report.sections.losses import Loss
 from tokbench.report.sections.overview import Overview
+from tokbench.report.sections.partial import partial_sentences
 from tokbench.results.cells import TokenizerState
 from tokbench.results.model import Results
 
@@ -45,11 +46,8 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     columns = _fitting(report, view, console.width)
     console.print()
     console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
-    if report.partial:
-        console.print(
-            _text(f"{report.partial.sentence} Measured: {'; '.join(report.partial.corpora) or 'nothing'}.", "yellow")
-        )
-    for line in report.overrides:
+    stopped = " ".join(partial_sentences(results))
+    for line in [*([stopped] if stopped else []), *report.overrides]:
         console.print(_text(line, "yellow"))
     console.print()
     if view.rows:

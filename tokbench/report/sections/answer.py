@@ -8,14 +8,28 @@ from typing import Final, NamedTuple
 
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import ComesBack, percent
+from tokbench.report.document import (
+    Bullets,
+    Cards,
+    Details,
+    Heading,
+    Inline,
+    Name,
+    Node,
+    Paragraph,
+    Rich,
+    Section,
+    sentence_paragraphs,
+)
 from tokbench.report.sections.answer_subject import MOST_NAMES, names, shown, subject_sentences
-from tokbench.report.sections.losses import LossSection
+from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
-from tokbench.report.sections.size_answer import SizeAnswer, size_answer
+from tokbench.report.sections.size_answer import SizeAnswer, size_answer, size_cards
 from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.cells import WHOLE, Cell, trained_on
 
 _MOST_COSTS: Final = 12
+_COSTS: Final = "What each other tokenizer costs in tokens, with the 95\u00a0% interval"
 
 
 class Cost(NamedTuple):
@@ -80,26 +94,51 @@ class Answer:
     distrust: Sequence[str]
 
 
-def answer(tables: CellTables, losses: LossSection) -> Answer:
-    """Return the answer, with no sentence that the intervals do not carry.
+def answer(tables: CellTables) -> Answer:
+    """Return the answer, with no sentence that the intervals do not carry."""
+    lost = losses(tables)
+    corpora = [_of_corpus(tables, lost, corpus) for corpus in tables.corpora]
+    return Answer(
+        size=size_answer(tables.results),
+        corpora=[corpus for corpus in corpora if corpus.sentences],
+        distrust=list(_distrust(tables)),
+    )
 
-    Args:
-        tables: the cells.
-        losses: what did not come back.
-    """
-    found = [_of_corpus(tables, losses, corpus) for corpus in tables.corpora]
-    corpora = [each for each in found if each.sentences]
-    return Answer(size=size_answer(tables.results), corpora=corpora, distrust=list(_distrust(tables)))
+
+def answer_document(tables: CellTables) -> Section | None:
+    """Return the answer as every format shows it; ``None`` if nothing can be said."""
+    given = answer(tables)
+    cards = [_corpus_card(corpus) for corpus in given.corpora]
+    if given.distrust:
+        cards.append([Heading("What to distrust"), Bullets(given.distrust)])
+    nodes: list[Node] = [*([size_cards(given.size)] if given.size else []), *([Cards(cards)] if cards else [])]
+    return Section("answer", "The answer", nodes) if nodes else None
 
 
-def _of_corpus(tables: CellTables, losses: LossSection, corpus: str) -> CorpusAnswer:
+def _corpus_card(corpus: CorpusAnswer) -> Sequence[Node]:
+    nodes: list[Node] = [Heading(Name(corpus.corpus)), *sentence_paragraphs(corpus.sentences)]
+    lines = [_cost_line(cost) for cost in corpus.costs]
+    if corpus.more:
+        lines.append([f"and {corpus.more:,} more"])
+    if lines:
+        listed = [piece for line in lines for piece in ("; ", *line)][1:]
+        plain = [Paragraph(["Tokens beyond those of the best: ", *listed, "."])]
+        nodes.append(Rich([Details(_COSTS, [Bullets(lines)])], plain=plain))
+    return nodes
+
+
+def _cost_line(cost: Cost) -> list[Inline]:
+    return [Name(cost.tokenizer, strong=True), f" {cost.text}{', not told apart from the best' * cost.tied}"]
+
+
+def _of_corpus(tables: CellTables, lost: LossSection, corpus: str) -> CorpusAnswer:
     metric = tables.with_role(Role.TEXT_PER_TOKEN)
     pool = tables.competing(metric, corpus) if metric else []
     costs = _costs(tables, pool)
     sentences = [
         *_best(tables, pool, costs),
         *subject_sentences(tables, corpus),
-        *_lossy(tables, losses, metric, corpus),
+        *_lossy(tables, lost, metric, corpus),
         *_fastest(tables, corpus),
     ]
     return CorpusAnswer(
@@ -160,12 +199,12 @@ def _named(costs: Sequence[Cost]) -> list[str]:
     return [each.tokenizer for each in costs]
 
 
-def _lossy(tables: CellTables, losses: LossSection, metric: str, corpus: str) -> Iterator[str]:
+def _lossy(tables: CellTables, lost: LossSection, metric: str, corpus: str) -> Iterator[str]:
     """Yield who loses text, and what."""
     cells = [cell for name in tables.tokenizers if (cell := tables.cell(metric, corpus, WHOLE, name))]
     losing = [cell.tokenizer for cell in cells if tables.comes_back(cell) == ComesBack.NO]
     causes: dict[str, list[str]] = {}
-    for loss in losses.examples:
+    for loss in lost.examples:
         if loss.corpus == corpus:
             causes.setdefault(loss.tokenizer, []).append(loss.cause)
     told = [f"{name} ({names(causes[name])})" if name in causes else name for name in losing]

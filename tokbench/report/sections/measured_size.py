@@ -10,159 +10,184 @@ from typing import Final
 from tokbench.report.charts.line_profile import PANE, WIDE, ProfileLine, ProfileSize, line_profile
 from tokbench.report.charts.size_curve import size_key
 from tokbench.report.charts.svg import Drawing
+from tokbench.report.document import (
+    Bullets,
+    Column,
+    Figure,
+    Heading,
+    Key,
+    Line,
+    Multiples,
+    Name,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Table,
+    TextCell,
+    captioned,
+)
 from tokbench.report.number_format import byte_size
 from tokbench.report.sections.bits_per_byte import BEST_AT_END, lies_at_end, tried_rates
 from tokbench.results.measured_sizes import BestMeasuredSize, MeasuredSizes, SizeMove
 
-TABLE_HEAD: Final = (
-    "line", "body", "equal", "amount", "best size", "95 % interval", "level with it", "bits/byte", "by the law"
-)  # fmt: skip
+_PLACE_COLUMNS: Final = (Column("line"), Column("body"))
+_BEST_COLUMNS: Final = (
+    *(*_PLACE_COLUMNS, Column("equal")),
+    *(Column(head, numeric=True) for head in ("amount", "best size", "95 % interval", "level with it")),
+    *(Column(head, numeric=True) for head in ("bits/byte", "by the law")),
+)
 
 _LIMITS: Final = (
     "Small models on little text, one corpus: the best size of a larger model, of more text or of other text is not "
     "extrapolated from this. A vocabulary that was trained on more text than the models brings some of it along, which "
     "favours large sizes. Where the best size is the first or the last one that was measured, it may lie beyond."
 )
+_CHART: Final = "Bits per byte by vocabulary size"
+_STAR: Final = (
+    "The star stands below the best size, rings are around the sizes level with it, and upright strokes are "
+    "95\u00a0% intervals."
+)
 _AT_END: Final = " ↔"
 _SAME: Final = 0.005
 """Doublings below which nothing moves: they are shown as 0.00."""
 
 
+def measured_nodes(measured: MeasuredSizes) -> list[Node]:
+    """Return bits per byte at several sizes as every format shows them."""
+    nodes: list[Node] = [
+        Heading("Bits per byte, measured here", id="measured-sizes"),
+        Paragraph(_explanation(measured)),
+    ]
+    charts = MeasuredSizeCharts(measured)
+    if charts.styles:
+        table = Table("Where bits per byte are fewest", _BEST_COLUMNS, list(map(_row, measured.best)), look="tight")
+        nodes += [Rich(lambda: _chart_nodes(charts)), table]
+    rates = _rate_cells(measured)
+    nodes.append(captioned(_rate_table(rates)))
+    marked = sum(str(cell.line).endswith(_AT_END) for cell in rates.values())
+    if marked:
+        nodes.append(Paragraph(f"{_AT_END.strip()} at {marked} of these: {BEST_AT_END}.", "legend"))
+    sentences = move_sentences(measured)
+    if sentences:
+        nodes.append(Bullets(sentences))
+    return [*nodes, Paragraph(_LIMITS, "legend")]
+
+
+def _explanation(measured: MeasuredSizes) -> str:
+    """Return the way the numbers came about, in sentences."""
+    source = "the rest of it" if measured.train == measured.corpus else measured.train
+    bodies = ", ".join(f"{name} ({count:,} parameters)" for name, count in measured.bodies.items())
+    seeds = len({trained.seed for trained in measured.trained})
+    mean = "Each number is of one seed." if seeds == 1 else f"Each number is the mean of {seeds} seeds."
+    return (
+        f"A small transformer was trained at each size and scored on {measured.scored_documents:,} documents of "
+        f"{measured.corpus} ({byte_size(measured.scored_bytes)}). The training text is {source}: "
+        f"{measured.training_documents:,} documents, {byte_size(measured.training_bytes)}. "
+        f"Bodies, without the vocabulary: {bodies}. {mean} Fewer bits per byte are better. Intervals come "
+        "from documents and seeds together. Sizes are level if they are less than 0.02 bits per byte or two "
+        "standard errors apart (more with few seeds: Student's t), or best in 2.5 % of the draws. At equal FLOPs, "
+        "bits per byte lie between two amounts of text that were measured."
+    )
+
+
+def _chart_nodes(charts: MeasuredSizeCharts) -> list[Node]:
+    keys: Line = ["Training text: ", *(Key(key, name) for name, key in charts.keys)]
+    figures = [Figure(chart, label=f"{_CHART}, {place}") for place, chart in charts.by_place.items()]
+    return [Paragraph(keys, "legend"), Multiples(figures, look="panes"), Paragraph(_STAR, "legend")]
+
+
+def _rate_cells(measured: MeasuredSizes) -> dict[tuple[str, str, int], TextCell]:
+    """Return the learning rate by line, body and size; an opened cell has all rates that were tried."""
+    tried = {(rates.line, rates.body, rates.vocab_size): rates.bits_per_byte for rates in measured.tried}
+    cells = {}
+    for trained in measured.trained:
+        key = trained.line, trained.body, trained.vocab_size
+        rate, rates = trained.learning_rate, tried.get(key, {})
+        mark = _AT_END * lies_at_end(rate, rates)
+        cells[key] = TextCell(line=f"{rate:g}{mark}", title=tried_rates(rate, rates))
+    return cells
+
+
+def _rate_table(cells: Mapping[tuple[str, str, int], TextCell]) -> Table:
+    sizes = sorted({size for _, _, size in cells})
+    rows = [
+        Row([Name(line), body, *(cells.get((line, body, size), "") for size in sizes)])
+        for line, body in dict.fromkeys((line, body) for line, body, _ in cells)
+    ]
+    return Table(
+        "Learning rates, chosen on a tenth of the text where several were tried",
+        [*_PLACE_COLUMNS, *(Column(f"{size:,}", numeric=True) for size in sizes)],
+        rows,
+        look="tight",
+    )
+
+
+def move_sentences(measured: MeasuredSizes) -> list[str]:
+    """Return the moves of the best size, beside those of the law."""
+    at = {(best.line, best.body, best.equal, best.amount): best for best in measured.best}
+    return [
+        _moved(move, *(at[move.line, body, move.equal, amount] for body, amount in move.settings))
+        for move in measured.moves
+    ]
+
+
 @dataclass(frozen=True)
-class MeasuredSizeSection:
-    """All that reports show of measured sizes.
+class MeasuredSizeCharts:
+    """The charts of measured sizes."""
 
-    Attributes:
-        found: the block of the results.
-    """
-
-    found: MeasuredSizes
-
-    @property
-    def explanation(self) -> str:
-        """The way the numbers came about, in sentences."""
-        found = self.found
-        source = "the rest of it" if found.train == found.corpus else found.train
-        bodies = ", ".join(f"{name} ({count:,} parameters)" for name, count in found.bodies.items())
-        return (
-            f"A small transformer was trained at each size and scored on {found.scored_documents:,} documents of "
-            f"{found.corpus} ({byte_size(found.scored_bytes)}). The training text is {source}: "
-            f"{found.training_documents:,} documents, {byte_size(found.training_bytes)}. "
-            f"Bodies, without the vocabulary: {bodies}. {self._seeds} Fewer bits per byte are better. Intervals come "
-            "from documents and seeds together. Sizes are level if they are less than 0.02 bits per byte or two "
-            "standard errors apart (more with few seeds: Student's t), or best in 2.5 % of the draws. At equal FLOPs, "
-            "bits per byte lie between two amounts of text that were measured."
-        )
-
-    @property
-    def _seeds(self) -> str:
-        seeds = len({each.seed for each in self.found.trained})
-        return "Each number is of one seed." if seeds == 1 else f"Each number is the mean of {seeds} seeds."
-
-    @property
-    def head(self) -> tuple[str, ...]:
-        """The heads of the table."""
-        return TABLE_HEAD
-
-    @property
-    def limits(self) -> str:
-        """The limits of the numbers."""
-        return _LIMITS
-
-    @cached_property
-    def sentences(self) -> list[str]:
-        """The moves of the best size, beside those of the law."""
-        at = {(each.line, each.body, each.equal, each.amount): each for each in self.found.best}
-        return [
-            _moved(each, *(at[each.line, body, each.equal, amount] for body, amount in each.settings))
-            for each in self.found.moves
-        ]
-
-    @cached_property
-    def rows(self) -> list[list[str]]:
-        """The best size at each amount; the columns are :data:`TABLE_HEAD`."""
-        return [_row(each) for each in self.found.best]
-
-    @cached_property
-    def rate_head(self) -> list[str]:
-        """The heads of the table of learning rates."""
-        return ["line", "body", *(f"{size:,}" for size in self._sizes)]
-
-    @cached_property
-    def rate_rows(self) -> list[list[tuple[str, str]]]:
-        """The learning rate of each size, by line and body; each text with all rates that were tried, in words."""
-        chosen = {(each.line, each.body, each.vocab_size): each.learning_rate for each in self.found.trained}
-        tried = {(each.line, each.body, each.vocab_size): each.bits_per_byte for each in self.found.tried}
-        rows = []
-        for line, body in dict.fromkeys((each.line, each.body) for each in self.found.trained):
-            cells = [(line, ""), (body, "")]
-            for key in [(line, body, size) for size in self._sizes]:
-                rate, rates = chosen.get(key), tried.get(key, {})
-                mark = _AT_END * (rate is not None and lies_at_end(rate, rates))
-                cells.append(("", "") if rate is None else (f"{rate:g}{mark}", tried_rates(rate, rates)))
-            rows.append(cells)
-        return rows
-
-    @cached_property
-    def rate_note(self) -> str:
-        """The meaning of the mark in the table of learning rates; empty if it is not there."""
-        marked = sum(text.endswith(_AT_END) for row in self.rate_rows for text, _ in row[2:])
-        return f"{_AT_END.strip()} at {marked} of these: {BEST_AT_END}." if marked else ""
-
-    @property
-    def _sizes(self) -> list[int]:
-        return sorted({each.vocab_size for each in self.found.trained})
+    measured: MeasuredSizes
 
     @cached_property
     def keys(self) -> list[tuple[str, Drawing]]:
         """The amounts of text, each with its stroke."""
-        return [(byte_size(amount), size_key(style)) for amount, style in self._styles.items()]
+        return [(byte_size(amount), size_key(style)) for amount, style in self.styles.items()]
 
     @cached_property
-    def charts(self) -> dict[str, Drawing]:
+    def by_place(self) -> dict[str, Drawing]:
         """By line and body, bits per byte over sizes, a line for each amount of text."""
         panes: dict[tuple[str, str], list[BestMeasuredSize]] = {}
-        for each in self._equal_bytes:
-            panes.setdefault((each.line, each.body), []).append(each)
+        for best in self._equal_bytes:
+            panes.setdefault((best.line, best.body), []).append(best)
         size = PANE if len(panes) > 1 else WIDE  # one stands alone in its row
         return {", ".join(place): self._chart(", ".join(place), some, size) for place, some in panes.items()}
 
     @property
     def _equal_bytes(self) -> list[BestMeasuredSize]:
-        return [each for each in self.found.best if each.equal == "bytes"]
+        return [best for best in self.measured.best if best.equal == "bytes"]
 
     @cached_property
-    def _styles(self) -> Mapping[float, int]:
-        return {amount: k for k, amount in enumerate(sorted({each.amount for each in self._equal_bytes}))}
+    def styles(self) -> Mapping[float, int]:
+        """By amount of text, the number of its colour; there are no charts without one."""
+        return {amount: k for k, amount in enumerate(sorted({best.amount for best in self._equal_bytes}))}
 
     def _chart(self, place: str, some: Sequence[BestMeasuredSize], size: ProfileSize) -> Drawing:
         lines = [
             ProfileLine(
-                byte_size(each.amount),
-                self._styles[each.amount],
-                each.values,
-                [f"{value:.3f}{_mark(each, size)}" for size, value in zip(each.sizes, each.values, strict=True)],
-                list(zip(each.low, each.high, strict=True)),
-                rings=[each.sizes.index(size) for size in each.level],
-                star=each.sizes.index(each.best),
+                byte_size(best.amount),
+                self.styles[best.amount],
+                best.values,
+                [f"{value:.3f}{_mark(best, at)}" for at, value in zip(best.sizes, best.values, strict=True)],
+                list(zip(best.low, best.high, strict=True)),
+                rings=[best.sizes.index(level) for level in best.level],
+                star=best.sizes.index(best.best),
             )
-            for each in some
+            for best in some
         ]
-        places = [_short(size) for size in some[0].sizes]
-        title = f"Bits per byte by vocabulary size, {place}"
-        return line_profile(title, places, lines, upright="bits per byte", heading=place, size=size)
+        places = [_short(at) for at in some[0].sizes]
+        return line_profile(f"{_CHART}, {place}", places, lines, upright="bits per byte", heading=place, size=size)
 
 
-def measured_advice(found: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:
+def measured_advice(measured: MeasuredSizes, taken: tuple[str, int] | None = None) -> Iterator[str]:
     """Yield what was measured of the best size with the largest body and the most text, in sentences.
 
     Args:
-        found: the measured sizes.
+        measured: the measured sizes.
         taken: line and size of the size that is recommended on another ground; ``None`` if none is.
     """
-    for best in found.decisive:
+    for best in measured.decisive:
         yield (
-            f"Measured here, by bits per byte of a transformer with {found.bodies[best.body]:,} parameters without "
+            f"Measured here, by bits per byte of a transformer with {measured.bodies[best.body]:,} parameters without "
             f"vocabulary after {byte_size(best.amount)}, {best.line} is best with {_best(best)} tokens{_level(best)}."
         )
         if taken and taken[0] == best.line:
@@ -206,8 +231,8 @@ def _level(best: BestMeasuredSize) -> str:
     return tie + edge
 
 
-def _mark(each: BestMeasuredSize, size: int) -> str:
-    return " (best)" if size == each.best else " (level with the best)" if size in each.level else ""
+def _mark(best: BestMeasuredSize, size: int) -> str:
+    return " (best)" if size == best.best else " (level with the best)" if size in best.level else ""
 
 
 def _short(size: int) -> str:
@@ -225,26 +250,16 @@ def _amount(equal: str, amount: float) -> str:
     return byte_size(amount) if equal == "bytes" else f"{amount:.2g} FLOPs"
 
 
-def _row(each: BestMeasuredSize) -> list[str]:
-    interval = "none" if each.best_low is None else f"[{each.best_low:,}, {each.best_high:,}]"
-    least = min(each.values)
-    at = each.values.index(least)
-    ends = f" [{each.low[at]:.3f}, {each.high[at]:.3f}]" if each.low else ""
-    others = ", ".join(f"{size:,}" for size in each.level if size != each.best) or "none"
-    edge = f" ({each.edge} measured)" if each.edge else ""
-    law = f"{each.law:,}" + " (extrapolated)" * bool(each.law_caution)
-    amount = _amount(each.equal, each.amount)
-    return [
-        each.line,
-        each.body,
-        each.equal,
-        amount,
-        f"{each.best:,}{edge}",
-        interval,
-        others,
-        f"{least:.3f}{ends}",
-        law,
-    ]
+def _row(best: BestMeasuredSize) -> Row:
+    interval = "none" if best.best_low is None else f"[{best.best_low:,}, {best.best_high:,}]"
+    least = min(best.values)
+    at = best.values.index(least)
+    ends = f" [{best.low[at]:.3f}, {best.high[at]:.3f}]" if best.low else ""
+    others = ", ".join(f"{size:,}" for size in best.level if size != best.best) or "none"
+    edge = f" ({best.edge} measured)" if best.edge else ""
+    law = f"{best.law:,}" + " (extrapolated)" * bool(best.law_caution)
+    place = Name(best.line), best.body, best.equal, _amount(best.equal, best.amount)
+    return Row([*place, f"{best.best:,}{edge}", interval, others, f"{least:.3f}{ends}", law])
 
 
 def _moved(move: SizeMove, before: BestMeasuredSize, after: BestMeasuredSize) -> str:
@@ -290,8 +305,8 @@ def _moved(move: SizeMove, before: BestMeasuredSize, after: BestMeasuredSize) ->
         undecided = f"it cannot be decided where the best size goes: {move.doublings:.2f} doublings {ends}."
         return f"{place}: {undecided}{beyond} {law}"
     least = "at least " * bool(beyond)
-    found = f"{place}: the best size {move.verdict} by {least}{abs(move.doublings):.2f} doublings {ends}.{beyond}"
+    moved = f"{place}: the best size {move.verdict} by {least}{abs(move.doublings):.2f} doublings {ends}.{beyond}"
     if abs(move.law) < _SAME:
-        return f"{found} By the law it stays."
+        return f"{moved} By the law it stays."
     holds = (move.law > 0) == (move.verdict == "grows")
-    return f"{found} The law's direction {'holds' if holds else 'does not hold'} here."
+    return f"{moved} The law's direction {'holds' if holds else 'does not hold'} here."

@@ -1,12 +1,12 @@
-"""The header of a run that was stopped, and the time that each phase of a run took."""
+"""The mark of a run that was stopped, and the time that each phase of a run took."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from tokbench.report.cells import percent
+from tokbench.report.cells import PARTIAL, percent
+from tokbench.report.document import Details, Inline, Name, Node, Note, Paragraph, Rich, Strong
 from tokbench.report.number_format import duration
 from tokbench.results.model import Results
 
@@ -17,7 +17,7 @@ _STOPPED: Final[Mapping[str, str]] = {
     "timing": "while tokenizers were timed; there are no speeds",
 }
 
-_PHASES: Final[Mapping[str, str]] = {
+_BEFORE_STUDIES: Final[Mapping[str, str]] = {
     "reading": "reading corpora",
     "loading": "loading tokenizers",
     "training": "training, saving and hashing tokenizers",
@@ -33,64 +33,67 @@ _AFTER_STUDIES: Final[Mapping[str, str]] = {
 }
 
 _MOST_GROUPS: Final = 100
+_ALL_TOKENIZERS: Final = Rich(
+    (), plain=[Paragraph("Of the documents of each group, over all tokenizers, until the run was stopped.")]
+)
 
 
-@dataclass(frozen=True, slots=True)
-class PartialSection:
-    """The header of a run that was stopped.
-
-    Attributes:
-        sentence: that it was stopped, and in which phase.
-        corpora: by corpus the share of its documents that was measured, in words.
-        groups: corpus, group and share in words, those of the longest lists cut.
-        left_out: the number of groups that are not listed.
-    """
-
-    sentence: str
-    corpora: list[str]
-    groups: list[tuple[str, str, str]]
-    left_out: int
-
-
-def partial_section(results: Results) -> PartialSection | None:
-    """Return the header; ``None`` if the run came to its end.
+def partial_sentences(results: Results) -> list[str]:
+    """Return that a run was stopped and when, and what was measured by then; nothing if the run came to its end.
 
     >>> from tokbench.results.blocks import CorpusInfo, PartialRun
     >>> shares = {"pud": {"de": 1.0, "en": 0.5, "fr": 0.0}}
     >>> corpora = {"pud": CorpusInfo(groups={"de": 10, "en": 20, "fr": 10})}
     >>> stopped = Results(name="r", corpora=corpora, partial=PartialRun(phase="measuring", groups=shares))
-    >>> partial_section(stopped).corpora
-    ['pud 50 %: 1 group whole, 1 in part, 1 not at all']
+    >>> partial_sentences(stopped)[1]
+    'Measured: pud 50 %: 1 group whole, 1 in part, 1 not at all.'
     """
     if results.partial is None:
-        return None
+        return []
     name = results.partial.phase
     in_study = f"in the study {name.replace('_', ' ')}; what follows it, such as timing, was left out"
     phase = _STOPPED.get(name, in_study if name else "before it was through")
-    groups = [
-        (corpus, group, percent(share))
-        for corpus, shares in results.partial.groups.items()
-        for group, share in shares.items()
+    corpora = [_corpus(results, corpus, shares) for corpus, shares in results.partial.groups.items()]
+    return [f"Partial: this run was stopped {phase}.", f"Measured: {'; '.join(corpora) or 'nothing'}."]
+
+
+def partial_note(results: Results) -> Note | None:
+    """Return the mark that stands above everything else; ``None`` if the run came to its end."""
+    if results.partial is None:
+        return None
+    stopped, measured = partial_sentences(results)
+    nodes: list[Node] = [
+        Paragraph([Strong(stopped), f" {measured} Numbers with {PARTIAL} rest on a part of the documents."])
     ]
-    return PartialSection(
-        f"Partial: this run was stopped {phase}.",
-        [_corpus(results, corpus, shares) for corpus, shares in results.partial.groups.items()],
-        groups[:_MOST_GROUPS],
-        max(0, len(groups) - _MOST_GROUPS),
-    )
+    shares = _shares(results.partial.groups)
+    if shares:
+        nodes.append(Details("Share measured of each group", [_ALL_TOKENIZERS, Paragraph(shares)]))
+    return Note(nodes)
+
+
+def _shares(groups: Mapping[str, Mapping[str, float]]) -> Sequence[Inline]:
+    """Return the share of each group, as far as there is room."""
+    places = [(corpus, group, share) for corpus, shares in groups.items() for group, share in shares.items()]
+    line: list[Inline] = []
+    for corpus, group, share in places[:_MOST_GROUPS]:
+        line += [", "] if line else []
+        line += [Name(corpus), " / ", Name(group), f"\u00a0{percent(share)}"]
+    left = len(places) - _MOST_GROUPS
+    more = f" and {left:,} more groups" if left > 0 else ""
+    return [*line, f"{more}."] if line else []
 
 
 def _corpus(results: Results, corpus: str, shares: Mapping[str, float]) -> str:
     documents = results.corpora[corpus].groups if corpus in results.corpora else {}
     weights = {group: documents.get(group, 1) for group in shares}
-    share = sum(shares[group] * weight for group, weight in weights.items()) / max(1, sum(weights.values()))
-    whole, none = (sum(each == end for each in shares.values()) for end in (1, 0))
+    measured = sum(shares[group] * weight for group, weight in weights.items()) / max(1, sum(weights.values()))
+    whole, none = (sum(share == end for share in shares.values()) for end in (1, 0))
     part = len(shares) - whole - none
     counts = [(whole, "whole"), (part, "in part"), (none, "not at all")]
     words = [f"{count} {word}" for count, word in counts if count]
     first, _, rest = words[0].partition(" ")
     words[0] = f"{first} group{'' if first == '1' else 's'} {rest}"
-    return f"{corpus} {percent(share)}: {', '.join(words)}"
+    return f"{corpus} {percent(measured)}: {', '.join(words)}"
 
 
 def durations(results: Results) -> list[tuple[str, str]]:
@@ -101,8 +104,9 @@ def durations(results: Results) -> list[tuple[str, str]]:
     [('reading corpora', '0.250 s'), ('encoding, CPU time summed over workers', '2.00 s')]
     """
     studies = {f"study {name.replace('_', ' ')}": seconds for name, seconds in results.durations.studies.items()}
-    before = {_PHASES[name]: getattr(results.durations, name) for name in _PHASES}
-    after = {words: getattr(results.durations, name) for name, words in _AFTER_STUDIES.items()}
-    return [
-        (words, duration(seconds)) for words, seconds in {**before, **studies, **after}.items() if seconds is not None
-    ]
+    before, after = (
+        {words: getattr(results.durations, name) for name, words in phases.items()}
+        for phases in (_BEFORE_STUDIES, _AFTER_STUDIES)
+    )
+    taken = {**before, **studies, **after}
+    return [(words, duration(seconds)) for words, seconds in taken.items() if seconds is not None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tokbench.report.cells import percent
+from tokbench.report.document import Cards, Column, Heading, Node, Paragraph, Row, Table, captioned, sentence_paragraphs
 from tokbench.report.sections.answer_subject import names
 from tokbench.report.sections.measured_size import measured_advice
 from tokbench.results.model import Results
@@ -63,15 +64,38 @@ class SizeOption(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeAnswer:
-    """The answer of a study of vocabulary sizes.
-
-    Attributes:
-        sentences: the size to take, the bases, and what to distrust.
-        options: the size taken, the sizes around it, and those to which other bases point.
-    """
+    """The answer of a study of vocabulary sizes."""
 
     sentences: Sequence[str]
+    """The size to take, the bases, and what to distrust."""
     options: Sequence[SizeOption]
+    """The size taken, the sizes around it, and those to which other bases point."""
+
+
+_COLUMNS: Final = (
+    *(Column("line"), Column("size", numeric=True), Column("chosen by")),
+    *(Column(name, numeric=True) for name in ("bytes/token", "tokens", "FLOPs/byte")),
+    *(Column(name, numeric=True) for name in ("share of the model", "ids too rare")),
+)
+_CAPTION: Final = "The size taken, those around it, and those to which other ways of choosing point"
+_LEGEND: Final = (
+    "All corpora together. Tokens and FLOPs are beside those of the size taken, tokens with the paired 95\u00a0% "
+    "interval where there is one."
+)
+
+
+def size_cards(answer: SizeAnswer) -> Cards:
+    """Return the answer as every format shows it."""
+    cards: list[Sequence[Node]] = [[Heading("Vocabulary size"), *sentence_paragraphs(answer.sentences)]]
+    if answer.options:
+        table = Table(_CAPTION, _COLUMNS, [_option_row(option) for option in answer.options])
+        cards.append([captioned(table), Paragraph(_LEGEND, "legend")])
+    return Cards(cards, wide=True)
+
+
+def _option_row(option: SizeOption) -> Row:
+    taken = option.line, f"{option.size:,}", option.basis, f"{option.ratio:.3f}"
+    return Row([*taken, option.tokens, option.cost, option.share, option.rare])
 
 
 def size_answer(results: Results) -> SizeAnswer | None:

@@ -49,6 +49,15 @@ class SizeLines:
         """Return the rows of a line, by rising size."""
         return self._rows.get((line, corpus, group), [])
 
+    def row(self, line: str, corpus: str, group: str, size: int) -> SizeRow | None:
+        """Return a line at a size; ``None`` if it is not known there."""
+        return next((row for row in self.rows(line, corpus, group) if row.vocab_size == size), None)
+
+    def ratio(self, line: str, corpus: str, group: str, size: int) -> float | None:
+        """Return bytes per token of a line at a size; ``None`` if it is not known there."""
+        row = self.row(line, corpus, group, size)
+        return row.compression_ratio if row else None
+
     def trace(self, line: SizeLine, corpus: str, group: str) -> SizeTrace | None:
         """Return a line on one group at every known size, or ``None`` if it was not measured there."""
         key = (line.line, corpus, group)

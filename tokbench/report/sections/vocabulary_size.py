@@ -1,289 +1,158 @@
-"""The section on vocabulary sizes: charts and tables by corpus."""
+"""The section on vocabulary sizes: charts and tables by corpus, what was measured, and what sizes cost the model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from typing import Final
 
-from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
-from tokbench.report.charts.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart, size_key
-from tokbench.report.charts.svg import Drawing
-from tokbench.report.sections.measured_size import MeasuredSizeSection
+from tokbench.report.charts.size_curve import size_key
+from tokbench.report.document import (
+    Chooser,
+    Column,
+    Figure,
+    Heading,
+    Key,
+    Line,
+    Multiples,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Strong,
+    Table,
+    TextCell,
+    captioned,
+)
+from tokbench.report.sections.measured_size import measured_nodes
+from tokbench.report.sections.size_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
 from tokbench.report.sections.size_lines import SizeLines
-from tokbench.report.tables import level_with
+from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
-from tokbench.results.vocabulary_size import ByteCost, SizeAdvice, SizeCost, SizeLine, SizeRow
+from tokbench.results.vocabulary_size import SizeLine, SizeRow
 
-_MOST_LINES = 16
-"""The number of vocabularies that have a chart of their groups; more would fill the page with charts."""
-
-_PATCHES = (
-    "The same model without a tokenizer. Over patches it takes one step a patch, as MEGABYTE does (Yu et al. 2023). A "
-    "local model writes their bytes; that it has half the width and as many layers is an assumption of tokbench."
+_EXPLANATION: Final = (
+    "What each vocabulary gives when it is cut to a smaller size: its first merges kept, the others taken away. "
+    "Nothing is trained or encoded again: from the text encoded once at the full size follow the tokens at every "
+    "smaller one, exactly, because merges are applied in order of rank. So vocabularies of different makers stand here "
+    "at equal size. Size counts the tokens that text can give; special tokens are left out. A cut vocabulary is what "
+    "training with the same text and rules would have given at that size, not the best one of that size; a curve with "
+    "a sharp bend tells of a vocabulary that was extended, one maker's merges behind another's."
 )
-_ENTROPY_PATCHES = (
-    "Patches by entropy begin where the next byte has more than {:.3f} bits, as in BLT (Pagnoni et al. 2024), under an "
-    "n-gram model of bytes trained on other documents. The threshold is chosen so that patches "
-    "have 4.5 bytes on average, as far as the text allows it. They are taken to cost what fixed patches of their mean "
-    "length cost; the n-gram model is not counted."
+_SPACES: Final = (
+    "Merges are made in the order in which pairs are frequent in the training text. Where two spaces become one token "
+    "late or never, that text had hardly any indented code, or white space was collapsed before training; such a "
+    "vocabulary spends about a token on every space of indentation, whatever its size."
+)
+_CHART: Final = (
+    "Every size is drawn; the dot is the vocabulary as it was made. Broken lines join sizes that were trained one by "
+    "one{}."
+)
+_TAKEN: Final = (
+    "; rings are sizes that no other beats in cost, compression and worst group at once, the star is the one "
+    "recommended"
+)
+_LINE_COLUMNS: Final = (
+    *(Column("line"), Column("known at"), Column("smallest", numeric=True), Column("own size", numeric=True)),
+    *(Column("runs of spaces as one token"), Column("why not at every size")),
 )
 
 
-class LineAtSizes(NamedTuple):
-    """One line at some sizes, on a whole corpus.
-
-    Attributes:
-        line: its name.
-        values: bytes per token at each size, ``None`` if unknown.
-        titles: at each size all other numbers, in words.
-        own: bytes per token at its own size.
-    """
-
-    line: str
-    values: Sequence[float | None]
-    titles: Sequence[str]
-    own: float | None
-
-
-class EqualSizeTable(NamedTuple):
-    """Bytes per token at one size, lines across, groups down.
-
-    Attributes:
-        size: the size.
-        lines: names of the lines.
-        rows: group, and for each line a number or ``None``.
-        best: by group, the columns of the largest number and of those that their intervals do not tell apart from it; a
-            paired comparison is not known at a size to which a vocabulary was cut.
-    """
-
-    size: int
-    lines: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[float | None]]]
-    best: Mapping[str, frozenset[int]]
+def vocabulary_size_document(tables: CellTables) -> Section | None:
+    """Return the section as every format shows it; ``None`` if the run has no study of vocabulary sizes."""
+    lines = SizeLines(tables.results)
+    if not lines.lines:
+        return None
+    panes = [
+        Pane(corpus, _corpus_nodes(SizesOnCorpus(lines, corpus), f"sizes-{number}"))
+        for number, corpus in enumerate(lines.corpora)
+    ]
+    rows = [_line_row(line, number) for number, line in enumerate(lines.lines)]
+    study = lines.found
+    nodes = [
+        Paragraph(_EXPLANATION),
+        Table("Vocabularies", _LINE_COLUMNS, rows),
+        Paragraph(_SPACES, "legend"),
+        Chooser("Corpus of the vocabulary sizes", "sizes", panes),
+        *(measured_nodes(study.measured) if study.measured else []),
+        *model_nodes(study),
+    ]
+    return Section("vocabulary-size", "Vocabulary size", nodes)
 
 
-@dataclass(frozen=True)
-class SizesOnCorpus:
-    """All that reports show of one corpus.
+def _line_row(line: SizeLine, number: int) -> Row:
+    known = {
+        "curve": "every size",
+        "ladder": f"{len(line.tokenizers)} sizes, each trained by itself",
+        "point": "its own size",
+    }
+    spaces = "none"
+    if line.spaces > 1:
+        first = f", the first at size {line.spaces_from:,}" if line.spaces_from else ""
+        spaces = f"up to {line.spaces}{first}"
+    sizes = f"{line.smallest:,}", f"{line.largest:,}"
+    reason = TextCell(line=line.reason, look="prose")
+    return Row([Key(size_key(number), line.line), known[line.kind], *sizes, spaces, reason])
 
-    Attributes:
-        found: all lines.
-        name: the name of the corpus.
-    """
 
-    found: SizeLines
-    name: str
+def _corpus_nodes(corpus: SizesOnCorpus, place: str) -> list[Node]:
+    """Return all that is shown of a corpus; the costly charts, and tables by group and size, are for a page alone."""
+    nodes: list[Node] = [Heading(["On ", Name(corpus.name)]), Rich(lambda: _large_chart(corpus))]
+    if corpus.advice:
+        nodes.append(Paragraph([Strong("For this model:"), f" {corpus.advice.sentence}"], "advice"))
+    nodes.append(captioned(_table_by_size(corpus)))
+    if corpus.in_sample:
+        known = f"{corpus.in_sample}, so that nothing is known of other text; recommended only where all have the mark."
+        nodes.append(Paragraph(known, "legend"))
+    if corpus.lost:
+        nodes.append(Paragraph(_losses(corpus), "legend"))
+    return [*nodes, Rich(lambda: [*_small_charts(corpus), *_equal_sizes(corpus, place), *cost_nodes(corpus)])]
 
-    @cached_property
-    def columns(self) -> list[int]:
-        """The sizes that the configuration asks for and at which at least one line is known."""
-        known = {row.vocab_size for line in self.found.lines for row in self.found.rows(line.line, self.name, WHOLE)}
-        return sorted(known.intersection(self.found.found.sizes))
 
-    @cached_property
-    def table(self) -> list[LineAtSizes]:
-        """The table with lines down and sizes across, on the whole corpus."""
-        return by_size(self.found, self.name, self.columns)
+def _losses(corpus: SizesOnCorpus) -> str:
+    lost = "; ".join(f"{line} ({words})" for line, words in corpus.lost.items())
+    return (
+        "‡ loses text here, so that fewer tokens are no merit, is sorted last, and is never recommended: "
+        f"{lost}. Where more than one token in a thousand is unknown it is not drawn."
+    )
 
-    @cached_property
-    def marks(self) -> dict[str, str]:
-        """By line: † if it was trained on the text, ‡ if it loses some of it."""
-        names = [line.line for line in self.found.lines]
-        trained = {name: IN_SAMPLE * bool(self.found.in_sample(name, self.name)) for name in names}
-        return {name: trained[name] + LOSSY * (name in self.lost) for name in names}
 
-    @cached_property
-    def in_sample(self) -> str:
-        """The meaning of †, with the shares of the text that lines were trained on; empty if none was."""
-        shares = (self.found.in_sample(line.line, self.name) for line in self.found.lines)
-        return in_sample_legend([share for share in shares if share])
+def _large_chart(corpus: SizesOnCorpus) -> list[Node]:
+    if not corpus.chart:
+        return []
+    caption = _CHART.format(_TAKEN if corpus.take else "")
+    return [Figure(corpus.chart, caption, label=f"Compression at every size on {corpus.name}")]
 
-    @cached_property
-    def lost(self) -> dict[str, str]:
-        """By line that loses text, how much, in words."""
-        lost = {line.line: self.found.lost(line.line, self.name) for line in self.found.lines}
-        return {line: words for line, words in lost.items() if words}
 
-    @cached_property
-    def costs(self) -> list[SizeCost]:
-        """The costs of each size of each line for the model; empty without a model."""
-        return [row for row in self.found.found.costs if row.corpus == self.name]
-
-    @cached_property
-    def advice(self) -> SizeAdvice | None:
-        """The recommended size of a run of an earlier version, which has one for each corpus."""
-        return self.found.found.advice.get(self.name)
-
-    @cached_property
-    def take(self) -> tuple[str, int] | None:
-        """The line and size that are recommended; ``None`` if none is."""
-        found = self.found.found.recommendation
-        return found.take if found else self.advice.take if self.advice else None
-
-    @cached_property
-    def front(self) -> Sequence[tuple[str, int]]:
-        """Lines and sizes that no other beats in everything, of all corpora together."""
-        found = self.found.found.recommendation
-        return found.front if found else self.advice.front if self.advice else ()
-
-    @cached_property
-    def recommendation(self) -> str:
-        """The recommended size and its reasons in a run of an earlier version; empty in others."""
-        return self.advice.sentence if self.advice else ""
-
-    @cached_property
-    def equal_sizes(self) -> list[EqualSizeTable]:
-        """A table for each size at which two lines or more are known."""
-        return [table for size in self.columns if (table := self._at_size(size))]
-
-    def _at_size(self, size: int) -> EqualSizeTable | None:
-        rows = {group: self._ratios(group, size) for group in [*self.found.groups(self.name), WHOLE]}
-        lines = [line for line, ratio in rows[WHOLE].items() if ratio is not None]
-        if len(lines) < 2:  # noqa: PLR2004 - one alone cannot be compared
-            return None
-        values = {group: [ratios[line] for line in lines] for group, ratios in rows.items()}
-        fair = [k for k, line in enumerate(lines) if not self.marks[line] and line not in self.found.baselines]
-        best = {group: self._best(group, size, {k: lines[k] for k in fair}) for group in rows}
-        return EqualSizeTable(size, lines, list(values.items()), best)
-
-    def _best(self, group: str, size: int, lines: Mapping[int, str]) -> frozenset[int]:
-        """Return the columns of a group that are best at a size."""
-        found = {k: _row_at(self.found.rows(line, self.name, group), size) for k, line in lines.items()}
-        known = {k: row for k, row in found.items() if row}
-        if not known:
-            return frozenset()
-        top = max(known, key=lambda k: known[k].compression_ratio)
-        equal = {k for k, row in known.items() if row.compression_ratio == known[top].compression_ratio}
-        return frozenset(level_with(top, equal, known, {}))
-
-    def _ratios(self, group: str, size: int) -> dict[str, float | None]:
-        names = [line.line for line in self.found.lines]
-        return {name: _ratio(self.found.rows(name, self.name, group), size) for name in names}
-
-    @cached_property
-    def chart(self) -> Drawing | None:
-        """The large chart of the whole corpus."""
-        marks = SizeMarks(
-            self.front,
-            self.take,
-            self.marks,
+def _table_by_size(corpus: SizesOnCorpus) -> Table:
+    """Return the table with lines down and sizes across, on the whole corpus."""
+    lines = corpus.lines
+    rows = [
+        Row(
+            [
+                line_cell(line.line, corpus),
+                *(_size_cell(lines.row(line.line, corpus.name, WHOLE, size)) for size in corpus.columns),
+                number_cell(lines.ratio(line.line, corpus.name, WHOLE, line.largest)),
+            ],
+            aside=line.line in corpus.lost,
         )
-        title = f"Bytes per token at every size, on {self.name}"
-        traces = list(self.found.traces(self.name, WHOLE))
-        return size_chart(title, traces, LARGE, self._styles, span=self._span, marks=marks)
-
-    @cached_property
-    def charts_by_group(self) -> dict[str, Drawing]:
-        """By group, a small chart with all lines; none if there is only one group."""
-        charts = {group: list(self.found.traces(self.name, group)) for group in self.found.groups(self.name)}
-        return self._small(charts, self._styles, f" on {self.name}") if len(charts) > 1 else {}
-
-    @cached_property
-    def charts_by_line(self) -> dict[str, Drawing]:
-        """By line with its mark, a small chart with all groups; none if there is only one group."""
-        groups = {group: k for k, group in enumerate(self.found.groups(self.name))}
-        lines = self.found.drawn(self.name)[:_MOST_LINES] if len(groups) > 1 else []
-        charts = {line.line + self.marks[line.line]: self._by_group(line, groups) for line in lines}
-        return self._small(charts, groups, f" by group of {self.name}")
-
-    def _small(
-        self, charts: Mapping[str, Sequence[SizeTrace]], styles: Mapping[str, int], of: str
-    ) -> dict[str, Drawing]:
-        marks = SizeMarks(lines=self.marks)
-        made = {
-            title: size_chart(title, traces, SMALL, styles, span=self._span, of=of, marks=marks)
-            for title, traces in charts.items()
-        }
-        return {title: chart for title, chart in made.items() if chart}
-
-    def _by_group(self, line: SizeLine, groups: Iterable[str]) -> list[SizeTrace]:
-        found = {group: self.found.trace(line, self.name, group) for group in groups}
-        return [replace(trace, line=group) for group, trace in found.items() if trace]
-
-    @property
-    def group_keys(self) -> list[tuple[str, Drawing]]:
-        """The key of the charts by line."""
-        return [(group, size_key(k)) for k, group in enumerate(self.found.groups(self.name))]
-
-    @property
-    def _styles(self) -> dict[str, int]:
-        return {line.line: number for number, line in enumerate(self.found.lines)}
-
-    @property
-    def _span(self) -> tuple[float, float]:
-        return min(line.smallest for line in self.found.lines), max(line.largest for line in self.found.lines)
+        for line in lines.lines
+    ]
+    heads = [*(f"{size:,}" for size in corpus.columns), "own size"]
+    return Table(
+        ["Bytes per token on ", Name(corpus.name), " by vocabulary size"],
+        [LINE_COLUMN, *(Column(head, numeric=True, sort="descending") for head in heads)],
+        rows,
+        label=f"Compression by size on {corpus.name}",
+    )
 
 
-@dataclass(frozen=True)
-class VocabularySizeSection:
-    """The whole section.
-
-    Attributes:
-        lines: the lines, by name, corpus and group.
-    """
-
-    lines: SizeLines
-
-    @cached_property
-    def corpora(self) -> list[SizesOnCorpus]:
-        """The corpora, each with its tables and charts."""
-        return [SizesOnCorpus(self.lines, corpus) for corpus in self.lines.corpora]
-
-    @property
-    def keys(self) -> list[tuple[SizeLine, Drawing]]:
-        """The lines with the keys of their charts."""
-        return [(line, size_key(number)) for number, line in enumerate(self.lines.lines)]
-
-    @cached_property
-    def measured(self) -> MeasuredSizeSection | None:
-        """Bits per byte that were measured at several sizes; ``None`` if none were."""
-        found = self.lines.found.measured
-        return MeasuredSizeSection(found) if found else None
-
-    @property
-    def without_tokenizer(self) -> list[tuple[str, ByteCost]]:
-        """The costs without a tokenizer, each with the name of what the model then reads; empty without a model."""
-        return [(_reads(row), row) for row in self.lines.found.without_tokenizer]
-
-    @property
-    def without_tokenizer_caption(self) -> str:
-        """The caption of these costs: how patches are cut, and what is assumed."""
-        parts = [_PATCHES]
-        for row in self.lines.found.without_tokenizer:
-            if row.threshold is not None:
-                by_corpus = (f"{corpus} {mean:.2f}" for corpus, mean in row.by_corpus.items())
-                some = f" Bytes of such a patch: {', '.join(by_corpus)}." if len(row.by_corpus) > 1 else ""
-                parts.append(_ENTROPY_PATCHES.format(row.threshold) + some)
-        if self.lines.found.no_entropy_patches:
-            parts.append(f"No {self.lines.found.no_entropy_patches}.")
-        return " ".join(parts)
-
-
-def by_size(found: SizeLines, corpus: str, sizes: Sequence[int]) -> list[LineAtSizes]:
-    """Return the table with lines down and these sizes across, on a whole corpus."""
-    table = []
-    for line in found.lines:
-        rows = found.rows(line.line, corpus, WHOLE)
-        titles = {row.vocab_size: _title(row) for row in rows}
-        values = [_ratio(rows, size) for size in sizes]
-        shown = [titles.get(size, "") for size in sizes]
-        table.append(LineAtSizes(line.line, values, shown, _ratio(rows, line.largest)))
-    return table
-
-
-def _ratio(rows: Sequence[SizeRow], size: int) -> float | None:
-    row = _row_at(rows, size)
-    return row.compression_ratio if row else None
-
-
-def _row_at(rows: Sequence[SizeRow], size: int) -> SizeRow | None:
-    return next((row for row in rows if row.vocab_size == size), None)
-
-
-def _title(row: SizeRow) -> str:
-    """Return all that is known of a row beside its bytes per token."""
+def _size_cell(row: SizeRow | None) -> TextCell:
+    """Return bytes per token; an opened cell has all else that is known."""
+    if row is None:
+        return number_cell(None)
     parts = [f"{row.tokens:,} tokens", f"entropy {row.entropy:.2f} bits", f"{row.used:,} ids in use"]
     if row.ci_low is not None:
         parts.insert(0, f"{row.ci_low:.3f} to {row.ci_high:.3f} with 95 % confidence")
@@ -291,11 +160,46 @@ def _title(row: SizeRow) -> str:
         parts.append(f"{row.gain:+.4f} bytes per token for each 1,000 tokens since the size before")
     if row.fertility is not None:
         parts.append(f"{row.fertility:.3f} tokens per {row.unit}")
-    return "; ".join(parts)
+    return number_cell(row.compression_ratio, title="; ".join(parts))
 
 
-def _reads(row: ByteCost) -> str:
-    """Return the name of what a model reads without a tokenizer."""
-    if row.threshold is not None:
-        return "patches by entropy"
-    return "bytes" if row.patch == 1 else f"patches of {row.patch:.0f} bytes"
+def _small_charts(corpus: SizesOnCorpus) -> list[Node]:
+    """Return the charts by group and by line; nothing if there is only one group."""
+    by_group, by_line = corpus.charts_by_group, corpus.charts_by_line
+    if not by_group and not by_line:
+        return []
+    keys: Line = [Key(key, group) for group, key in corpus.group_keys]
+    return [
+        Heading("Each group, all vocabularies", 4),
+        Multiples(list(by_group.values())),
+        Heading("Each vocabulary, all groups", 4),
+        Paragraph(keys, "legend"),
+        Multiples(list(by_line.values())),
+    ]
+
+
+def _equal_sizes(corpus: SizesOnCorpus, place: str) -> list[Node]:
+    """Return a table for each size at which two lines or more are known; one alone cannot be compared."""
+    sizes = [size for size in corpus.columns if len(corpus.known_at(size)) > 1]
+    panes = [Pane(f"{size:,}", [_equal_size(corpus, size)]) for size in sizes]
+    return [Heading("At equal size", 4), Chooser("Size of the table", f"{place}-s", panes)] if panes else []
+
+
+def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
+    """Return bytes per token at one size, lines across, groups down."""
+    lines = corpus.known_at(size)
+    rows = []
+    for group in [*corpus.lines.groups(corpus.name), WHOLE]:
+        best = corpus.best_at(size, group)
+        cells = [
+            number_cell(corpus.lines.ratio(line, corpus.name, group, size), look="best" * (line in best))
+            for line in lines
+        ]
+        rows.append(Row([TextCell(line="whole corpus" if group == WHOLE else group, value=group), *cells]))
+    columns = [Column(line, numeric=True, sort="descending", mark=corpus.marks[line]) for line in lines]
+    return Table(
+        f"Bytes per token at {size:,} tokens; bold is the best, and all that their intervals do not tell apart from it",
+        [Column("group", sort="ascending"), *columns],
+        rows,
+        label=f"Bytes per token at {size} tokens on {corpus.name}",
+    )

@@ -1,0 +1,140 @@
+"""The lines over vocabulary sizes on one corpus: what is marked, what is best at a size, and the charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tokbench.report.cells import IN_SAMPLE, LOSSY, in_sample_legend
+from tokbench.report.charts.size_curve import LARGE, SMALL, SizeMarks, SizeTrace, size_chart, size_key
+from tokbench.report.charts.svg import Drawing
+from tokbench.report.sections.size_lines import SizeLines
+from tokbench.report.tables import level_with
+from tokbench.results.cells import WHOLE
+from tokbench.results.vocabulary_size import SizeAdvice, SizeCost, SizeLine
+
+_MOST_LINES = 16
+"""The number of vocabularies that have a chart of their groups; more would fill the page with charts."""
+
+
+@dataclass(frozen=True)
+class SizesOnCorpus:
+    """All that reports show of one corpus."""
+
+    lines: SizeLines
+    name: str
+    """The name of the corpus."""
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The sizes that the configuration asks for and at which at least one line is known."""
+        known = {row.vocab_size for line in self.lines.lines for row in self.lines.rows(line.line, self.name, WHOLE)}
+        return sorted(known.intersection(self.lines.found.sizes))
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """By line: † if it was trained on the text, ‡ if it loses some of it."""
+        names = [line.line for line in self.lines.lines]
+        trained = {name: IN_SAMPLE * bool(self.lines.in_sample(name, self.name)) for name in names}
+        return {name: trained[name] + LOSSY * (name in self.lost) for name in names}
+
+    @cached_property
+    def in_sample(self) -> str:
+        """The meaning of †, with the shares of the text that lines were trained on; empty if none was."""
+        shares = (self.lines.in_sample(line.line, self.name) for line in self.lines.lines)
+        return in_sample_legend([share for share in shares if share])
+
+    @cached_property
+    def lost(self) -> dict[str, str]:
+        """By line that loses text, how much, in words."""
+        lost = {line.line: self.lines.lost(line.line, self.name) for line in self.lines.lines}
+        return {line: words for line, words in lost.items() if words}
+
+    @cached_property
+    def costs(self) -> list[SizeCost]:
+        """The costs of each size of each line for the model; empty without a model."""
+        return [row for row in self.lines.found.costs if row.corpus == self.name]
+
+    @cached_property
+    def advice(self) -> SizeAdvice | None:
+        """The recommended size of a run of an earlier version, which has one for each corpus."""
+        return self.lines.found.advice.get(self.name)
+
+    @cached_property
+    def take(self) -> tuple[str, int] | None:
+        """The line and size that are recommended; ``None`` if none is."""
+        recommended = self.lines.found.recommendation
+        return recommended.take if recommended else self.advice.take if self.advice else None
+
+    @cached_property
+    def front(self) -> Sequence[tuple[str, int]]:
+        """Lines and sizes that no other beats in everything, of all corpora together."""
+        recommended = self.lines.found.recommendation
+        return recommended.front if recommended else self.advice.front if self.advice else ()
+
+    def known_at(self, size: int) -> list[str]:
+        """Return the lines that are known at a size."""
+        return [line.line for line in self.lines.lines if self.lines.row(line.line, self.name, WHOLE, size)]
+
+    def best_at(self, size: int, group: str) -> frozenset[str]:
+        """Return the line that is best at a size, and those that their intervals do not tell apart from it.
+
+        A paired comparison is not known at a size to which a vocabulary was cut.
+        """
+        fair = [line for line in self.known_at(size) if not self.marks[line] and line not in self.lines.baselines]
+        rows = {line: row for line in fair if (row := self.lines.row(line, self.name, group, size))}
+        if not rows:
+            return frozenset()
+        top = max(rows, key=lambda line: rows[line].compression_ratio)
+        equal = {line for line, row in rows.items() if row.compression_ratio == rows[top].compression_ratio}
+        return frozenset(level_with(top, equal, rows, {}))
+
+    @cached_property
+    def chart(self) -> Drawing | None:
+        """The large chart of the whole corpus."""
+        title = f"Bytes per token at every size, on {self.name}"
+        traces = list(self.lines.traces(self.name, WHOLE))
+        marks = SizeMarks(self.front, self.take, self.marks)
+        return size_chart(title, traces, LARGE, self._styles, span=self._span, marks=marks)
+
+    @cached_property
+    def charts_by_group(self) -> dict[str, Drawing]:
+        """By group, a small chart with all lines; none if there is only one group."""
+        charts = {group: list(self.lines.traces(self.name, group)) for group in self.lines.groups(self.name)}
+        return self._small(charts, self._styles, f" on {self.name}") if len(charts) > 1 else {}
+
+    @cached_property
+    def charts_by_line(self) -> dict[str, Drawing]:
+        """By line with its mark, a small chart with all groups; none if there is only one group."""
+        groups = {group: k for k, group in enumerate(self.lines.groups(self.name))}
+        lines = self.lines.drawn(self.name)[:_MOST_LINES] if len(groups) > 1 else []
+        charts = {line.line + self.marks[line.line]: self._by_group(line, groups) for line in lines}
+        return self._small(charts, groups, f" by group of {self.name}")
+
+    def _small(
+        self, charts: Mapping[str, Sequence[SizeTrace]], styles: Mapping[str, int], of: str
+    ) -> dict[str, Drawing]:
+        marks = SizeMarks(lines=self.marks)
+        made = {
+            title: size_chart(title, traces, SMALL, styles, span=self._span, of=of, marks=marks)
+            for title, traces in charts.items()
+        }
+        return {title: chart for title, chart in made.items() if chart}
+
+    def _by_group(self, line: SizeLine, groups: Iterable[str]) -> list[SizeTrace]:
+        traces = {group: self.lines.trace(line, self.name, group) for group in groups}
+        return [replace(trace, line=group) for group, trace in traces.items() if trace]
+
+    @property
+    def group_keys(self) -> list[tuple[str, Drawing]]:
+        """The key of the charts by line."""
+        return [(group, size_key(k)) for k, group in enumerate(self.lines.groups(self.name))]
+
+    @property
+    def _styles(self) -> dict[str, int]:
+        return {line.line: number for number, line in enumerate(self.lines.lines)}
+
+    @property
+    def _span(self) -> tuple[float, float]:
+        return min(line.smallest for line in self.lines.lines), max(line.largest for line in self.lines.lines)

@@ -10,11 +10,12 @@ chose (names, reasons, excerpts) stands in it as it is: the renderers make it vi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tokbench.report.cells import DisplayCell
+from tokbench.results.blocks import MetricInfo
 
 
 class Picture(Protocol):
@@ -26,16 +27,36 @@ class Picture(Protocol):
         """Return the markup."""
 
 
+class Definitions(Protocol):
+    """The definitions of metrics in a document, such as :class:`~tokbench.report.tables.CellTables` of a report."""
+
+    @property
+    def anchors(self) -> Mapping[str, str]:
+        """The place of the definition of each metric that has one."""
+
+    def metric(self, name: str) -> MetricInfo:
+        """Return what is known of a metric."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name that somebody chose; a page keeps its direction of writing apart from that of the sentence."""
 
     text: str
+    strong: bool = False
+    """``True`` to let it stand out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strong:
     """Words that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """Words in small type."""
 
     text: str
 
@@ -72,7 +93,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The name or unit of a metric, which leads to its definition."""
+    """The name or unit of a metric, which leads to its definition where the document has one."""
 
     metric: str
     text: str
@@ -86,7 +107,32 @@ class Key:
     text: str
 
 
-Inline = str | Name | Strong | Marked | State | Code | Link | Term | Key
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a text."""
+
+    text: str
+    """Its part of the text, made visible with its spaces."""
+    title: str
+    """What a reader learns who points at it."""
+    differs: bool = False
+    """``True`` if it is not a token of every tokenizer beside it."""
+    partial: bool = False
+    """``True`` if its bytes are not whole characters."""
+    breaks: bool = False
+    """``True`` if a line ends in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The number of tokens of a text, and the first of them."""
+
+    tokens: Sequence[Token]
+    mark: str = ""
+    """A mark behind the number."""
+
+
+Inline = str | Name | Strong | Small | Marked | State | Code | Link | Term | Key | Tokens
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -106,8 +152,8 @@ class Paragraph:
     """A paragraph."""
 
     line: Line
-    kind: Literal["", "advice", "legend"] = ""
-    """``advice`` stands out, ``legend`` is small."""
+    kind: Literal["", "advice", "legend", "bad", "ids"] = ""
+    """``advice`` stands out, ``legend`` is small, ``bad`` says what went wrong, ``ids`` are numbers of one width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +161,22 @@ class Bullets:
     """A list of sentences."""
 
     lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines of a file as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenText:
+    """All tokens of a text, each in a box that a reader can point at."""
+
+    tokens: Sequence[Token]
+    label: str
+    """What it is, for a screen reader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +194,12 @@ class TextCell:
     """The value that its column is sorted by."""
     data: str = ""
     """The number of the text that it opens; empty for none."""
+    span: int = 1
+    """The number of columns over which it goes."""
+    head: str = ""
+    """The name of its column, where a narrow page writes it before the text."""
+    names: bool = False
+    """``True`` if it names its row though it is not the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +227,7 @@ class Column:
     """``True`` to set it to the right."""
     sort: Literal["", "ascending", "descending"] = ""
     """The order of a first click on its name; empty if the table is not sorted by it."""
-    below: str = ""
+    below: Line = ""
     """A second line, such as the corpus."""
     unit: Term | None = None
     key: str = ""
@@ -171,7 +239,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row; its first cell names it."""
+    """A row; its first cell names it, unless ``named`` says that it does not."""
 
     cells: Sequence[TableCell]
     look: str = ""
@@ -179,6 +247,7 @@ class Row:
     id: str = ""
     aside: bool = False
     """``True`` to sort it behind the others."""
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +260,7 @@ class Table:
     label: str = ""
     """The name of the box for a screen reader; empty for the caption."""
     look: str = ""
-    """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``."""
+    """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
     tall: bool = False
     """``True`` to scroll inside the box."""
     fit: bool = False
@@ -243,6 +312,25 @@ class Chooser:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenChooser:
+    """Texts as tokens, of which a reader chooses one, and the tokenizers that cut it; a document has one at most.
+
+    A format without choice shows the first texts.
+    """
+
+    texts: Sequence[Pane]
+    """All texts; those beyond the first need no nodes."""
+    first: Sequence[int]
+    """The numbers of the texts that are shown without a script; with it a reader begins with the first of them."""
+    names: Sequence[str]
+    """All tokenizers."""
+    chosen: Sequence[str]
+    """The tokenizers that are shown at first."""
+    data: str
+    """All texts with all tokenizers, for the script of the page."""
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Nodes that stay closed until a reader opens them."""
 
@@ -255,11 +343,19 @@ class Details:
 class Rich:
     """Nodes that only a page can show; a format of plain text shows ``plain`` in their place."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[Node] | Callable[[], Sequence[Node]]
+    """A function makes them only for a format that shows them, if they take long."""
     plain: Sequence[Node] = ()
 
+    def made(self) -> Sequence[Node]:
+        """Return the nodes of the page."""
+        return self.nodes() if callable(self.nodes) else self.nodes
 
-Node = Heading | Paragraph | Bullets | Table | Figure | Multiples | Chooser | Details | Rich
+
+Node = (
+    Heading | Paragraph | Bullets | Listing | TokenText | Table | Figure | Multiples
+    | Chooser | TokenChooser | Details | Rich
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +363,9 @@ class Section:
     """A section of a report."""
 
     id: str
-    """The place that links lead to."""
-    title: str
+    """The place that links lead to; empty for none."""
+    title: Line
+    """Empty for none."""
     nodes: Sequence[Node]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import indent
+from typing import Final
 
 from tokbench.report.document import (
     Bullets,
@@ -12,9 +14,11 @@ from tokbench.report.document import (
     Heading,
     Inline,
     Line,
+    Listing,
     Marked,
     MeasuredCell,
     Multiples,
+    Name,
     Node,
     Paragraph,
     Rich,
@@ -23,12 +27,19 @@ from tokbench.report.document import (
     Table,
     TableCell,
     TextCell,
+    Token,
+    TokenChooser,
+    Tokens,
+    TokenText,
 )
-from tokbench.report.escaping import markdown_table, markdown_text
+from tokbench.report.escaping import markdown_table, markdown_text, visible
+
+_MOST_TOKENS: Final = 24
+"""Tokens of a text that are shown."""
 
 
-def section_markdown(section: Section) -> str:
-    """Return a section of the report, headed by its title.
+def section_markdown(section: Section, level: int = 2) -> str:
+    """Return a section of a document, headed by its title at a level of headings.
 
     >>> print(section_markdown(Section("losses", "Losses", [Paragraph("No round trip was made.")])))
     ## Losses
@@ -36,7 +47,8 @@ def section_markdown(section: Section) -> str:
     No round trip was made.
     <BLANKLINE>
     """
-    return "\n".join([f"## {markdown_text(section.title)}\n", *_blocks(section.nodes)])
+    title = [f"{'#' * level} {_line(section.title)}\n"] if section.title else []
+    return "\n".join([*title, *_blocks(section.nodes)])
 
 
 def _blocks(nodes: Sequence[Node]) -> list[str]:
@@ -48,6 +60,8 @@ def _node(node: Node) -> list[str]:
     match node:
         case Chooser():
             return [block for pane in node.panes for block in _blocks(pane.nodes)]
+        case TokenChooser():
+            return [block for number in node.first for block in _blocks(node.texts[number].nodes)]
         case Details():
             return _blocks(node.nodes)
         case Rich():
@@ -57,7 +71,7 @@ def _node(node: Node) -> list[str]:
     return [_block(node)]
 
 
-def _block(node: Heading | Paragraph | Bullets | Table) -> str:
+def _block(node: Heading | Paragraph | Bullets | Listing | TokenText | Table) -> str:
     match node:
         case Heading(line, level):
             return f"{'#' * level} {_line(line)}\n"
@@ -65,15 +79,24 @@ def _block(node: Heading | Paragraph | Bullets | Table) -> str:
             return f"**{_line(line)}**\n" if kind == "advice" else f"{_line(line)}\n"
         case Bullets(lines):
             return "".join(f"- {_line(line)}\n" for line in lines)
+        case Listing(text):
+            return indent(visible(text, keep="\n").rstrip("\n") + "\n", "    ")
+        case TokenText(tokens):
+            return f"{_tokens(tokens, '')}\n"
         case Table():
             return _table(node)
 
 
 def _table(table: Table) -> str:
     head = [" ".join(filter(None, [_line(column.line), _line(column.below)])) for column in table.columns]
-    rows = [[_cell(cell) for cell in row.cells] for row in table.rows]
+    rows = [[text for cell in row.cells for text in _columns(cell)] for row in table.rows]
     numbers = [number for number, column in enumerate(table.columns) if column.numeric or column.upright]
     return markdown_table(head, rows, numbers)
+
+
+def _columns(cell: TableCell) -> list[str]:
+    """Return a cell and what fills the other columns over which it goes."""
+    return [_cell(cell), *[""] * (cell.span - 1 if isinstance(cell, TextCell) else 0)]
 
 
 def _cell(cell: TableCell) -> str:
@@ -96,7 +119,15 @@ def _inline(piece: Inline) -> str:
     match piece:
         case str():
             return markdown_text(piece)
-        case Strong(text) | Marked(text):
+        case Strong(text) | Marked(text) | Name(text, strong=True):
             return f"**{markdown_text(text)}**" if text else ""
+        case Tokens(tokens, mark):
+            return _tokens(tokens, mark)
         case _:
             return markdown_text(piece.text)
+
+
+def _tokens(tokens: Sequence[Token], mark: str) -> str:
+    left = len(tokens) - _MOST_TOKENS
+    shown = markdown_text(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
+    return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")

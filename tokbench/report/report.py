@@ -20,12 +20,12 @@ from tokbench.report.sections.metric_curves import CurveSection, metric_curves
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
 from tokbench.report.sections.partial import PartialSection, durations, partial_section
-from tokbench.report.sections.probes import ProbeSection, probes
+from tokbench.report.sections.probes import probes_document
 from tokbench.report.sections.problems import ProblemSection, problems, problems_document, short_vocabularies
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids, same_ids_document
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
-from tokbench.report.sections.tokens import TokensSection
+from tokbench.report.sections.tokens import tokens_document
 from tokbench.report.sections.validity import ValiditySection, validity
 from tokbench.report.sections.vocabulary_size import VocabularySizeSection
 from tokbench.report.tables import CellTables
@@ -131,6 +131,8 @@ class Report:
             "pairs": pairs_document(self.pairs),
             "matrices": matrices_document(self.matrices),
             "same_ids": same_ids_document(self.same_ids),
+            "tokens": tokens_document(self.tables),
+            "probes": probes_document(self.tables),
             "losses": losses_document(self.losses),
             "problems": problems_document(self.problems),
             "definitions": definitions_document(self.tables),
@@ -191,16 +193,6 @@ class Report:
     def same_ids(self) -> SameIdsSection:
         """Tokenizers that are declared to give the ids of another."""
         return same_ids(self.tables)
-
-    @cached_property
-    def probes(self) -> list[ProbeSection]:
-        """Probes, each with the tokens of every tokenizer."""
-        return probes(self.results)
-
-    @cached_property
-    def tokens(self) -> TokensSection:
-        """Texts as tokens, and the worst documents of each tokenizer."""
-        return TokensSection(self.results)
 
     @cached_property
     def losses(self) -> LossSection:

@@ -6,10 +6,23 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from tokbench.report.document import (
+    Bullets,
+    Details,
+    Heading,
+    Line,
+    Name,
+    Node,
+    Paragraph,
+    Section,
+    Small,
+    Token,
+    TokenText,
+    names_line,
+)
 from tokbench.report.escaping import cut, visible
-from tokbench.report.pages import html_environment
 from tokbench.results.segmentation import Segmentation, SegmentedText, TokenSpan
 
 if TYPE_CHECKING:
@@ -91,9 +104,18 @@ class SegmentationView:
         return " ".join(map(str, self.segmentation.ids))
 
     @property
-    def has_merges(self) -> bool:
-        """``True`` if a token has merges to show."""
-        return any(self.segmentation.merges)
+    def boxes(self) -> list[Token]:
+        """Its tokens in a document."""
+        return [
+            Token(token.text, token.title, token.differs, token.partial, breaks=bool(token.breaks))
+            for token in self.tokens
+        ]
+
+    def nodes(self, level: Literal[3, 4]) -> list[Node]:
+        """Return it as a part of a document, below a heading of this level."""
+        heading = Heading([Name(self.name), " ", Small(self.head)], level)
+        tokens = [TokenText(self.boxes, f"Tokens of {self.name}")] if self.tokens else []
+        return [heading, *(Paragraph(remark, "bad") for remark in self.remarks), *tokens]
 
     @cached_property
     def _shared(self) -> set[tuple[int, int]] | None:
@@ -203,6 +225,32 @@ def _token(token: TokenSpan) -> dict[str, object]:
     return found | ({"merges": token.merges} if token.merges else {})
 
 
+_LEGEND: Final = (
+    "Each colour is one token; point at it to see its id and bytes. An underlined token is not a token of every "
+    "tokenizer. A dashed border marks a part of a character. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, bytes "
+    "that are no text as \\x and two digits."
+)
+
+
 def html(texts: Sequence[SegmentedText]) -> str:
     """Return a page that needs no network and no script."""
-    return html_environment().get_template("segmentation.html.j2").render(texts=views(texts))
+    from tokbench.report.html_nodes import page
+
+    sections = (
+        Section("", Name(text.label) if text.label else "", [node for line in lines for node in _with_ids(line)])
+        for text, lines in views(texts)
+    )
+    return page("Tokens", _LEGEND, list(sections))
+
+
+def _with_ids(line: SegmentationView) -> list[Node]:
+    nodes = line.nodes(3)
+    if line.tokens:
+        nodes.append(Details("ids", [Paragraph(line.ids, "ids")]))
+    if merged := [_merge_line(token) for token in line.tokens if token.merges]:
+        nodes.append(Details("merges", [Bullets(merged)]))
+    return nodes
+
+
+def _merge_line(token: TokenView) -> Line:
+    return [Name(token.text), *names_line(": ", [" + ".join(parts) for parts in token.merges], after="")]

@@ -152,7 +152,6 @@ if TYPE_CHECKING:
     from tokbench.report.html_nodes import HtmlNodes as HtmlNodes
     from tokbench.report.markdown_nodes import section_markdown as section_markdown
     from tokbench.report.report import Report as Report
-    from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.results.bits_per_byte import (
         BitsComparison as BitsComparison, ModelTraining as ModelTraining, ModelWords as ModelWords,
         TrainedAmount as TrainedAmount,
@@ -241,7 +240,6 @@ _NAMES: Final = {
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
     "report.markdown_nodes": "section_markdown",
-    "report.segmentation": "SegmentationView",
     "report.cells": "DisplayCell legends",
     "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible",
     "report.number_format": "byte_size duration unit_label",

@@ -105,7 +105,7 @@ class ComparisonPage:
     failed: Sequence[Failed]
     """The rules that were broken, and by which changes."""
     rules: int
-    """How many rules there were."""
+    """The number of rules there were."""
 
     @property
     def title(self) -> str:

@@ -114,7 +114,7 @@ class Token:
     text: str
     """Its part of the text, made visible with its spaces."""
     title: str
-    """What a reader learns who points at it."""
+    """The words for a reader who points at it, such as its id."""
     differs: bool = False
     """``True`` if it is not a token of every tokenizer beside it."""
     partial: bool = False
@@ -176,7 +176,7 @@ class TokenText:
 
     tokens: Sequence[Token]
     label: str
-    """What it is, for a screen reader."""
+    """The name of the text for a screen reader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,7 +378,7 @@ def names_line(before: str, names: Sequence[str], after: str = ".") -> list[Inli
     """Return names in a sentence, with commas.
 
     >>> names_line("Not here: ", ["a", "b"])
-    ['Not here: ', Name(text='a'), ', ', Name(text='b'), '.']
+    ['Not here: ', Name(text='a', strong=False), ', ', Name(text='b', strong=False), '.']
     """
     line: list[Inline] = [before]
     for number, name in enumerate(names):

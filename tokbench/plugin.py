@@ -121,7 +121,6 @@ if TYPE_CHECKING:
     from tokbench.report.report import Report as Report
     from tokbench.report.html_nodes import HtmlNodes as HtmlNodes
     from tokbench.report.markdown_nodes import section_markdown as section_markdown, nodes_markdown as nodes_markdown
-    from tokbench.report.segmentation import SegmentationView as SegmentationView
     from tokbench.report.cells import DisplayCell as DisplayCell, legends as legends
     from tokbench.report.escaping import (
         latex_text as latex_text, markdown_table as markdown_table, markdown_text as markdown_text, plain as plain,
@@ -249,7 +248,6 @@ _NAMES: Final = {
     "report.report": "Report",
     "report.html_nodes": "HtmlNodes",
     "report.markdown_nodes": "section_markdown nodes_markdown",
-    "report.segmentation": "SegmentationView",
     "report.cells": "DisplayCell legends",
     "report.escaping": "latex_text markdown_table markdown_text plain spreadsheet_text visible",
     "report.number_format": "byte_size duration unit_label",

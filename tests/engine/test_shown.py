@@ -19,7 +19,8 @@ from tokbench.formats import html, markdown
 from tokbench.measuring.plan import Plan
 from tokbench.plugin import EncodedShard, LoadedTokenizer, Options, Shard, encode_batch
 from tokbench.report import segmentation
-from tokbench.report.sections.tokens import TokensSection
+from tokbench.report.sections.tokens import TokenViews, tokens_document
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.segmentation import Segmentation, SegmentedText, shown_texts
 from tokbench.studies.tokens.shown import chosen_documents
@@ -66,6 +67,11 @@ def test_report_terminal_and_tiktoken_have_the_same_tokens(classic):
         assert f"{len(expected)}: {texts[0]} ¦" in listing.replace("\\", "")
 
 
+def worst_rows(results):
+    """The rows of the worst documents in the report."""
+    return tokens_document(CellTables(results)).nodes[-1].rows
+
+
 def test_indentation_is_single_spaces_in_one_vocabulary_and_groups_in_the_other(classic):
     shown = classic.shown[0]
     gpt2, cl100k = (["[" + token.data.decode("utf-8", "replace") + "]" for token in each.tokens(shown.text)]
@@ -79,12 +85,12 @@ def test_indentation_is_single_spaces_in_one_vocabulary_and_groups_in_the_other(
 def test_every_group_has_an_excerpt_and_the_page_has_all_of_them(classic):
     groups = list(classic.corpora["hostile"].groups)
     assert [each.group for each in classic.shown[1:]] == groups
-    section = TokensSection(classic)
+    section = TokenViews(classic)
     assert section.left_out == ""
     body = json.loads(section.data)
     assert [text for _, text, _, _ in body["texts"]] == [each.shown.text for each in section.page]
     by_size = [(each.tokenizer, each.shown.group) for each in classic.worst_documents if each.by_size]
-    assert len(section.worst) == len(classic.worst_documents) > len(by_size) == len(set(by_size)) == 2 * 3
+    assert len(worst_rows(classic)) == len(classic.worst_documents) > len(by_size) == len(set(by_size)) == 2 * 3
     assert all(len(each.shown.text) <= LONGEST_EXCERPT for each in classic.worst_documents)
 
 
@@ -96,7 +102,7 @@ def test_a_page_has_room_for_a_million_tokens_and_says_what_it_leaves_out():
         shown_texts(results).texts.append(
             SegmentedText(label=f"c:{k}", text="x", segmentations=[long], corpus="c", group=f"g{k}")
         )
-    section = TokensSection(results)
+    section = TokenViews(results)
     assert len(section.page) == 9
     said = "Excerpts are of 11 of 200 groups. 2 texts are left out of this page; results.json has them."
     assert section.left_out == said
@@ -272,9 +278,9 @@ def test_the_worst_documents_beside_the_best_tokenizer(tmp_path):
         "cd": [("ab", True, True, 4.0), ("ef", True, False, 1.0), ("gh", True, False, 1.0)],
         "abab": [("cd", True, True, 2.0), ("ef", True, False, 1.0), ("gh", True, False, 1.0)],
     }
-    rows = [(row.group, row.worst_by, row.other) for row in TokensSection(results).worst if row.tokenizer == "ab"]
-    assert rows[0] == ("cd", "size and beside the best", "2.0 × cd")
-    assert rows[-1] == ("ab", "beside the best", "2.0 × abab")
+    rows = [row.cells for row in worst_rows(results) if row.cells[0] == "ab"]
+    assert (rows[0][2], rows[0][4], rows[0][8]) == ("cd", "size and beside the best", "2.0 × cd")
+    assert (rows[-1][2], rows[-1][4], rows[-1][8]) == ("ab", "beside the best", "2.0 × abab")
 
 
 @pytest.mark.slow

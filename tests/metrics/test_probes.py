@@ -14,7 +14,8 @@ import tokbench
 from tokbench.formats import html, markdown
 from tokbench.measuring.metric import Measured, NotApplicable
 from tokbench.registry import load_registry
-from tokbench.report.sections.probes import probes
+from tokbench.report.document import Name, Table
+from tokbench.report.report import Report
 from tokbench.results.cells import OWN_TEXTS, Status
 from tokbench.results.model import Results
 from tokbench.results.probes import PROBES
@@ -213,7 +214,10 @@ def test_reports_show_texts_explanations_and_tokens(write_config, corpus):
     assert "\\u{200d}" in page  # the joiner of a family can be seen
     # The tokens of XML as bytes are too many to show.
     assert "more</em>" in page
-    assert [label for label, _ in probes(results)[0].headings] == ["hat", "Hat", "HAT", "␣hat", "␣Hat", "␣HAT"]
+    case = next(node for node in Report(results).documents["probes"].nodes if isinstance(node, Table))
+    heads = [column.line for column in case.columns]
+    assert heads == ["tokenizer", *map(Name, ["hat", "Hat", "HAT", "␣hat", "␣Hat", "␣HAT"])]
+    assert not any(column.below for column in case.columns), "the labels say what the texts are"
 
 
 def test_without_probes_there_is_no_section(write_config, corpus):

@@ -1,5 +1,7 @@
 """The document model: one section, and what each format makes of its nodes."""
 
+import pytest
+
 from tokbench.report.cells import DisplayCell
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
@@ -24,14 +26,20 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
+    Small,
     Strong,
     Table,
     Term,
     TextCell,
+    Token,
+    TokenChooser,
+    Tokens,
+    TokenText,
     captioned,
     sentence_paragraphs,
 )
 from tokbench.report.html_nodes import HtmlNodes
+from tokbench.report.html_nodes import page as html_page
 from tokbench.report.markdown_nodes import nodes_markdown, section_markdown
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import MetricInfo
@@ -83,9 +91,8 @@ SECTION = Section(
 
 
 def test_a_page_has_every_node():
-    page = HtmlNodes(CellTables(Results(name="r", metrics={"m": MetricInfo(formula="bytes / tokens")}))).section(
-        SECTION
-    )
+    tables = CellTables(Results(name="r", metrics={"m": MetricInfo(formula="bytes / tokens")}))
+    page = HtmlNodes(tables).section(SECTION)
     assert page.startswith('<section id="one">\n<h2>One</h2>\n<h3 id="there">On <bdi>c</bdi></h3>')
     assert "<strong>much</strong> of <mark><bdi>it</bdi></mark>" in page
     assert '<p class="advice"><strong>Take</strong> 5.</p>' in page
@@ -110,11 +117,11 @@ def test_a_page_has_every_node():
 
 def test_many_panes_stand_in_a_menu_by_family():
     panes = [Pane(str(k), [Paragraph("x")], family=f"f{k // 5}", value=f"v{k}") for k in range(10)]
-    page = HtmlNodes(CellTables(Results(name="r"))).node(Chooser("Which", "pick", panes, key="metric"))
+    page = HtmlNodes().node(Chooser("Which", "pick", panes, key="metric"))
     assert page.count("<optgroup") == 2
     assert '<option value="v9" data-shows="pick-9">9</option>' in page
     assert 'data-key="metric"' in page
-    assert "<option" not in HtmlNodes(CellTables(Results(name="r"))).node(Chooser("Which", "pick", panes[:1]))
+    assert "<option" not in HtmlNodes().node(Chooser("Which", "pick", panes[:1]))
 
 
 def test_markdown_has_what_text_can_show():
@@ -181,3 +188,82 @@ def test_charts_may_have_boxes_and_what_takes_long_is_made_for_a_page_alone():
 def test_a_number_begins_no_list_and_is_left_alone_in_a_cell():
     _, text = shown(Paragraph(["3. of ", "4.5"]), Table("", [Column("a")], [Row(["4.5"])]))
     assert text == "3\\. of 4.5\n\n| a |\n| --- |\n| 4.5 |\n"
+
+
+TOKENS = [Token("a", "id 1", breaks=True), Token(HOSTILE, "id 2", differs=True, partial=True)]
+TEXTS = TokenChooser(
+    texts=[
+        Pane("far", [], family="worst"),
+        Pane("near", [Heading(["near ", Small("2 tokens")], 4), TokenText(TOKENS, "Tokens of b")], family="named"),
+        Pane("third", [], family="worst"),
+    ],
+    first=[1],
+    names=["a", "b"],
+    chosen=["b"],
+    data="[]",
+)
+
+
+def test_a_page_has_each_token_in_a_box_and_the_choice_of_texts_around_them():
+    shown = HtmlNodes().node(TEXTS)
+    assert (
+        '<p class="tokens" tabindex="0" role="group" aria-label="Tokens of b"><span class="token" title="id 1">'
+        in shown
+    )
+    assert "<bdi>a</bdi></span><br><span" in shown
+    assert '<span class="token differs part" title="id 2"><bdi>&lt;i&gt;|*\\u{202e}</bdi></span></p>' in shown
+    assert '<div class="cut">\n<h4>near <small>2 tokens</small></h4>' in shown
+    assert shown.count('<div class="cut">') == 1
+    worst = '<optgroup label="worst">\n<option value="0">far</option>\n<option value="2">third</option>\n</optgroup>'
+    assert worst in shown
+    assert '<option value="1" selected>near</option>' in shown
+    assert '<input type="checkbox"> <bdi>a</bdi>' in shown
+    assert '<input type="checkbox" checked> <bdi>b</bdi>' in shown
+    assert "there are 3 texts and 2 tokenizers" in shown
+
+
+def test_plain_text_has_the_first_tokens_and_a_line_has_their_number():
+    many = Tokens([Token("x", f"id {k}") for k in range(1000)], "‡")
+    section = Section("t", "T", [TEXTS, Paragraph(many)])
+    text = section_markdown(section, level=3)
+    assert text.startswith("### T\n\n#### near 2 tokens\n\n2: a ¦ &lt;i&gt;\\|\\*\\\\u{202e}\n\n1,000‡: x ¦ x")
+    assert text.endswith("x and 976 more\n")
+    shown = HtmlNodes().node(Paragraph(many))
+    assert shown.startswith('<p><b>1,000<sup>‡</sup></b> <span class="token" title="id 0"><bdi>x</bdi></span>')
+    assert shown.endswith(" <em>and 940 more</em></p>\n")
+
+
+def test_a_listing_keeps_its_lines():
+    listing = Listing("<a>\n  b\u202e\n")
+    assert HtmlNodes().node(listing) == "<pre>&lt;a&gt;\n  b\\u{202e}\n</pre>\n"
+    assert section_markdown(Section("s", "", [listing])) == "    <a>\n      b\\u{202e}\n"
+
+
+def test_a_cell_goes_over_columns_and_may_name_its_row():
+    rows = [Row(["1", TextCell(line="t", names=True, head="who"), TextCell(line="gone", span=2)], named=False)]
+    table = Table("c", [Column("rank"), Column("who"), Column("x"), Column("y", numeric=True)], rows)
+    shown = HtmlNodes().node(table)
+    assert '<tr><td>1</td><th scope="row" data-head="who">t</th><td colspan="2">gone</td></tr>' in shown
+    assert "| 1 | t | gone |  |\n" in section_markdown(Section("s", "S", [table]))
+    with pytest.raises(ValueError, match="a row of 4 cells in a table of 3 columns"):
+        HtmlNodes().node(Table("c", table.columns[:3], rows))
+
+
+def test_plain_text_does_without_what_is_made_for_a_page():
+    def fail():
+        raise AssertionError
+
+    assert section_markdown(Section("s", "S", [Rich(fail, plain=[Paragraph("short")])])) == "## S\n\nshort\n"
+    assert HtmlNodes().node(Rich(lambda: [Paragraph("long")])) == "<p>long</p>\n"
+
+
+def test_a_page_needs_no_report():
+    section = Section("", Name(HOSTILE), [Paragraph([Term("m", "no definition"), Name("n", strong=True)])])
+    shown = html_page("<Heading>", "below it", [section], "kind")
+    assert "<title>&lt;Heading&gt;: kind</title>" in shown
+    assert '<p class="subtitle">below it</p>' in shown
+    assert (
+        "<section>\n<h2><bdi>&lt;i&gt;|*\\u{202e}</bdi></h2>\n<p>no definition<b><bdi>n</bdi></b></p>\n</section>"
+        in shown
+    )
+    assert HtmlNodes().node(Paragraph("it broke", "bad")) == '<p class="state bad">it broke</p>\n'

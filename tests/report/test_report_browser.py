@@ -15,7 +15,7 @@ from tokbench.comparison.gate import Rule, check_rules
 from tokbench.comparison.render import ComparisonPage
 from tokbench.comparison.render import html as comparison_html
 from tokbench.formats import html
-from tokbench.report.report import Report
+from tokbench.report.sections.tokens import TokenViews
 from tokbench.results.blocks import CorpusInfo, TokenizerInfo
 from tokbench.results.cells import WHOLE, Cell
 from tokbench.results.model import NamedRun, Results
@@ -133,9 +133,9 @@ select.dispatchEvent(new Event("change"));
 def test_the_script_shows_tokens_as_the_page_without_it_does(browser):
     static = browser.execute_script(STATIC, browser.page)
     assert len(static) == 5
-    report = Report(build())
-    for expected, view in zip(static, report.tokens.first_texts, strict=True):
-        number = report.tokens.page.index(view)
+    shown = TokenViews(build())
+    for expected, view in zip(static, shown.first_texts, strict=True):
+        number = shown.page.index(view)
         option = browser.find_element("css selector", f"#tokens-text option[value='{number}']")
         assert option.get_attribute("textContent") == view.heading
         browser.execute_async_script(CHOOSE, str(number))

@@ -27,14 +27,14 @@ def leaderboard(runs: tuple[Path, ...], metrics: tuple[str, ...], files: tuple[P
     Tokenizers that lose text are never best. Every number names its run.
     """
     from tokbench.comparison.leaderboard import leaderboard as board_of
-    from tokbench.comparison.leaderboard_page import LeaderboardPage, as_json, html, markdown
+    from tokbench.comparison.leaderboard_page import as_json, html, markdown
     from tokbench.foundation.files import write_atomically
     from tokbench.results.model import NamedRun
 
-    page = LeaderboardPage(board_of([NamedRun.read(path) for path in runs], metrics))
+    board = board_of([NamedRun.read(path) for path in runs], metrics)
     for file in files:
         render = {".md": markdown, ".html": html, ".json": as_json}[file.suffix]
-        write_atomically(file, render(page).encode("utf-8", "backslashreplace"))
+        write_atomically(file, render(board).encode("utf-8", "backslashreplace"))
         click.echo(f"written: {file}", err=True)
     if not files:
-        click.echo(markdown(page))
+        click.echo(markdown(board))

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from tokbench.comparison.leaderboard import Entry, Leaderboard, Standing
 from tokbench.report.cells import legends
-from tokbench.report.escaping import markdown_table, markdown_text
+from tokbench.report.document import (
+    Bullets,
+    Code,
+    Column,
+    Heading,
+    Name,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Strong,
+    Table,
+    TextCell,
+    legend_lines,
+)
+from tokbench.report.escaping import markdown_text
+from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.number_format import unit_label
 
 _ARROWS: Final = {"higher": "↑", "lower": "↓", "none": ""}
@@ -23,79 +39,88 @@ _EXPLANATION: Final = (
     "Bold: the best, and all that a comparison on the same documents does not tell apart from it. Numbers without such "
     "a comparison, such as speeds, are told apart by their 95 % intervals; nothing is bold where no number can be "
     "compared. In brackets is the number of the run. Baselines, and tokenizers that lose text, were trained on the "
-    "corpus, or were measured in part, do not compete"
+    "corpus, or were measured in part, do not compete."
 )
-BEST_HEAD: Final = ("corpus", "metric", "best", "tokenizer", "machine")
-ENTRY_HEAD: Final = ("place", "tokenizer", "number", "95 % interval", "run")
-RUN_HEAD: Final = ("run", "name", "begun", "tokbench", "machine", "path", "remark")
-CORPUS_HEAD: Final = ("corpus", "sha256")
+_NUMERIC: Final = {"best", "place", "number", "95 % interval"}
 
 
-@dataclass(frozen=True)
-class LeaderboardPage:
-    """The parts of a rendered leaderboard.
+def title(board: Leaderboard) -> str:
+    """Return the heading.
 
-    Attributes:
-        board: the leaderboard.
+    >>> title(Leaderboard())
+    'Leaderboard of 0 runs'
     """
+    count = len(board.runs)
+    return f"Leaderboard of {count:,} run{'s' * (count != 1)}"
 
-    board: Leaderboard
 
-    @property
-    def title(self) -> str:
-        """The heading."""
-        count = len(self.board.runs)
-        return f"Leaderboard of {count:,} run{'s' * (count != 1)}"
+def sections(board: Leaderboard) -> list[Section]:
+    """Return the sections of a leaderboard as every format shows them."""
+    standings = [node for standing in board.standings if standing.headline for node in _standing(standing)]
+    return [
+        *([Section("notes", "Kept apart", [Bullets(board.notes)])] if board.notes else []),
+        Section("best", "Best", [_best(board)]),
+        Section("standings", "Standings", standings),
+        Section("runs", "Runs", [_runs(board), Rich([], plain=[Heading("Texts", 4)]), _texts(board)]),
+    ]
 
-    @property
-    def explanation(self) -> str:
-        """The rules, as sentences."""
-        return f"{_EXPLANATION}."
 
-    @property
-    def best(self) -> list[tuple[str, str, str, str, str]]:
-        """The best of each corpus and metric, with the columns of :data:`BEST_HEAD`."""
-        return [
-            (
-                each.corpus,
-                metric_label(each),
-                each.best[0].shown.text if each.best else "–",
-                _winners(each),
-                each.machine,
-            )
-            for each in self.board.standings
-        ]
+def _columns(*heads: str) -> list[Column]:
+    return [Column(head, numeric=head in _NUMERIC) for head in heads]
 
-    @property
-    def standings(self) -> list[tuple[str, list[tuple[str, str, str, str, str, bool]], int, list[str]]]:
-        """The standings of headline metrics.
 
-        Each has a heading, rows with the columns of :data:`ENTRY_HEAD` and ``True`` for the best, the number of
-        entries that are left out, and the legends of the marks.
-        """
-        return [
-            (
-                f"{metric_label(each)}, {each.corpus}" + (f", {each.machine}" if each.machine else ""),
-                [_row(number, entry) for number, entry in enumerate(each.entries[:_MOST_ROWS], 1)],
-                len(each.entries) - _MOST_ROWS,
-                legends(entry.shown for entry in each.entries),
-            )
-            for each in self.board.standings
-            if each.headline
-        ]
+def _best(board: Leaderboard) -> Table:
+    rows = [
+        Row([
+            Name(standing.corpus),
+            metric_label(standing),
+            standing.best[0].shown.text if standing.best else "–",
+            TextCell(line=Name(_winners(standing)), look="prose"),
+            TextCell(line=standing.machine, look="prose"),
+        ])
+        for standing in board.standings
+    ]  # fmt: skip
+    caption = "The best of each corpus and metric; in brackets is the run"
+    return Table(caption, _columns("corpus", "metric", "best", "tokenizer", "machine"), rows)
 
-    @property
-    def runs(self) -> list[tuple[str, str, str, str, str, str, str]]:
-        """The runs, with the columns of :data:`RUN_HEAD`."""
-        return [
-            (f"[{each.number}]", each.name, each.created, each.tokbench, each.machine, each.path, each.remark)
-            for each in self.board.runs
-        ]
 
-    @property
-    def corpora(self) -> list[tuple[str, str]]:
-        """The corpora, with the digests of their texts."""
-        return list(dict.fromkeys((each.corpus, each.sha256 or "unknown") for each in self.board.standings))
+def _standing(standing: Standing) -> list[Node]:
+    parts = [metric_label(standing), standing.corpus, *([standing.machine] if standing.machine else [])]
+    heading, more = ", ".join(parts), len(standing.entries) - _MOST_ROWS
+    rows = [_row(number, entry) for number, entry in enumerate(standing.entries[:_MOST_ROWS], 1)]
+    columns = _columns("place", "tokenizer", "number", "95 % interval", "run")
+    return [
+        Rich([], plain=[Heading(heading, 4)]),
+        Table(heading + (f"; and {more} more" if more > 0 else ""), columns, rows),
+        *([Rich([], plain=[Paragraph(f"And {more:,} more.")])] if more > 0 else []),
+        *legend_lines(legends(entry.shown for entry in standing.entries)),
+    ]
+
+
+def _row(number: int, entry: Entry) -> Row:
+    shown = entry.shown
+    rank = "1" if shown.best else f"{number:,}" if entry.competes else "–"
+    also = f" and {', '.join(map(str, entry.again))}" if entry.again else ""
+    text = shown.text + shown.marks + (f" {shown.share}" if shown.share else "")
+    tokenizer = TextCell(line=Name(entry.tokenizer), names=True)
+    cells = rank, tokenizer, Strong(text) if shown.best else text, shown.interval, f"[{entry.run}]{also}"
+    return Row(cells, named=False)
+
+
+def _runs(board: Leaderboard) -> Table:
+    texts = (
+        (f"[{run.number}]", run.name, run.created, run.tokbench, run.machine, run.path, run.remark)
+        for run in board.runs
+    )
+    rows = [Row([TextCell(line=Name(text), look="prose") for text in row], named=False) for row in texts]
+    columns = _columns("run", "name", "begun", "tokbench", "machine", "path", "remark")
+    return Table("Every number is from one of these runs", columns, rows)
+
+
+def _texts(board: Leaderboard) -> Table:
+    digests = dict.fromkeys((standing.corpus, standing.sha256 or "unknown") for standing in board.standings)
+    rows = [Row([Name(corpus), Code(sha256)]) for corpus, sha256 in digests]
+    return Table("The texts, by the digests of their documents", _columns("corpus", "sha256"), rows)
 
 
 def _winners(standing: Standing) -> str:
@@ -116,55 +141,27 @@ def metric_label(standing: Standing) -> str:
     return " ".join(filter(None, [standing.label, _ARROWS[standing.direction], f"({unit})" if unit else ""]))
 
 
-def _row(number: int, entry: Entry) -> tuple[str, str, str, str, str, bool]:
-    shown = entry.shown
-    rank = "1" if shown.best else f"{number:,}" if entry.competes else "–"
-    also = f" and {', '.join(map(str, entry.again))}" if entry.again else ""
-    text = shown.text + shown.marks + (f" {shown.share}" if shown.share else "")
-    return rank, entry.tokenizer, text, shown.interval, f"[{entry.run}]{also}", shown.best
-
-
-def markdown(page: LeaderboardPage) -> str:
+def markdown(board: Leaderboard) -> str:
     """Return a leaderboard as Markdown."""
-    return "\n".join(_markdown(page))
+    head = f"## {title(board)}\n\n{markdown_text(_EXPLANATION)}\n"
+    return "\n".join([head, *(section_markdown(section, level=3) for section in sections(board))])
 
 
-def _markdown(page: LeaderboardPage) -> Iterator[str]:
-    yield f"## {page.title}\n\n{markdown_text(page.explanation)}\n"
-    yield "".join(f"- {markdown_text(note)}\n" for note in page.board.notes)
-    best = [[*_texts(corpus, metric), number, *_texts(*rest)] for corpus, metric, number, *rest in page.best]
-    yield "### Best\n\n" + markdown_table(BEST_HEAD, best, (2,))
-    for heading, entries, more, marks in page.standings:
-        rows = [
-            [rank, *_texts(tokenizer), f"**{number}**" if best else number, interval, *_texts(run)]
-            for rank, tokenizer, number, interval, run, best in entries
-        ]
-        yield f"### {markdown_text(heading)}\n\n" + markdown_table(ENTRY_HEAD, rows, (0, 2, 3))
-        yield (f"And {more:,} more.\n" if more > 0 else "") + "".join(f"{mark}.\n" for mark in marks)
-    yield "### Runs\n\n" + markdown_table(RUN_HEAD, [_texts(*row) for row in page.runs])
-    yield "### Texts\n\n" + markdown_table(CORPUS_HEAD, [_texts(*row) for row in page.corpora])
-
-
-def _texts(*texts: str) -> list[str]:
-    return [markdown_text(text) for text in texts]
-
-
-def html(page: LeaderboardPage) -> str:
+def html(board: Leaderboard) -> str:
     """Return a leaderboard as one HTML page, which needs nothing but itself."""
-    from tokbench.report.pages import html_environment
+    from tokbench.report.html_nodes import page
 
-    heads = {"best_head": BEST_HEAD, "entry_head": ENTRY_HEAD, "run_head": RUN_HEAD, "corpus_head": CORPUS_HEAD}
-    return html_environment().get_template("leaderboard.html.j2").render(page=page, **heads)
+    return page(title(board), _EXPLANATION, sections(board))
 
 
-def as_json(page: LeaderboardPage) -> str:
+def as_json(board: Leaderboard) -> str:
     """Return a leaderboard as JSON: every run, every standing, and every entry."""
     standings = [
         {
-            **{name: getattr(each, name) for name in ("corpus", "sha256", "metric", "label", "unit", "direction")},
-            "headline": each.headline,
-            "machine": each.machine,
-            "without_best": each.without_best,
+            **{name: getattr(standing, name) for name in ("corpus", "sha256", "metric", "label", "unit", "direction")},
+            "headline": standing.headline,
+            "machine": standing.machine,
+            "without_best": standing.without_best,
             "entries": [
                 {
                     "tokenizer": entry.tokenizer,
@@ -178,15 +175,15 @@ def as_json(page: LeaderboardPage) -> str:
                     "run": entry.run,
                     "also_in_runs": list(entry.again),
                 }
-                for entry in each.entries
+                for entry in standing.entries
             ],
         }
-        for each in page.board.standings
+        for standing in board.standings
     ]
     body = {
         "schema": "tokbench-leaderboard/1",
-        "runs": [asdict(each) for each in page.board.runs],
-        "notes": page.board.notes,
+        "runs": [asdict(run) for run in board.runs],
+        "notes": board.notes,
         "standings": standings,
     }
     return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

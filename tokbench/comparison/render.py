@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Final, NamedTuple
 
 from tokbench.comparison.compare import CellChange, Comparison
 from tokbench.comparison.gate import Failed
-from tokbench.report.escaping import markdown_table, markdown_text
+from tokbench.report.document import (
+    Bullets,
+    Column,
+    Name,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    State,
+    Table,
+    TextCell,
+)
+from tokbench.report.escaping import markdown_text
+from tokbench.report.markdown_nodes import section_markdown
 from tokbench.report.number_format import exact
 from tokbench.results.cells import WHOLE, group_name
 
 _MOST_ROWS: Final = 40
 """Rows of a table; the JSON has all of them."""
-
-"""Rows and sentences in the cell of a notebook, and the characters of a sentence and of a field."""
 
 _SENTENCES: Final = {
     "worse": "significantly worse",
@@ -30,6 +42,9 @@ _SENTENCES: Final = {
 }
 HEAD: Final = ("tokenizer", "corpus", "group", "metric", "before", "after", "change", "95 % interval", "")
 """The heads of the columns of a :class:`ChangeRow`."""
+
+_NUMERIC: Final = ("before", "after", "change", "95 % interval")
+_COLUMNS: Final = [Column(head, numeric=head in _NUMERIC) for head in HEAD]
 
 
 @dataclass(frozen=True)
@@ -61,20 +76,36 @@ class ChangeRow:
             _verdict(change),
         )
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all columns."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+
+class Facts(NamedTuple):
+    """Sentences under a heading."""
+
+    heading: str
+    sentences: Sequence[str]
+
+
+class ChangeTable(NamedTuple):
+    """Changes under a heading, and the number of those that are left out."""
+
+    heading: str
+    rows: Sequence[ChangeRow]
+    more: int
+
 
 @dataclass(frozen=True)
 class ComparisonPage:
-    """The parts of a rendered comparison.
-
-    Attributes:
-        comparison: what is shown.
-        failed: the rules that were broken, and by which changes.
-        rules: how many rules there were.
-    """
+    """The parts of a rendered comparison."""
 
     comparison: Comparison
     failed: Sequence[Failed]
+    """The rules that were broken, and by which changes."""
     rules: int
+    """The number of rules there were."""
 
     @property
     def title(self) -> str:
@@ -97,35 +128,72 @@ class ComparisonPage:
         return f"{broken} of {self.rules} rules are broken." if broken else f"All {self.rules} rules hold."
 
     @property
-    def broken(self) -> list[tuple[str, ChangeRow]]:
-        """The rules that are broken, each with a change that breaks it."""
-        return [(failed.rule.text, ChangeRow.of(failed.change)) for failed in self.failed[:_MOST_ROWS]]
-
-    @property
-    def facts(self) -> list[tuple[str, list[str]]]:
-        """Lists of sentences under their headings; empty ones are left out."""
-        of_tokenizers = [f"{name}: {each}" for name, some in self.comparison.tokenizers.items() for each in some]
-        found = [
-            ("Cannot be compared", self.comparison.refused),
-            ("Tokenizers that are not what they were", of_tokenizers),
-            ("Only in the baseline", self.comparison.vanished),
-            ("New", self.comparison.appeared),
-            ("Notes", self.comparison.notes),
+    def facts(self) -> list[Facts]:
+        """Lists of sentences; empty ones are left out."""
+        of_tokenizers = [
+            f"{name}: {sentence}" for name, sentences in self.comparison.tokenizers.items() for sentence in sentences
         ]
-        return [(heading, sentences) for heading, sentences in found if sentences]
+        parts = [
+            Facts("Cannot be compared", self.comparison.refused),
+            Facts("Tokenizers that are not what they were", of_tokenizers),
+            Facts("Only in the baseline", self.comparison.vanished),
+            Facts("New", self.comparison.appeared),
+            Facts("Notes", self.comparison.notes),
+        ]
+        return [facts for facts in parts if facts.sentences]
 
     @property
-    def tables(self) -> list[tuple[str, list[ChangeRow], int]]:
-        """Tables of changes: the heading, the rows, and how many more there are. The largest changes come first."""
-        changed = [each for each in self.comparison.changes if each.verdict != "same"]
-        whole = [each for each in changed if each.group == WHOLE]
-        groups = [each for each in changed if each.group != WHOLE and each.verdict != "open"]
+    def tables(self) -> list[ChangeTable]:
+        """Tables of changes; the largest changes come first."""
+        changed = [change for change in self.comparison.changes if change.verdict != "same"]
+        whole = [change for change in changed if change.group == WHOLE]
+        groups = [change for change in changed if change.group != WHOLE and change.verdict != "open"]
         named = (("Whole corpora", whole), ("Groups, significant changes", groups))
         return [
-            (heading, [ChangeRow.of(each) for each in sorted(some, key=_order)[:_MOST_ROWS]], len(some) - _MOST_ROWS)
-            for heading, some in named
-            if some
+            ChangeTable(
+                heading,
+                [ChangeRow.of(change) for change in sorted(changes, key=_order)[:_MOST_ROWS]],
+                max(len(changes) - _MOST_ROWS, 0),
+            )
+            for heading, changes in named
+            if changes
         ]
+
+    @property
+    def sections(self) -> list[Section]:
+        """The sections as every format shows them."""
+        return [
+            *([_broken(self.failed)] if self.failed else []),
+            *(Section("", facts.heading, [Bullets(facts.sentences)]) for facts in self.facts),
+            *(_changes(table) for table in self.tables),
+        ]
+
+
+def _broken(failed: Sequence[Failed]) -> Section:
+    caption = "The rules that are broken, each with a change that breaks it"
+    rows = [
+        Row([TextCell(line=broken.rule.text, head="rule"), *_cells(ChangeRow.of(broken.change))], named=False)
+        for broken in failed[:_MOST_ROWS]
+    ]
+    return Section("rules", "Broken rules", [Table(caption, [Column("rule"), *_COLUMNS], rows, look="changes")])
+
+
+def _changes(table: ChangeTable) -> Section:
+    more = f"; and {table.more} more" if table.more else ""
+    caption = f"{table.heading}: worse ones first, then by size{more}"
+    nodes: list[Node] = [Table(caption, _COLUMNS, [Row(_cells(row)) for row in table.rows], look="changes")]
+    if table.more:
+        nodes.append(Rich([], plain=[Paragraph(f"And {table.more:,} more.")]))
+    return Section("", table.heading, nodes)
+
+
+def _cells(row: ChangeRow) -> list[TextCell]:
+    """Return the cells of a change, which name their columns where a page is too narrow for a table."""
+    tokenizer, *texts = row.texts
+    lines = [Name(text) if head in {"corpus", "group"} else text for head, text in zip(HEAD[1:], texts, strict=True)]
+    *cells, _ = (TextCell(line=line, head=head) for head, line in zip(HEAD[1:], lines, strict=True))
+    verdict = TextCell(line=State(row.verdict, bad=row.verdict == "worse"), look="prose")
+    return [TextCell(line=Name(tokenizer), names=True), *cells, verdict]
 
 
 def _verdict(change: CellChange) -> str:
@@ -169,32 +237,16 @@ def _interval(change: CellChange) -> str:
 
 def markdown(page: ComparisonPage) -> str:
     """Return a comparison as Markdown."""
-    return "\n".join(_markdown(page))
-
-
-def _markdown(page: ComparisonPage) -> Iterator[str]:
-    yield f"## {markdown_text(page.title)}\n"
-    yield f"{page.verdict} {page.summary}\n".lstrip()
-    if page.broken:
-        rows = [[markdown_text(rule), *_cells(row)] for rule, row in page.broken]
-        yield markdown_table(["broken rule", *HEAD], rows)
-    for heading, sentences in page.facts:
-        yield f"**{heading}**\n\n" + "".join(f"- {markdown_text(each)}\n" for each in sentences)
-    for heading, some, more in page.tables:
-        yield f"### {heading}\n\n" + markdown_table(HEAD, [_cells(row) for row in some])
-        if more > 0:
-            yield f"And {more:,} more.\n"
-
-
-def _cells(row: ChangeRow) -> list[str]:
-    return [markdown_text(text) for text in asdict(row).values()]
+    head = f"## {markdown_text(page.title)}\n\n{f'{page.verdict} {page.summary}'.lstrip()}\n"
+    return "\n".join([head, *(section_markdown(section, level=3) for section in page.sections)])
 
 
 def html(page: ComparisonPage) -> str:
     """Return a comparison as one HTML page, which needs nothing but itself."""
-    from tokbench.report.pages import html_environment
+    from tokbench.report.html_nodes import page as html_page
 
-    return html_environment().get_template("comparison.html.j2").render(page=page, head=HEAD)
+    subtitle = f"tokbench comparison. {page.verdict} {page.summary}"
+    return html_page(page.title, subtitle, page.sections, "tokbench comparison")
 
 
 def as_json(page: ComparisonPage) -> str:
@@ -210,6 +262,6 @@ def as_json(page: ComparisonPage) -> str:
         "vanished": comparison.vanished,
         "refused": comparison.refused,
         "notes": comparison.notes,
-        "changes": [each.row for each in comparison.changes],
+        "changes": [change.row for change in comparison.changes],
     }
     return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

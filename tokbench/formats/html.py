@@ -12,9 +12,6 @@ from tokbench.plugin import WHOLE, ReporterSpec, html_environment
 if TYPE_CHECKING:
     from tokbench.plugin import Results
 
-_MOST_TOKENS = 60
-"""The number of tokens of a probe's text that the page shows."""
-
 
 def render(results: Results) -> str:
     """Return the page. All its text is made visible and escaped; its script is bound by its hash."""
@@ -27,7 +24,6 @@ def render(results: Results) -> str:
         nodes=plugin.HtmlNodes(report.tables),
         WHOLE=WHOLE,
         anchors=report.tables.anchors,
-        most_tokens=_MOST_TOKENS,
         report=report,
         script_hash=digest,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tokbench import plugin
 from tokbench.plugin import (
@@ -14,32 +14,10 @@ from tokbench.plugin import (
     markdown_text,
     nodes_markdown,
     section_markdown,
-    visible,
 )
 
 if TYPE_CHECKING:
-    from tokbench.plugin import DisplayCell, Report, Results, SegmentationView
-
-_MOST_TOKENS: Final = 24
-"""The number of tokens of a probe's text that the report shows."""
-_PROBES: Final = (
-    "Texts that the probes bring themselves, and how each tokenizer cuts them: number of tokens, then the tokens, "
-    "set apart by ¦. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥."
-)
-
-
-_MOST_EXCERPTS: Final = 24
-"""The number of documents of which the report shows an excerpt."""
-_TEXTS: Final = (
-    "The same texts under several tokenizers: number of tokens, then the tokens, set apart by ¦. Spaces are shown as "
-    "␣, line ends as ⏎, tabs as ⇥, bytes that are not whole characters as \\x and two digits."
-)
-_WORST: Final = (
-    "Documents that are worst for each tokenizer, each of another group: by their size, those with the fewest bytes "
-    "per token; beside the best, those of which it makes the most tokens by the side of the tokenizer that needs the "
-    "fewest for the same text, at least a tenth more, of the documents that are worst by size in their group. The "
-    "tokens of the text that is shown are a multiple of those of the tokenizer that needs the fewest."
-)
+    from tokbench.plugin import DisplayCell, Report, Results
 
 
 def render(results: Results) -> str:
@@ -57,8 +35,8 @@ def render(results: Results) -> str:
         _document(report, "vocabulary_size"),
         *_speed(report),
         _document(report, "same_ids"),
-        _texts(report),
-        _probes(report),
+        _document(report, "tokens"),
+        _document(report, "probes"),
         _document(report, "losses"),
         _document(report, "problems"),
         _document(report, "definitions"),
@@ -174,75 +152,6 @@ def _speed(report: Report) -> Iterator[str]:
         ]
         text = f"## Timed: {markdown_text(table.title)}\n\n{markdown_table(head, rows, range(3, len(head)))}"
         yield text + _legends(table.legends)
-
-
-def _texts(report: Report) -> str:
-    """Return texts as tokens: the named ones under all tokenizers, excerpts under the first, and worst documents."""
-    section = report.tokens
-    if not section.texts:
-        return ""
-    parts = ["## Tokens\n", f"{_TEXTS}\n"]
-    for view in (each for each in section.texts if not each.shown.corpus):
-        rows = [[*_row(line.name), _listed(line)] for line in view.lines()]
-        parts += [f"### {markdown_text(view.heading)}\n", markdown_table(["tokenizer", "tokens"], rows)]
-    excerpts = [each for each in section.texts if each.shown.corpus]
-    rows = [
-        [*_row(view.kind, view.heading, line.name), _listed(line)]
-        for view in excerpts[:_MOST_EXCERPTS]
-        for line in view.lines(section.first_names)
-    ]
-    if rows:
-        parts += ["### Excerpts of documents\n", markdown_table(["corpus", "document", "tokenizer", "tokens"], rows)]
-    if len(excerpts) > _MOST_EXCERPTS:
-        parts.append(f"{len(excerpts) - _MOST_EXCERPTS:,} more texts are in results.json and report.html.\n")
-    head = ["tokenizer", "corpus", "document", "worst by", "bytes per token", "tokens of this text", "text"]
-    rows = [
-        [
-            *_row(each.tokenizer, each.corpus, f"{each.group}: {each.document}", each.worst_by, each.bytes_per_token),
-            *_row(each.other or "the fewest", each.text),
-        ]
-        for each in section.worst
-    ]
-    if rows:
-        parts += ["### Worst documents\n", f"{_WORST}\n", markdown_table(head, rows, (4,))]
-    return "\n".join(parts)
-
-
-def _listed(line: SegmentationView) -> str:
-    """Return the tokens of a text, and what a reader must know of them."""
-    shown = _tokens([(each.id, each.text) for each in line.tokens], "") if line.tokens else ""
-    return ". ".join(filter(None, [shown, *_row(*line.remarks)]))
-
-
-def _probes(report: Report) -> str:
-    parts = ["## Probes\n", f"{_PROBES}\n"]
-    for probe in report.probes:
-        parts += [f"### {markdown_text(probe.info.title)}\n", f"{markdown_text(probe.info.explanation)}\n"]
-        parts += [": ".join(_row(label, visible(text, spaces=True))) + "\n" for label, text in probe.listings]
-        blank = [""] * (len(probe.info.texts) - 1)
-        rows = [
-            [
-                *_row(row.tokenizer),
-                *([_tokens(text.tokens, text.mark) for text in row.texts] or [*_row(row.reason), *blank]),
-            ]
-            for row in probe.rows
-        ]
-        parts.append(markdown_table(["tokenizer", *_row(*(label for label, _ in probe.info.texts))], rows))
-        own = [
-            [*_row(row.tokenizer, text.label), _tokens(text.tokens, text.mark)]
-            for row in probe.own
-            for text in row.texts
-        ]
-        if own:
-            parts.append(markdown_table(["tokenizer", "its own text", "tokens"], own))
-        parts += [f"{legend}.\n" for legend in probe.legends]
-    return "\n".join(parts) if report.probes else ""
-
-
-def _tokens(tokens: Sequence[tuple[int, str]], mark: str) -> str:
-    left = len(tokens) - _MOST_TOKENS
-    shown = markdown_text(" ¦ ".join(text for _, text in tokens[:_MOST_TOKENS]))
-    return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")
 
 
 SPEC = ReporterSpec(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Self
 
 from tokbench.comparison.compare import Comparison
-from tokbench.comparison.render import HEAD, ComparisonPage
+from tokbench.comparison.render import HEAD, ChangeTable, ComparisonPage, Facts
+from tokbench.report.document import Code, Column, Inline, Name, Node, Paragraph, Row, Strong, Table
 from tokbench.report.escaping import cut, visible
-from tokbench.report.pages import html_environment
 
 _FEW, _LONGEST_LINE, _LONGEST_CELL = 8, 200, 40
+"""Rows and sentences in the cell of a notebook, and the characters of a sentence and of a field."""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -46,18 +47,27 @@ def three_lines(comparison: Comparison) -> str:
 
 def small_page(comparison: Comparison) -> str:
     """Return the largest changes as HTML of less than 20 kB, for the cell of a notebook."""
+    from tokbench.report.html_nodes import HtmlNodes
+
     page = ComparisonPage(comparison, (), 0)
-    facts = [
-        (heading, [cut(each, _LONGEST_LINE) for each in some[:_FEW]], len(some) - _FEW) for heading, some in page.facts
+    refused: list[Inline] = [", ", Code(".refused")] if comparison.refused else []
+    nodes = [
+        Paragraph([Name(cut(page.title, _LONGEST_LINE), strong=True), f": {page.summary}"]),
+        *map(_table, page.tables),
+        *map(_paragraph, page.facts),
+        Paragraph(["Next: ", Code(".frame"), *refused, "."]),
     ]
-    tables = [
-        (
-            heading,
-            [[cut(text, _LONGEST_CELL) for text in asdict(row).values()] for row in rows[:_FEW]],
-            max(more, 0) + max(len(rows) - _FEW, 0),
-        )
-        for heading, rows, more in page.tables
-    ]
-    template = html_environment().get_template("notebook_comparison.html.j2")
-    title = cut(page.title, _LONGEST_LINE)
-    return template.render(title=title, summary=page.summary, head=HEAD, facts=facts, tables=tables)
+    return f'<div class="tokbench">\n{HtmlNodes().nodes(nodes)}</div>\n'
+
+
+def _table(table: ChangeTable) -> Node:
+    more = table.more + max(len(table.rows) - _FEW, 0)
+    rows = [Row([Name(cut(text, _LONGEST_CELL)) for text in row.texts], named=False) for row in table.rows[:_FEW]]
+    caption = table.heading + (f", and {more} more" if more else "")
+    return Table(caption, [Column(head) for head in HEAD], rows)
+
+
+def _paragraph(facts: Facts) -> Node:
+    sentences = "; ".join(cut(sentence, _LONGEST_LINE) for sentence in facts.sentences[:_FEW])
+    more = len(facts.sentences) - _FEW
+    return Paragraph([Strong(facts.heading), f": {sentences}{f'; and {more} more' if more > 0 else ''}."])

@@ -10,11 +10,12 @@ chose (names, reasons, excerpts) stands in it as it is: the renderers make it vi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tokbench.report.cells import DisplayCell
+from tokbench.results.blocks import MetricInfo
 
 
 class Picture(Protocol):
@@ -24,6 +25,17 @@ class Picture(Protocol):
 
     def __html__(self) -> str:
         """Return the markup."""
+
+
+class Definitions(Protocol):
+    """The definitions of metrics in a document, such as :class:`~tokbench.report.tables.CellTables` of a report."""
+
+    @property
+    def anchors(self) -> Mapping[str, str]:
+        """The place of the definition of each metric that has one."""
+
+    def metric(self, name: str) -> MetricInfo:
+        """Return what is known of a metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,13 @@ class Name:
 @dataclass(frozen=True, slots=True)
 class Strong:
     """Words that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """Words in small type."""
 
     text: str
 
@@ -81,7 +100,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The name or unit of a metric, which leads to its definition."""
+    """The name or unit of a metric, which leads to its definition where the document has one."""
 
     metric: str
     text: str
@@ -102,7 +121,32 @@ class Key:
     text: str
 
 
-Inline = str | Name | Strong | Marked | State | Code | Digest | Link | Term | Raised | Key
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token of a text."""
+
+    text: str
+    """Its part of the text, made visible with its spaces."""
+    title: str
+    """The words for a reader who points at it, such as its id."""
+    differs: bool = False
+    """``True`` if it is not a token of every tokenizer beside it."""
+    partial: bool = False
+    """``True`` if its bytes are not whole characters."""
+    breaks: bool = False
+    """``True`` if a line ends in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The number of tokens of a text, and the first of them."""
+
+    tokens: Sequence[Token]
+    mark: str = ""
+    """A mark behind the number."""
+
+
+Inline = str | Name | Strong | Small | Marked | State | Code | Digest | Link | Term | Raised | Key | Tokens
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -122,8 +166,9 @@ class Paragraph:
     """A paragraph."""
 
     line: Line
-    kind: Literal["", "advice", "lead", "legend"] = ""
-    """``advice`` is narrower than other text, ``lead`` stands out, ``legend`` is small."""
+    kind: Literal["", "advice", "lead", "legend", "bad", "ids"] = ""
+    """``advice`` is narrower than other text, ``lead`` stands out, ``legend`` is small, ``bad`` says what went wrong,
+    ``ids`` are numbers of one width."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +183,15 @@ class Listing:
     """Lines of a file as they are."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenText:
+    """All tokens of a text, each in a box that a reader can point at."""
+
+    tokens: Sequence[Token]
+    label: str
+    """The name of the text for a screen reader."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +209,12 @@ class TextCell:
     """The value that its column is sorted by."""
     data: str = ""
     """The number of the text that it opens; empty for none."""
+    span: int = 1
+    """The number of columns over which it goes."""
+    head: str = ""
+    """The name of its column, where a narrow page writes it before the text."""
+    names: bool = False
+    """``True`` if it names its row though it is not the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +244,7 @@ class Column:
     """The order of a first click on its name; empty if the table is not sorted by it."""
     mark: str = ""
     """A mark behind the name, which is no part of it."""
-    below: str = ""
+    below: Line = ""
     """A second line, such as the corpus."""
     unit: Term | None = None
     key: str = ""
@@ -217,7 +277,7 @@ class Table:
     label: str = ""
     """The name of the box for a screen reader; empty for the caption."""
     look: str = ""
-    """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``."""
+    """Classes of the style sheet: ``heat``, ``neutral``, ``tight``, ``pairs``, ``probe``, ``changes``."""
     tall: bool = False
     """``True`` to scroll inside the box."""
     fit: bool = False
@@ -269,6 +329,25 @@ class Chooser:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenChooser:
+    """Texts as tokens, of which a reader chooses one, and the tokenizers that cut it; a document has one at most.
+
+    A format without choice shows the first texts.
+    """
+
+    texts: Sequence[Pane]
+    """All texts; those beyond the first need no nodes."""
+    first: Sequence[int]
+    """The numbers of the texts that are shown without a script; with it a reader begins with the first of them."""
+    names: Sequence[str]
+    """All tokenizers."""
+    chosen: Sequence[str]
+    """The tokenizers that are shown at first."""
+    data: str
+    """All texts with all tokenizers, for the script of the page."""
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Nodes that stay closed until a reader opens them."""
 
@@ -306,7 +385,10 @@ class Rich:
         return self.nodes() if callable(self.nodes) else self.nodes
 
 
-Node = Heading | Paragraph | Bullets | Listing | Table | Figure | Multiples | Chooser | Details | Cards | Note | Rich
+Node = (
+    Heading | Paragraph | Bullets | Listing | TokenText | Table | Figure | Multiples
+    | Chooser | TokenChooser | Details | Cards | Note | Rich
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +396,9 @@ class Section:
     """A section of a report."""
 
     id: str
-    """The place that links lead to."""
-    title: str
+    """The place that links lead to; empty for none."""
+    title: Line
+    """Empty for none."""
     nodes: Sequence[Node]
 
 

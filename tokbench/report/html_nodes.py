@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -14,6 +14,7 @@ from tokbench.report.document import (
     Chooser,
     Code,
     Column,
+    Definitions,
     Details,
     Digest,
     Figure,
@@ -36,43 +37,51 @@ from tokbench.report.document import (
     Rich,
     Row,
     Section,
+    Small,
     State,
     Strong,
     Table,
     TableCell,
     Term,
     TextCell,
+    TokenChooser,
+    Tokens,
+    TokenText,
 )
 from tokbench.report.escaping import visible
-from tokbench.report.pages import packed
-from tokbench.report.tables import CellTables
+from tokbench.report.html_tokens import token_chooser_html, token_text_html, tokens_html
+from tokbench.report.pages import html_environment, packed
+
+_KINDS: Final = {"bad": "state bad"}
+"""The classes of paragraphs whose kind has another name."""
 
 _MENU: Final = 8
 """More panes than this are chosen in a menu, fewer by buttons."""
 
 
 class HtmlNodes:
-    r"""Renders sections of one report.
+    r"""Renders sections of one document.
 
     Args:
-        tables: the metrics of the report, to which terms lead.
+        definitions: those to which terms lead; ``None`` if the document has none.
 
-    >>> from tokbench.results.model import Results
-    >>> HtmlNodes(CellTables(Results(name="r"))).node(Paragraph(["See ", Name("<b>")], "legend"))
+    >>> HtmlNodes().node(Paragraph(["See ", Name("<b>")], "legend"))
     Markup('<p class="legend">See <bdi>&lt;b&gt;</bdi></p>\n')
     """
 
-    def __init__(self, tables: CellTables) -> None:
-        self._tables = tables
+    def __init__(self, definitions: Definitions | None = None) -> None:
+        self._definitions = definitions
         self._render: dict[type, Callable[[Any], Markup]] = {
             Heading: self._heading,
             Paragraph: self._paragraph,
             Bullets: self._bullets,
             Listing: lambda listing: Markup("<pre>{}</pre>\n").format(escape(visible(listing.text, keep="\n"))),
+            TokenText: token_text_html,
             Table: self._table,
             Figure: self._figure,
             Multiples: self._multiples,
             Chooser: self._chooser,
+            TokenChooser: lambda chooser: token_chooser_html(chooser, self.nodes),
             Details: self._details,
             Cards: self._cards,
             Note: lambda note: Markup('<div class="note" role="note">\n{}</div>\n').format(self.nodes(note.nodes)),
@@ -81,10 +90,9 @@ class HtmlNodes:
 
     def section(self, section: Section) -> Markup:
         """Return a section of the page."""
-        title = _text(section.title)
-        return Markup('<section id="{}">\n<h2>{}</h2>\n{}</section>\n').format(
-            section.id, title, self.nodes(section.nodes)
-        )
+        place = Markup(' id="{}"').format(section.id) if section.id else ""
+        title = Markup("<h2>{}</h2>\n").format(self.line(section.title)) if section.title else ""
+        return Markup("<section{}>\n{}{}</section>\n").format(place, title, self.nodes(section.nodes))
 
     def nodes(self, nodes: Sequence[Node]) -> Markup:
         """Return several nodes, one below the other."""
@@ -102,17 +110,26 @@ class HtmlNodes:
         if isinstance(piece, str):
             return _text(piece)
         if isinstance(piece, Term):
-            formula = self._tables.metric(piece.metric).formula or "no definition given"
-            place, shown = self._tables.anchors[piece.metric], _text(piece.text)
-            return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(place, _text(formula), shown)
-        return _words(piece)
+            return self._term(piece)
+        return tokens_html(piece) if isinstance(piece, Tokens) else _words(piece)
+
+    def _term(self, term: Term) -> Markup:
+        known, shown = self._definitions, _text(term.text)
+        if known is None or term.metric not in known.anchors:
+            return shown
+        formula = known.metric(term.metric).formula or "no definition given"
+        return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(
+            known.anchors[term.metric], _text(formula), shown
+        )
 
     def _heading(self, heading: Heading) -> Markup:
         place = Markup(' id="{}"').format(heading.id) if heading.id else ""
         return Markup("<h{0}{1}>{2}</h{0}>\n").format(heading.level, place, self.line(heading.line))
 
     def _paragraph(self, paragraph: Paragraph) -> Markup:
-        return Markup("<p{}>{}</p>\n").format(_class(paragraph.kind), self.line(paragraph.line))
+        return Markup("<p{}>{}</p>\n").format(
+            _class(_KINDS.get(paragraph.kind, paragraph.kind)), self.line(paragraph.line)
+        )
 
     def _bullets(self, bullets: Bullets) -> Markup:
         items = Markup("").join(Markup("<li>{}</li>\n").format(self.line(line)) for line in bullets.lines)
@@ -152,7 +169,7 @@ class HtmlNodes:
         text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
         text = Markup("<span>{}</span>").format(text) if column.upright else text
         text += _WORDS[Raised].format(_text(column.mark)) if column.mark else ""
-        below = Markup('<span class="of">{}</span>').format(_text(column.below)) if column.below else ""
+        below = Markup('<span class="of">{}</span>').format(self.line(column.below)) if column.below else ""
         unit = self.line(column.unit) if column.unit else ""
         return Markup('<th scope="col"{}>{}{}{}</th>').format(attributes, text, below, unit)
 
@@ -164,7 +181,7 @@ class HtmlNodes:
             attributes += Markup(" data-aside")
         cells = [
             self._cell(cell, column, names_row=row.named and not k)
-            for k, (cell, column) in enumerate(zip(row.cells, columns, strict=True))
+            for k, (cell, column) in enumerate(zip(row.cells, _beneath(row, columns), strict=True))
         ]
         return Markup("<tr{}>{}</tr>\n").format(attributes, Markup("").join(cells))
 
@@ -173,6 +190,7 @@ class HtmlNodes:
             return self._shown(cell)
         if not isinstance(cell, TextCell):
             cell = TextCell(line=cell)
+        names_row = names_row or cell.names
         # The style tells coloured cells by the first of their classes.
         look = " ".join(filter(None, [cell.look, "n" if column.numeric and not names_row else ""]))
         attributes = _class(look)
@@ -182,6 +200,10 @@ class HtmlNodes:
             attributes += Markup(' title="{}"').format(_text(cell.title))
         if cell.data:
             attributes += Markup(' data-text="{}"').format(cell.data)
+        if cell.head:
+            attributes += Markup(' data-head="{}"').format(_text(cell.head))
+        if cell.span > 1:
+            attributes += Markup(' colspan="{}"').format(cell.span)
         small = Markup("").join(Markup("<small>{}</small>").format(self.line(line)) for line in cell.small)
         tag, start = ("th", Markup('th scope="row"')) if names_row else ("td", Markup("td"))
         return Markup("<{}{}>{}{}</{}>").format(start, attributes, self.line(cell.line), small, tag)
@@ -281,7 +303,30 @@ class HtmlNodes:
         )
 
 
-def _words(piece: Name | Strong | Marked | State | Code | Digest | Link | Raised | Key) -> Markup:
+def page(heading: str, subtitle: str, sections: Sequence[Section], kind: str = "tokbench") -> str:
+    """Return a page that needs neither network nor script.
+
+    Args:
+        heading: what it shows.
+        subtitle: sentences below the heading.
+        sections: all else.
+        kind: what stands behind the heading in the title of the window.
+    """
+    nodes = HtmlNodes()
+    template = html_environment().get_template("page.html.j2")
+    return template.render(heading=heading, subtitle=subtitle, sections=map(nodes.section, sections), kind=kind)
+
+
+def _beneath(row: Row, columns: Sequence[Column]) -> list[Column]:
+    """Return the column in which each cell of a row begins."""
+    spans = (cell.span if isinstance(cell, TextCell) else 1 for cell in row.cells)
+    *starts, end = accumulate(spans, initial=0)
+    if end != len(columns):
+        raise ValueError(f"a row of {end} cells in a table of {len(columns)} columns")
+    return [columns[start] for start in starts]
+
+
+def _words(piece: Name | Strong | Small | Marked | State | Code | Digest | Link | Raised | Key) -> Markup:
     text = _text(piece.text)
     match piece:
         case Name(strong=True):
@@ -300,6 +345,7 @@ def _words(piece: Name | Strong | Marked | State | Code | Digest | Link | Raised
 _WORDS: Final = {
     Name: Markup("<bdi>{}</bdi>"),
     Strong: Markup("<strong>{}</strong>"),
+    Small: Markup("<small>{}</small>"),
     Marked: Markup("<mark><bdi>{}</bdi></mark>"),
     Code: Markup("<code>{}</code>"),
     Digest: Markup('<span class="hash">{}</span>'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import indent
+from typing import Final
 
 from tokbench.report.document import (
     Bullets,
@@ -26,12 +27,19 @@ from tokbench.report.document import (
     Table,
     TableCell,
     TextCell,
+    Token,
+    TokenChooser,
+    Tokens,
+    TokenText,
 )
 from tokbench.report.escaping import markdown_table, markdown_text, visible
 
+_MOST_TOKENS: Final = 24
+"""Tokens of a text that are shown."""
 
-def section_markdown(section: Section) -> str:
-    """Return a section of the report, headed by its title.
+
+def section_markdown(section: Section, level: int = 2) -> str:
+    """Return a section of a document, headed by its title at a level of headings.
 
     >>> print(section_markdown(Section("losses", "Losses", [Paragraph("No round trip was made.")])))
     ## Losses
@@ -39,7 +47,8 @@ def section_markdown(section: Section) -> str:
     No round trip was made.
     <BLANKLINE>
     """
-    return "\n".join([f"## {markdown_text(section.title)}\n", *_blocks(section.nodes)])
+    title = [f"{'#' * level} {_line(section.title)}\n"] if section.title else []
+    return "\n".join([*title, *_blocks(section.nodes)])
 
 
 def nodes_markdown(nodes: Sequence[Node]) -> str:
@@ -61,6 +70,8 @@ def _node(node: Node) -> list[str]:
     match node:
         case Chooser():
             inner = [part for pane in node.panes for part in pane.nodes]
+        case TokenChooser():
+            inner = [part for number in node.first for part in node.texts[number].nodes]
         case Cards():
             inner = [part for card in node.cards for part in card]
         case Details():
@@ -75,7 +86,7 @@ def _node(node: Node) -> list[str]:
     return _blocks(inner)
 
 
-def _block(node: Heading | Paragraph | Bullets | Listing | Table) -> str:
+def _block(node: Heading | Paragraph | Bullets | Listing | TokenText | Table) -> str:
     match node:
         case Heading(line, level):
             return f"{'#' * level} {_line(line)}\n"
@@ -85,6 +96,8 @@ def _block(node: Heading | Paragraph | Bullets | Listing | Table) -> str:
             return "".join(f"- {_line(line)}\n" for line in lines)
         case Listing(text):
             return indent(visible(text, keep="\n").rstrip("\n") + "\n", "    ")
+        case TokenText(tokens):
+            return f"{_tokens(tokens, '')}\n"
         case Table():
             return _table(node)
 
@@ -94,9 +107,14 @@ def _table(table: Table) -> str:
         " ".join(filter(None, [_inside(column.line) + _inside(column.mark), _inside(column.below)]))
         for column in table.columns
     ]
-    rows = [[_cell(cell) for cell in row.cells] for row in table.rows]
+    rows = [[text for cell in row.cells for text in _columns(cell)] for row in table.rows]
     numbers = [number for number, column in enumerate(table.columns) if column.numeric or column.upright]
     return markdown_table(head, rows, numbers)
+
+
+def _columns(cell: TableCell) -> list[str]:
+    """Return a cell and what fills the other columns over which it goes."""
+    return [_cell(cell), *[""] * (cell.span - 1 if isinstance(cell, TextCell) else 0)]
 
 
 def _cell(cell: TableCell) -> str:
@@ -125,6 +143,18 @@ def _pieces(line: Line) -> Sequence[Inline]:
 
 
 def _inline(piece: Inline, *, begins: bool) -> str:
-    text = markdown_text(piece if isinstance(piece, str) else piece.text, begins=begins)
-    stands_out = isinstance(piece, Strong | Marked) or (isinstance(piece, Name) and piece.strong)
-    return f"**{text}**" if stands_out and text else text
+    match piece:
+        case str():
+            return markdown_text(piece, begins=begins)
+        case Strong(text) | Marked(text) | Name(text, strong=True):
+            return f"**{markdown_text(text, begins=begins)}**" if text else ""
+        case Tokens(tokens, mark):
+            return _tokens(tokens, mark)
+        case _:
+            return markdown_text(piece.text, begins=begins)
+
+
+def _tokens(tokens: Sequence[Token], mark: str) -> str:
+    left = len(tokens) - _MOST_TOKENS
+    shown = markdown_text(" ¦ ".join(token.text for token in tokens[:_MOST_TOKENS]))
+    return f"{len(tokens):,}{mark}: {shown}" + (f" and {left:,} more" if left > 0 else "")

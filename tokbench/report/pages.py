@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tokbench.report.escaping import plain, visible
@@ -37,7 +36,6 @@ def html_environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "byte_size": byte_size,
-        "groupby_order": _groupby_order,
         "fixed": lambda value, digits: f"{value:,.{digits}f}",
         "listing": _listing,
         "packed": packed,
@@ -50,14 +48,6 @@ def html_environment() -> jinja2.Environment:
 def _finalize(value: Any) -> Any:
     """Make the value of an expression visible; markup has been through here, or was written by a template or chart."""
     return value if hasattr(value, "__html__") or not isinstance(value, str) else visible(value)
-
-
-def _groupby_order(items: Sequence[Any], attribute: str) -> list[tuple[Any, list[tuple[int, Any]]]]:
-    """Return items by the value of an attribute, in the order in which values appear, each with its number from 0."""
-    found: dict[Any, list[tuple[int, Any]]] = {}
-    for number, item in enumerate(items):
-        found.setdefault(getattr(item, attribute), []).append((number, item))
-    return list(found.items())
 
 
 def packed(markup: str) -> str:

@@ -20,13 +20,13 @@ from tokbench.report.sections.metric_curves import metric_curves_documents
 from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
 from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
 from tokbench.report.sections.partial import durations, partial_note
-from tokbench.report.sections.probes import ProbeSection, probes
+from tokbench.report.sections.probes import probes_document
 from tokbench.report.sections.problems import ProblemSection, problems, problems_document, short_vocabularies
 from tokbench.report.sections.provenance import provenance_document
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids, same_ids_document
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.speed import SpeedTable, speed_tables
-from tokbench.report.sections.tokens import TokensSection
+from tokbench.report.sections.tokens import tokens_document
 from tokbench.report.sections.validity import validity_document
 from tokbench.report.sections.vocabulary_size import vocabulary_size_document
 from tokbench.report.tables import CellTables
@@ -136,6 +136,8 @@ class Report:
             "validity": validity_document(self.tables),
             "vocabulary_size": vocabulary_size_document(self.tables),
             "same_ids": same_ids_document(self.same_ids),
+            "tokens": tokens_document(self.tables),
+            "probes": probes_document(self.tables),
             "losses": losses_document(self.losses),
             "problems": problems_document(self.problems),
             "definitions": definitions_document(self.tables),
@@ -182,16 +184,6 @@ class Report:
     def same_ids(self) -> SameIdsSection:
         """Tokenizers that are declared to give the ids of another."""
         return same_ids(self.tables)
-
-    @cached_property
-    def probes(self) -> list[ProbeSection]:
-        """Probes, each with the tokens of every tokenizer."""
-        return probes(self.results)
-
-    @cached_property
-    def tokens(self) -> TokensSection:
-        """Texts as tokens, and the worst documents of each tokenizer."""
-        return TokensSection(self.results)
 
     @cached_property
     def losses(self) -> LossSection:

@@ -6,10 +6,23 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from tokbench.report.document import (
+    Bullets,
+    Details,
+    Heading,
+    Line,
+    Name,
+    Node,
+    Paragraph,
+    Section,
+    Small,
+    Token,
+    TokenText,
+    names_line,
+)
 from tokbench.report.escaping import cut, visible
-from tokbench.report.pages import html_environment
 from tokbench.results.segmentation import Segmentation, SegmentedText, TokenSpan
 
 if TYPE_CHECKING:
@@ -23,27 +36,23 @@ SAME, OTHER = "│", "┃"
 
 
 class TokenView(NamedTuple):
-    r"""One token as it is shown.
-
-    Attributes:
-        id: its id.
-        text: its part of the text, with everything visible; bytes that are not UTF-8 as ``\x`` and two digits.
-        breaks: how many lines end in it.
-        differs: ``True`` if not all tokenizers have this token at this place.
-        partial: ``True`` if its bytes are not whole characters.
-        title: its id, its bytes, and its own text where that is not its part of the text.
-        own: the end of the title, on its own text; empty if that is its part of the text.
-        merges: the merges by which BPE makes it, each as its parts.
-    """
+    """One token as it is shown."""
 
     id: int
     text: str
+    r"""Its part of the text, with everything visible; bytes that are not UTF-8 as ``\x`` and two digits."""
     breaks: int
+    """The number of lines that end in it."""
     differs: bool
+    """``True`` if not all tokenizers have this token at this place."""
     partial: bool
+    """``True`` if its bytes are not whole characters."""
     title: str
+    """Its id, its bytes, and its own text where that is not its part of the text."""
     own: str
+    """The end of the title, on its own text; empty if that is its part of the text."""
     merges: list[list[str]]
+    """The merges by which BPE makes it, each as its parts."""
 
 
 @dataclass(frozen=True)
@@ -69,21 +78,21 @@ class SegmentationView:
     @property
     def remarks(self) -> list[str]:
         """The sentences that a reader must know: a failure, a loss, tokens that cannot be aligned."""
-        each = self.segmentation
-        found = [each.reason] if each.reason else []
-        if each.back:
-            found.append(f"the text does not come back: decoding gives {cut(visible(each.back), _LONGEST_BACK)}")
-        elif each.ids and not each.comes_back:
-            found.append("a part of the text is unknown to it, and becomes the unknown token")
-        if each.ids and not each.ends:
-            found.append("its tokens cannot be aligned with the text: they are shown as they decode")
-        return found
+        line = self.segmentation
+        remarks = [line.reason] if line.reason else []
+        if line.back:
+            remarks.append(f"the text does not come back: decoding gives {cut(visible(line.back), _LONGEST_BACK)}")
+        elif line.ids and not line.comes_back:
+            remarks.append("a part of the text is unknown to it, and becomes the unknown token")
+        if line.ids and not line.ends:
+            remarks.append("its tokens cannot be aligned with the text: they are shown as they decode")
+        return remarks
 
     @cached_property
     def tokens(self) -> list[TokenView]:
         """Its tokens."""
         shared = self._shared
-        return [_view(each, shared) for each in self.segmentation.tokens(self.text.text)]
+        return [_view(token, shared) for token in self.segmentation.tokens(self.text.text)]
 
     @property
     def ids(self) -> str:
@@ -91,13 +100,22 @@ class SegmentationView:
         return " ".join(map(str, self.segmentation.ids))
 
     @property
-    def has_merges(self) -> bool:
-        """``True`` if a token has merges to show."""
-        return any(self.segmentation.merges)
+    def boxes(self) -> list[Token]:
+        """Its tokens in a document."""
+        return [
+            Token(token.text, token.title, token.differs, token.partial, breaks=bool(token.breaks))
+            for token in self.tokens
+        ]
+
+    def nodes(self, level: Literal[3, 4]) -> list[Node]:
+        """Return it as a part of a document, below a heading of this level."""
+        heading = Heading([Name(self.name), " ", Small(self.head)], level)
+        tokens = [TokenText(self.boxes, f"Tokens of {self.name}")] if self.tokens else []
+        return [heading, *(Paragraph(remark, "bad") for remark in self.remarks), *tokens]
 
     @cached_property
     def _shared(self) -> set[tuple[int, int]] | None:
-        compared = sum(bool(each.ends) for each in self.text.segmentations)
+        compared = sum(bool(line.ends) for line in self.text.segmentations)
         return self.text.shared_spans() if compared > 1 else None
 
 
@@ -122,7 +140,7 @@ def _readable(data: bytes) -> str:
 
 def views(texts: Sequence[SegmentedText]) -> list[tuple[SegmentedText, list[SegmentationView]]]:
     """Return each text with the line of each tokenizer."""
-    return [(text, [SegmentationView(text, each) for each in text.segmentations]) for text in texts]
+    return [(text, [SegmentationView(text, line) for line in text.segmentations]) for text in texts]
 
 
 def terminal(texts: Sequence[SegmentedText], *, colours: bool) -> Iterator[Text]:
@@ -144,7 +162,7 @@ def terminal(texts: Sequence[SegmentedText], *, colours: bool) -> Iterator[Text]
             if line.tokens:
                 yield _coloured(line.tokens) if colours else _plain(line.tokens)
                 yield Text(line.ids, "dim" if colours else "")
-            yield from (Text(f"  {_merges(each)}") for each in line.tokens if each.merges)
+            yield from (Text(f"  {_merges(token)}") for token in line.tokens if token.merges)
             yield Text()
 
 
@@ -152,17 +170,18 @@ def _coloured(tokens: Sequence[TokenView]) -> Text:
     from rich.text import Text
 
     shown = Text()
-    for k, each in enumerate(tokens):
-        marks = " underline" * each.differs + " italic" * each.partial
-        shown.append(each.text, f"black {_COLOURS[k % len(_COLOURS)]}{marks}")
-        shown.append("\n" * bool(each.breaks))
+    for k, token in enumerate(tokens):
+        marks = " underline" * token.differs + " italic" * token.partial
+        shown.append(token.text, f"black {_COLOURS[k % len(_COLOURS)]}{marks}")
+        shown.append("\n" * bool(token.breaks))
     return shown
 
 
 def _plain(tokens: Sequence[TokenView]) -> Text:
     from rich.text import Text
 
-    return Text("".join(each.text + (OTHER if each.differs else SAME) + "\n" * bool(each.breaks) for each in tokens))
+    signs = ((OTHER if token.differs else SAME) + "\n" * bool(token.breaks) for token in tokens)
+    return Text("".join(token.text + sign for token, sign in zip(tokens, signs, strict=True)))
 
 
 def _merges(token: TokenView) -> str:
@@ -180,29 +199,55 @@ def _json_of(text: SegmentedText) -> dict[str, object]:
         "text": text.text,
         "tokenizers": [
             {
-                "tokenizer": each.tokenizer,
-                "comes_back": each.comes_back,
-                "decoded": text.text if each.comes_back else each.back or None,
-                "reason": each.reason,
-                "tokens": [_token(token) for token in each.tokens(text.text)],
+                "tokenizer": line.tokenizer,
+                "comes_back": line.comes_back,
+                "decoded": text.text if line.comes_back else line.back or None,
+                "reason": line.reason,
+                "tokens": [_token(token) for token in line.tokens(text.text)],
             }
-            for each in text.segmentations
+            for line in text.segmentations
         ],
     }
 
 
 def _token(token: TokenSpan) -> dict[str, object]:
     start, end = token.span or (None, None)
-    found = {
+    row = {
         "id": token.id,
         "text": token.data.decode("utf-8", "backslashreplace"),
         "bytes": token.own.hex(),
         "start": start,
         "end": end,
     }
-    return found | ({"merges": token.merges} if token.merges else {})
+    return row | ({"merges": token.merges} if token.merges else {})
+
+
+_LEGEND: Final = (
+    "Each colour is one token; point at it to see its id and bytes. An underlined token is not a token of every "
+    "tokenizer. A dashed border marks a part of a character. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, bytes "
+    "that are no text as \\x and two digits."
+)
 
 
 def html(texts: Sequence[SegmentedText]) -> str:
     """Return a page that needs no network and no script."""
-    return html_environment().get_template("segmentation.html.j2").render(texts=views(texts))
+    from tokbench.report.html_nodes import page
+
+    sections = (
+        Section("", Name(text.label) if text.label else "", [node for line in lines for node in _with_ids(line)])
+        for text, lines in views(texts)
+    )
+    return page("Tokens", _LEGEND, list(sections))
+
+
+def _with_ids(line: SegmentationView) -> list[Node]:
+    nodes = line.nodes(3)
+    if line.tokens:
+        nodes.append(Details("ids", [Paragraph(line.ids, "ids")]))
+    if merged := [_merge_line(token) for token in line.tokens if token.merges]:
+        nodes.append(Details("merges", [Bullets(merged)]))
+    return nodes
+
+
+def _merge_line(token: TokenView) -> Line:
+    return [Name(token.text), *names_line(": ", [" + ".join(parts) for parts in token.merges], after="")]

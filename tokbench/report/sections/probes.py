@@ -2,102 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tokbench.report.cells import LEGENDS, LOSSY, UNCHECKED
+from tokbench.report.document import (
+    Column,
+    Details,
+    Heading,
+    Inline,
+    Listing,
+    Name,
+    Node,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Table,
+    TableCell,
+    Term,
+    TextCell,
+    Token,
+    Tokens,
+    legend_lines,
+)
 from tokbench.report.escaping import visible
-from tokbench.results.model import Results
-from tokbench.results.probes import PROBES, ProbeInfo
+from tokbench.report.tables import CellTables
+from tokbench.results.probes import PROBES, ProbeAnswerInfo, ProbeInfo
+
+_LEGEND: Final = (
+    "Texts that the probes bring themselves, and how each tokenizer cuts them: the number of tokens, then the tokens. "
+    "Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, bytes that are no text as \\x and two digits."
+)
+_SAME: Final = str.maketrans({"␣": " ", "⏎": "\n"})
+_MARKS: Final = {True: "", False: LOSSY, None: UNCHECKED}
+"""The mark of a text that comes back or does not, or of which it is not known."""
 
 
-class TokenizedText(NamedTuple):
-    """A text and its tokens.
+def probes_document(tables: CellTables) -> Section | None:
+    """Return the section as every format shows it; ``None`` without probes.
 
-    Attributes:
-        label: the name of the text.
-        tokens: id and text, made visible, of each token.
-        mark: the mark of a text that does not come back; empty if it does.
+    Probes that have answered without any text stand among the numbers alone.
     """
-
-    label: str
-    tokens: Sequence[tuple[int, str]]
-    mark: str = ""
-
-    def first(self, most: int) -> tuple[Sequence[tuple[int, str]], int]:
-        """Return the first tokens, and the number of those that are left out."""
-        return self.tokens[:most], max(len(self.tokens) - most, 0)
+    shown = [probe for probe in (tables.results.studies.get(PROBES) or []) if probe.texts or not _answered(probe)]
+    nodes: list[Node] = [Paragraph(_LEGEND), Rich([], plain=[Paragraph("Tokens are set apart by ¦.")])]
+    nodes += [node for probe in shown for node in _probe(tables, probe)]
+    return Section("probes", "Probes", nodes) if shown else None
 
 
-class ProbeRow(NamedTuple):
-    """The texts of a probe as one tokenizer cuts them, or the reason why it gave no answer."""
-
-    tokenizer: str
-    texts: Sequence[TokenizedText]
-    reason: str
+def _answered(probe: ProbeInfo) -> bool:
+    return any(not answer.reason for answer in probe.answers.values())
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeSection:
-    """One probe.
-
-    Attributes:
-        info: its description, its texts and the ids of its metrics.
-        rows: by tokenizer, in the order of the run.
-        own: further texts that are those of one tokenizer.
-    """
-
-    info: ProbeInfo
-    rows: Sequence[ProbeRow]
-    own: Sequence[ProbeRow]
-
-    @property
-    def listings(self) -> list[tuple[str, str]]:
-        """The texts of many lines, for which the heading of a column has no room."""
-        return [(label, text) for label, text in self.info.texts if text.count("\n") > 1]
-
-    @property
-    def legends(self) -> list[str]:
-        """The meaning of the marks beside the numbers of tokens."""
-        marks = {text.mark for row in [*self.rows, *self.own] for text in row.texts}
-        return [legend for mark, legend in LEGENDS.items() if mark in marks]
-
-    @property
-    def headings(self) -> list[tuple[str, str]]:
-        """The labels, each with its text if that has one line and says more than the label."""
-        same = str.maketrans({"␣": " ", "⏎": "\n"})
-        texts = self.info.texts
-        return [(label, "" if "\n" in text or label.translate(same) == text else text) for label, text in texts]
-
-
-def probes(results: Results) -> list[ProbeSection]:
-    """Return the probes of a run; those that have answered without any text stand among the numbers alone."""
-    answered = (
-        any(not answer.reason for answer in entry.answers.values()) for entry in (results.studies.get(PROBES) or [])
-    )
-    return [
-        _probe(entry)
-        for entry, known in zip((results.studies.get(PROBES) or []), answered, strict=True)
-        if entry.texts or not known
+def _probe(tables: CellTables, probe: ProbeInfo) -> Iterator[Node]:
+    yield Heading(probe.title)
+    yield Paragraph([probe.explanation, *_metrics(tables, probe)])
+    # A text of many lines has no room in the heading of a column.
+    listings = [(label, text) for label, text in probe.texts if text.count("\n") > 1]
+    if listings:
+        yield Details("Its texts", [node for label, text in listings for node in (Paragraph(label), Listing(text))])
+    columns = [Column("tokenizer"), *(_column(label, text) for label, text in probe.texts)]
+    columns += [] if probe.texts else [Column("")]
+    rows = [Row([name, *_cells(probe, answer)]) for name, answer in probe.answers.items()]
+    yield Table(f"{probe.title}: tokens", columns, rows, f"Probe: {probe.title}", look="probe", tall=True)
+    own = [
+        Row([name, TextCell(line=Name(text.label), look="text"), _tokens(text.tokens, _MARKS[text.comes_back])])
+        for name, answer in probe.answers.items()
+        for text in answer.own
     ]
+    if own:
+        caption, label = (
+            f"{probe.title}: texts chosen for each tokenizer",
+            f"Probe: {probe.title}, texts of each tokenizer",
+        )
+        columns = [Column("tokenizer"), Column("text"), Column("tokens")]
+        yield Table(caption, columns, own, label, look="probe", tall=True)
+    marks = {mark for answer in probe.answers.values() for mark in _marks(probe, answer)}
+    yield from legend_lines([legend for mark, legend in LEGENDS.items() if mark in marks])
 
 
-def _probe(entry: ProbeInfo) -> ProbeSection:
-    labels = [label for label, _ in entry.texts]
-    rows, own = [], []
-    for name, answer in entry.answers.items():
-        lost = answer.lost
-        texts = [
-            _text(label, tokens, comes_back=None if lost is None else label not in lost)
-            for label, tokens in zip(labels, answer.tokens, strict=False)
-        ]
-        rows.append(ProbeRow(name, texts, answer.reason))
-        if answer.own:
-            own.append(ProbeRow(name, [_text(t.label, t.tokens, comes_back=t.comes_back) for t in answer.own], ""))
-    return ProbeSection(entry, rows, own)
+def _metrics(tables: CellTables, probe: ProbeInfo) -> list[Inline]:
+    line: list[Inline] = []
+    for name in probe.metrics:
+        line += [", " if line else " Measured: ", Term(name, tables.label(name)) if name in tables.anchors else name]
+    return [*line, "."] if line else []
 
 
-def _text(label: str, tokens: Sequence[tuple[int, str]], *, comes_back: bool | None) -> TokenizedText:
-    mark = {True: "", False: LOSSY, None: UNCHECKED}[comes_back]
-    return TokenizedText(label, [(number, visible(text, spaces=True)) for number, text in tokens], mark)
+def _column(label: str, text: str) -> Column:
+    """Return the head of a text: its label, and the text if that has one line and says more than the label."""
+    says_more = "\n" not in text and label.translate(_SAME) != text
+    return Column(Name(label), below=Name(text) if says_more else "")
+
+
+def _cells(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[TableCell]:
+    """Return the tokens of each text, or the reason why there are none."""
+    if not answer.tokens:
+        return [TextCell(line=answer.reason, look="prose soft", span=max(len(probe.texts), 1))]
+    marks = _text_marks(probe, answer)
+    cells = [_tokens(tokens, mark) for tokens, mark in zip(answer.tokens, marks, strict=False)]
+    return [*cells, *[""] * (len(marks) - len(cells))]
+
+
+def _text_marks(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[str]:
+    return [_MARKS[None if answer.lost is None else label not in answer.lost] for label, _ in probe.texts]
+
+
+def _marks(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[str]:
+    """Return the marks of all texts that a tokenizer has cut."""
+    cut = _text_marks(probe, answer)[: len(answer.tokens)]
+    return [*cut, *(_MARKS[text.comes_back] for text in answer.own)]
+
+
+def _tokens(tokens: Sequence[tuple[int, str]], mark: str) -> TextCell:
+    shown = [Token(visible(text, spaces=True), f"id {number}") for number, text in tokens]
+    return TextCell(line=Tokens(shown, mark), look="text")

@@ -6,10 +6,26 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
+from tokbench.report.document import (
+    Column,
+    Heading,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Table,
+    TextCell,
+    TokenChooser,
+    Tokens,
+)
 from tokbench.report.escaping import cut, visible
 from tokbench.report.segmentation import SegmentationView
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import group_name
 from tokbench.results.model import Results
 from tokbench.results.segmentation import SegmentedText, WorstDocument, shown_texts
@@ -23,87 +39,158 @@ _FIRST_TOKENIZERS: Final = 3
 _FIRST_TEXTS: Final = 6
 """Texts that a page shows without its script."""
 
+_MOST_EXCERPTS: Final = 24
+"""Documents of which plain text shows an excerpt."""
+
 _HEADING: Final = 80
+
+_LEGEND: Final = (
+    "The same text under several tokenizers. Each box is one token: point at it, or go to it with the arrow keys, to "
+    "see its id and its bytes. An underlined token is not a token of every tokenizer that is shown. A dashed border "
+    "marks bytes that are not whole characters. Spaces are shown as ␣, line ends as ⏎, tabs as ⇥, bytes that are no "
+    "text as \\x and two digits."
+)
+_PLAIN_LEGEND: Final = (
+    "The same texts under several tokenizers: number of tokens, then the tokens, set apart by ¦. Spaces are shown as "
+    "␣, line ends as ⏎, tabs as ⇥, bytes that are not whole characters as \\x and two digits."
+)
+_WORST: Final = (
+    "Each of another group. By their size they are those with the fewest bytes per token. Beside the best they are "
+    "those of which a tokenizer makes the most tokens by the side of the one that needs the fewest for the same text, "
+    "at least a tenth more, of the documents that are worst by size in their group."
+)
+_PLAIN_WORST: Final = (
+    "The tokens of the text that is shown are a multiple of those of the tokenizer that needs the fewest."
+)
+_NUMBERS: Final = {"bytes per token", "tokens", "bytes"}
+_WORST_COLUMNS: Final = [
+    Column(name, numeric=name in _NUMBERS)
+    for name in (
+        *("tokenizer", "corpus", "group", "document", "worst by", "bytes per token", "tokens", "bytes"),
+        *("tokens of this text", "text"),
+    )
+]
+
+
+def tokens_document(tables: CellTables) -> Section | None:
+    """Return the section as every format shows it; ``None`` if the run shows nothing."""
+    shown = TokenViews(tables.results)
+    nodes = [Rich(lambda: _on_a_page(shown), plain=_in_plain_text(shown)), *_worst_documents(shown)]
+    return Section("tokens", "Tokens", nodes) if shown.texts or shown_texts(shown.results).worst else None
+
+
+def _on_a_page(shown: TokenViews) -> list[Node]:
+    numbers = {id(view): number for number, view in enumerate(shown.page)}
+    first = [numbers[id(view)] for view in shown.first_texts]
+    texts = [
+        Pane(view.heading, _pane(view, shown.first_names) if number in first else [], family=view.kind)
+        for number, view in enumerate(shown.page)
+    ]
+    chooser = [TokenChooser(texts, first, shown.names, shown.first_names, shown.data)] if texts else []
+    left_out = [Paragraph(shown.left_out, "legend")] if shown.left_out else []
+    return [Paragraph(_LEGEND), *chooser, *left_out]
+
+
+def _pane(view: TextView, names: Sequence[str]) -> list[Node]:
+    lines = view.lines(() if view.worst else names)
+    return [Heading(Name(view.heading)), *(node for line in lines for node in line.nodes(4))]
+
+
+def _in_plain_text(shown: TokenViews) -> list[Node]:
+    """Return the named texts under all tokenizers, and excerpts of documents under the first."""
+    if not shown.texts:
+        return []
+    nodes: list[Node] = [Paragraph(_PLAIN_LEGEND)]
+    for view in (view for view in shown.texts if not view.shown.corpus):
+        rows = [Row([line.name, _listed(line)]) for line in view.lines()]
+        nodes += [Heading(view.heading), Table("", [Column("tokenizer"), Column("tokens")], rows)]
+    excerpts = [view for view in shown.texts if view.shown.corpus]
+    rows = [
+        Row([view.kind, view.heading, line.name, _listed(line)])
+        for view in excerpts[:_MOST_EXCERPTS]
+        for line in view.lines(shown.first_names)
+    ]
+    if rows:
+        columns = [Column(name) for name in ("corpus", "document", "tokenizer", "tokens")]
+        nodes += [Heading("Excerpts of documents"), Table("", columns, rows)]
+    if len(excerpts) > _MOST_EXCERPTS:
+        more = len(excerpts) - _MOST_EXCERPTS
+        nodes.append(Paragraph(f"{more:,} more texts are in results.json and report.html."))
+    return nodes
+
+
+def _listed(line: SegmentationView) -> TextCell:
+    """Return the tokens of a text, and what a reader must know of them."""
+    return TextCell(line=Tokens(line.boxes) if line.tokens else "", small=line.remarks)
+
+
+def _worst_documents(shown: TokenViews) -> list[Node]:
+    if not shown_texts(shown.results).worst:
+        return []
+    numbers = {id(view.shown): str(number) for number, view in enumerate(shown.page)}
+    rows = [_worst_row(worst, numbers.get(id(worst.shown), "")) for worst in shown_texts(shown.results).worst]
+    caption = "Worst documents of each tokenizer"
+    return [
+        Heading("Worst documents"),
+        Paragraph(_WORST),
+        Rich([], plain=[Paragraph(_PLAIN_WORST)]),
+        Table(caption, _WORST_COLUMNS, rows, label="Worst documents", tall=True),
+    ]
+
+
+def _worst_row(worst: WorstDocument, number: str) -> Row:
+    """Return the row of a document, which opens the text of this number on the page; empty if it is left out there."""
+    better = worst.shown.segmentations[1:]
+    other = f"{worst.times_the_fewest:.1f} × {visible(better[0].tokenizer)}" if better else "the fewest"
+    place = worst.tokenizer, worst.shown.corpus, group_name(worst.shown.group)
+    document = TextCell(line=f"{worst.number + 1:,} ({worst.shown.label})", look="prose")
+    measures = [*(["size"] if worst.by_size else []), *(["beside the best"] if worst.beside_best else [])]
+    ratio = f"{worst.bytes / worst.tokens:.3f}" if worst.tokens else "none"
+    text = TextCell(line=Name(visible(worst.shown.text, spaces=True)), look="text", data=number)
+    sizes = ratio, f"{worst.tokens:,}", f"{worst.bytes:,}"
+    return Row([*place, document, " and ".join(measures), *sizes, other, text])
 
 
 @dataclass(frozen=True)
 class TextView:
-    """A text of the section.
-
-    Attributes:
-        kind: the heading of texts of its sort, such as the name of their corpus.
-        heading: its name, made visible.
-        shown: the text with its segmentations.
-        worst: ``True`` if it is one of the worst documents of a tokenizer, and has the tokenizers that it needs.
-    """
+    """A text of the section."""
 
     kind: str
+    """The heading of texts of its sort, such as the name of their corpus."""
     heading: str
+    """Its name, made visible."""
     shown: SegmentedText
+    """The text with its segmentations."""
     worst: bool = False
+    """``True`` if it is one of the worst documents of a tokenizer, and has the tokenizers that it needs."""
 
     @property
     def tokens(self) -> int:
         """The number of tokens, over all tokenizers."""
-        return sum(len(each.ids) for each in self.shown.segmentations)
+        return sum(len(segmentation.ids) for segmentation in self.shown.segmentations)
 
     def lines(self, names: Sequence[str] = ()) -> list[SegmentationView]:
         """Return the lines of some tokenizers, or of all; what differs is that between these."""
-        segmentations = [each for each in self.shown.segmentations if not names or each.tokenizer in names]
+        segmentations = [line for line in self.shown.segmentations if not names or line.tokenizer in names]
         shown = replace(self.shown, segmentations=segmentations)
-        return [SegmentationView(shown, each) for each in segmentations]
-
-
-class WorstRow(NamedTuple):
-    """A worst document in the table.
-
-    Attributes:
-        tokenizer, corpus, group: the place; names made fit for people.
-        document: the number of the document in its group, from 1 on, and where a person finds it.
-        tokens, bytes: of the whole document.
-        worst_by: the measure by which it is worst: its size, beside the best tokenizer, or both.
-        other: the tokenizer that needs the fewest tokens for the text that is shown, and in which proportion; empty if
-            that is the same tokenizer.
-        text: the text that is shown, made visible.
-        option: its place among the texts of the page; ``None`` if it is left out there.
-    """
-
-    tokenizer: str
-    corpus: str
-    group: str
-    document: str
-    tokens: int
-    bytes: int
-    worst_by: str
-    other: str
-    text: str
-    option: int | None
-
-    @property
-    def bytes_per_token(self) -> str:
-        """The compression of the document."""
-        return f"{self.bytes / self.tokens:.3f}" if self.tokens else "none"
+        return [SegmentationView(shown, line) for line in segmentations]
 
 
 @dataclass(frozen=True)
-class TokensSection:
-    """The whole section; it is empty if the run shows nothing.
-
-    Attributes:
-        results: the run.
-    """
+class TokenViews:
+    """The texts that a run shows as tokens."""
 
     results: Results
 
     @cached_property
     def texts(self) -> list[TextView]:
         """The texts that the configuration names, and excerpts of documents."""
-        return [_view(each) for each in shown_texts(self.results).texts]
+        return [_view(text) for text in shown_texts(self.results).texts]
 
     @cached_property
     def names(self) -> list[str]:
         """All tokenizers that have cut a text."""
-        cutting = {each.tokenizer for text in shown_texts(self.results).texts for each in text.segmentations}
+        cutting = {line.tokenizer for text in shown_texts(self.results).texts for line in text.segmentations}
         return [name for name in self.results.tokenizers if name in cutting]
 
     @cached_property
@@ -117,10 +204,13 @@ class TokensSection:
 
     @cached_property
     def first_texts(self) -> list[TextView]:
-        """The texts that a page shows without its script: those that somebody named, then one of each corpus."""
-        kinds = {each.kind: each for each in reversed(self.page) if not each.worst and each.shown.corpus}
-        named = [each for each in self.page if not each.shown.corpus]
-        return [*named, *reversed(kinds.values())][:_FIRST_TEXTS]
+        """The texts that a page shows without its script: those that somebody named, then one of each corpus.
+
+        If there is neither, it is the first of the page.
+        """
+        kinds = {view.kind: view for view in reversed(self.page) if not view.worst and view.shown.corpus}
+        named = [view for view in self.page if not view.shown.corpus]
+        return [*named, *reversed(kinds.values())][:_FIRST_TEXTS] or self.page[:1]
 
     @cached_property
     def page(self) -> list[TextView]:
@@ -130,18 +220,12 @@ class TokensSection:
     @cached_property
     def left_out(self) -> str:
         """A sentence that says what is not shown; empty if everything is."""
-        places = {(each.corpus, each.group) for each in shown_texts(self.results).texts if each.corpus}
+        places = {(text.corpus, text.group) for text in shown_texts(self.results).texts if text.corpus}
         groups = sum(len(info.groups) for info in self.results.corpora.values())
         said = [f"Excerpts are of {len(places):,} of {groups:,} groups."] if places and len(places) < groups else []
         missing = len(self.texts) + len(shown_texts(self.results).worst) - len(self.page)
         said += [f"{missing:,} texts are left out of this page; results.json has them."] if missing else []
         return " ".join(said)
-
-    @cached_property
-    def worst(self) -> list[WorstRow]:
-        """The worst documents of each tokenizer."""
-        index = {id(view.shown): k for k, view in enumerate(self.page)}
-        return [_worst_row(each, index.get(id(each.shown))) for each in shown_texts(self.results).worst]
 
     @cached_property
     def data(self) -> str:
@@ -151,22 +235,28 @@ class TokensSection:
         lengths, and by number what the title of a token says beyond id and bytes; of tokens that cannot be aligned
         with the text it has text, title, line ends, and 1 for bytes that are not whole characters.
         """
-        characters = sorted({char for each in self.page for char in each.shown.text})
+        characters = sorted({char for view in self.page for char in view.shown.text})
         written = {char: visible(char, spaces=True) for char in characters}
         body = {
             "names": [visible(name) for name in self.results.tokenizers],
             "shown": {char: text for char, text in written.items() if text != char},
-            "texts": [self._data(each) for each in self.page],
+            "texts": [self._data(view) for view in self.page],
         }
         return json.dumps(body, ensure_ascii=True, separators=(",", ":"))
 
     def _data(self, view: TextView) -> list[object]:
         order = {name: number for number, name in enumerate(self.results.tokenizers)}
-        known = [each for each in view.shown.segmentations if each.tokenizer in order]
-        alone = (replace(view.shown, segmentations=[each]) for each in known)
-        lines = (SegmentationView(each, each.segmentations[0]) for each in alone)  # the script finds what differs
+        known = [segmentation for segmentation in view.shown.segmentations if segmentation.tokenizer in order]
+        alone = (replace(view.shown, segmentations=[segmentation]) for segmentation in known)
+        lines = (SegmentationView(text, text.segmentations[0]) for text in alone)  # the script finds what differs
         rows = [
-            [order[line.name], line.head, [visible(each) for each in line.remarks], line.segmentation.ids, *_cut(line)]
+            [
+                order[line.name],
+                line.head,
+                [visible(remark) for remark in line.remarks],
+                line.segmentation.ids,
+                *_cut(line),
+            ]
             for line in lines
         ]
         return [view.heading, view.shown.text, int(view.worst), rows]
@@ -176,12 +266,12 @@ def _cut(line: SegmentationView) -> tuple[list[int], dict[int, str] | list[tuple
     """Return the lengths of the tokens and additions to titles; without lengths, all that is shown of each token."""
     spans = line.segmentation.spans()
     if not spans and line.tokens:
-        return [], [(each.text, each.title, each.breaks, int(each.partial)) for each in line.tokens]
+        return [], [(token.text, token.title, token.breaks, int(token.partial)) for token in line.tokens]
     lengths = [end - start for start, end in spans]
     if not line.segmentation.pieces:
         return lengths, {}
     tokens = line.segmentation.tokens(line.text.text)
-    own = {k: line.tokens[k].own for k, each in enumerate(tokens) if each.own != each.data}
+    own = {k: line.tokens[k].own for k, token in enumerate(tokens) if token.own != token.data}
     return lengths, own
 
 
@@ -192,10 +282,10 @@ def _view(text: SegmentedText) -> TextView:
     return TextView(visible(text.corpus), cut(visible(place), _HEADING), text)
 
 
-def _worst_view(each: WorstDocument) -> TextView:
-    place = f"{each.shown.corpus} / {group_name(each.shown.group)}: {each.shown.label}"
+def _worst_view(worst: WorstDocument) -> TextView:
+    place = f"{worst.shown.corpus} / {group_name(worst.shown.group)}: {worst.shown.label}"
     return TextView(
-        f"worst documents of {visible(each.tokenizer)}", cut(visible(place), _HEADING), each.shown, worst=True
+        f"worst documents of {visible(worst.tokenizer)}", cut(visible(place), _HEADING), worst.shown, worst=True
     )
 
 
@@ -205,21 +295,3 @@ def _within(views: Iterable[TextView], room: int) -> Iterator[TextView]:
         if view.tokens <= room:
             room -= view.tokens
             yield view
-
-
-def _worst_row(each: WorstDocument, index: int | None) -> WorstRow:
-    better = each.shown.segmentations[1:]
-    other = f"{each.times_the_fewest:.1f} × {visible(better[0].tokenizer)}" if better else ""
-    measures = [*(["size"] if each.by_size else []), *(["beside the best"] if each.beside_best else [])]
-    return WorstRow(
-        each.tokenizer,
-        each.shown.corpus,
-        group_name(each.shown.group),
-        f"{each.number + 1:,} ({each.shown.label})",
-        each.tokens,
-        each.bytes,
-        " and ".join(measures),
-        other,
-        visible(each.shown.text, spaces=True),
-        index,
-    )

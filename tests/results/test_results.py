@@ -4,7 +4,6 @@ import dataclasses
 import importlib.util
 import json
 import pickle
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -13,70 +12,33 @@ import pytest
 import tokbench
 from tokbench import results as package
 from tokbench.foundation.errors import ResultsError
-from tokbench.measuring.metric import Role
 from tokbench.notebook.results import NotebookResults
+from tokbench.registry import load_registry
 from tokbench.results.blocks import RawState
-from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
+from tokbench.results.cells import WHOLE, Cell, Status
 from tokbench.results.model import SCHEMA, Results
+from tokbench.results.probes import PROBES
 from tokbench.results.schema import json_schema, schema_text
 from tokbench.results.states import RawStates, read_states, unpacked, write_states
 
-OLD = Path(__file__).parent / "schema_1.json"
-
-
-@pytest.fixture
-def old():
-    return Results.read(OLD)
+BLOCKS = [spec.block for spec in load_registry().studies if spec.block]
 
 
 def plain(text):
     return json.loads(text)
 
 
-def test_a_file_of_schema_1_is_read(old):
-    raw = plain(OLD.read_text(encoding="utf-8"))
-    assert raw["schema"] == "tokbench-results/1"
-    assert [dataclasses.asdict(cell) for cell in old.cells] == [each | {"measured": None} for each in raw["cells"]]
-    assert old.cells[0].status is Status.OK
-    assert old.tokenizers["gpt4-split"].train.corpora == raw["tokenizers"]["gpt4-split"]["train"]["corpora"]
-    assert old.tokenizers["bytes"].state is TokenizerState.READY
-    assert old.metrics["compression_ratio"].formula == "Σ bytes / Σ tokens"
-    assert [name for name, metric in old.metrics.items() if metric.timed] == ["encode_mb_per_s"]
-    assert old.metrics["compression_ratio"].role == Role.TEXT_PER_TOKEN
-    assert {metric.role for metric in old.metrics.values()} <= {"", *(role.value for role in Role)}
-    assert old.problems == raw["troubles"]
-    assert old.pairs[0].tokens == tuple(raw["pairs"][0]["tokens"])
-    [loss], [was] = old.losses, raw["losses"]
-    assert (loss.first.origin, loss.first.got) == (was["origin"], was["got"])
-    assert [cause.taking_part for cause in loss.causes] == [cause["taking_part"] for cause in was["causes"]]
-    differs, unknown = old.differences
-    assert differs.first.expected[0] == (2456, " (\n")
-    assert (unknown.first, unknown.reason) == (None, "encoded by itself, the document has equal ids")
-    assert old.probes[0].metrics == raw["probes"][0]["values"]
-    assert old.probes[0].answers["gone"].reason == "needs a library"
-    own = raw["probes"][1]["answers"]["bytes"]["own"]
-    assert [[each.label, each.text] for each in old.probes[1].answers["bytes"].own] == [each[:2] for each in own]
-
-
-def test_a_study_of_schema_1_is_read(old):
-    was, study = plain(OLD.read_text(encoding="utf-8"))["study"]["vocabulary"], old.vocabulary_size
-    assert dataclasses.asdict(study.rows[0]) == was["rows"][0]
-    assert dataclasses.asdict(study.lines[0]) == was["lines"][0]
-    assert study.curves[0].saved == was["curves"][0]["saved"]
-    assert (study.losses[0].line, study.losses[0].exact) == ("bad", None)
-    assert study.extended_from == was["extensions"]["vocab_size"]
-    assert study.extensions[0].further == was["extensions"]["rows"][0]["further"]
-    [(corpus, advice)] = study.advice.items()
-    assert list(advice.take) == was["advice"][corpus]["take"]
-    assert study.model == was["model"]
-    assert [each.approach for each in study.law.optima] == [each["approach"] for each in was["law"]["optima"]]
-
-
-def test_what_was_upgraded_is_written_and_read_again(old, tmp_path):
+def test_a_file_of_schema_2_is_read(tmp_path):
     path = tmp_path / "results.json"
+    probe = {"probe": "p", "title": "P", "explanation": "E", "metrics": [], "texts": [], "answers": {}}
+    body = {"name": "old", "probes": [probe], "failed_studies": {"validity": "why"}, "durations": {"models": 2.0}}
+    path.write_text(json.dumps({"schema": "tokbench-results/2", **body}), encoding="utf-8")
+    old = Results.read(path)
+    assert [each.title for each in old.studies.get(PROBES)] == ["P"]
+    assert (old.failed_studies, old.durations.studies) == ({"validity": ["why"]}, {"models": 2.0})
     path.write_text(old.to_json(), encoding="utf-8")
     assert plain(old.to_json())["schema"] == SCHEMA
-    assert Results.read(str(path)) == old
+    assert Results.read(path) == old
 
 
 @pytest.mark.parametrize(
@@ -87,20 +49,20 @@ def test_what_was_upgraded_is_written_and_read_again(old, tmp_path):
         ("[]", "results.json: not a results file: "),
         (
             '{"schema": "tokbench-results/9"}',
-            "schema 'tokbench-results/9', but this version of tokbench reads 'tokbench-results/2' and older; update",
+            "schema 'tokbench-results/9', but this version of tokbench reads 'tokbench-results/3' and older; update",
         ),
-        ("{}", "schema None, but this version of tokbench reads 'tokbench-results/2' and older; is this a results"),
+        ("{}", "schema None, but this version of tokbench reads 'tokbench-results/3' and older; is this a results"),
         (
-            '{"schema": "tokbench-results/2", "name": "n", "cells": [{"tokenizer": "t"}]}',
-            "results.json: not a results file of schema 'tokbench-results/2': cells.0.corpus: ",
-        ),
-        (
-            '{"schema": "tokbench-results/2", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
-            "results.json: not a results file of schema 'tokbench-results/2': tokenizers.t.state: ",
+            '{"schema": "tokbench-results/3", "name": "n", "cells": [{"tokenizer": "t"}]}',
+            "results.json: not a results file of schema 'tokbench-results/3': cells.0.corpus: ",
         ),
         (
-            '{"schema": "tokbench-results/1", "name": "n", "losses": [{}]}',
-            "results.json: not a results file of schema 'tokbench-results/1': KeyError: 'causes'",
+            '{"schema": "tokbench-results/3", "name": "n", "tokenizers": {"t": {"state": "gone"}}}',
+            "results.json: not a results file of schema 'tokbench-results/3': tokenizers.t.state: ",
+        ),
+        (
+            '{"schema": "tokbench-results/2", "name": "n", "failed_studies": []}',
+            "results.json: not a results file of schema 'tokbench-results/2': AttributeError: 'list' object",
         ),
     ],
 )
@@ -116,18 +78,18 @@ def test_what_is_not_a_results_file_is_refused(tmp_path, text, message):
 def test_the_schema_that_is_shipped_is_up_to_date():
     shipped = (Path(package.__file__).parent / "schema.json").read_text(encoding="utf-8")
     command = (
-        "python -c \"from tokbench.results.schema import schema_text; print(schema_text(), end='')\" "
-        "> tokbench/results/schema.json"
+        'python -c "from tokbench.registry import load_registry as r; from tokbench.results.schema import schema_text; '
+        "print(schema_text(s.block for s in r().studies if s.block), end='')\" > tokbench/results/schema.json"
     )
-    assert shipped == schema_text(), f"make it anew with: {command}"
+    assert shipped == schema_text(BLOCKS), f"make it anew with: {command}"
 
 
 def test_every_key_has_a_description():
-    schema = json_schema()
+    schema = json_schema(BLOCKS)
     for name, definition in {"Results": schema, **schema["$defs"]}.items():
         assert definition["description"]
         for key, each in definition.get("properties", {}).items():
-            assert each.get("description"), f"{name}.{key} is missing under 'Attributes:' in its docstring"
+            assert each.get("description"), f"{name}.{key} has no docstring"
 
 
 def follows(value, schema, root, place=""):
@@ -166,8 +128,9 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
     path = write_config(corpora, tokenizers, "[compression, probes, pairs]", extra=extra)
     results = tokbench.run(path, tmp_path / "out")
     body = plain((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
-    assert all(body[name] for name in ("losses", "differences", "probes", "pairs", "states_file", "vocabulary_size"))
-    schema = json_schema()
+    assert all(body[name] for name in ("losses", "differences", "pairs", "states_file"))
+    assert set(body["studies"]) == {"vocabulary_size", "probes", "tokens"}
+    schema = json_schema(BLOCKS)
     assert list(follows(body, schema, schema)) == []
     assert list(follows(body | {"cells": [body["cells"][0] | {"status": "fine"}]}, schema, schema)) == [
         ".cells.0.status"
@@ -178,7 +141,7 @@ def test_a_run_follows_the_schema(write_config, tmp_path):
 
         jsonschema.validate(body, schema)
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(body | {"schema": "tokbench-results/1"}, schema)
+            jsonschema.validate(body | {"schema": "tokbench-results/2"}, schema)
     assert NotebookResults.read(tmp_path / "out" / "results.json") == results
 
 
@@ -214,11 +177,6 @@ def test_the_frame_has_a_row_for_each_cell():
         "ci_low": None,
         "ci_high": None,
     }
-
-
-def test_roles_given_to_old_metrics_exist():
-    facts = json.loads((files("tokbench.results") / "schema_1_metrics.json").read_text(encoding="utf-8"))
-    assert {each["role"] for each in facts.values() if "role" in each} <= {role.value for role in Role}
 
 
 def state(data, family="f"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -33,67 +32,30 @@ def upgraded(body: Body, schema: object, wanted: str, path: Path) -> Body:
     return body
 
 
-_LOSS_FIRST: Final = ("origin", "position", "expected", "got")
+_BLOCKS: Final = {
+    "vocabulary_size": "vocabulary_size",
+    "probes": "probes",
+    "bits_per_byte": "language_models",
+    "validity": "validity",
+}
+"""By the key of a block in schema 2, the study that it is of."""
 
 
-def _from_1(body: Body) -> Body:
-    """Bring schema 1, in which blocks were plain dictionaries, to schema 2."""
+def _from_2(body: Body) -> Body:
+    """Bring schema 2, in which every study had a key at the top level, to schema 3."""
     body = dict(body)
-    body["problems"] = body.pop("troubles", [])
-    body["corpora"] = {
-        name: {key: value for key, value in corpus.items() if value is not None}
-        for name, corpus in body.get("corpora", {}).items()
-    }
-    # Schema 1 said no more of a metric than unit, direction and formula; reports ask for the rest.
-    known = json.loads(Path(__file__).with_name("schema_1_metrics.json").read_text(encoding="utf-8"))
-    body["metrics"] = {
-        name: metric | {"timed": metric["family"] == "speed"} | known.get(name, {})
-        for name, metric in body.get("metrics", {}).items()
-    }
-    body["losses"] = [_loss(each) for each in body.get("losses", [])]
-    body["differences"] = [_difference(each) for each in body.get("differences", [])]
-    body["probes"] = [_probe(each) for each in body.get("probes", [])]
-    study = body.pop("study", {}).get("vocabulary")
-    body["vocabulary_size"] = _sizes(study) if study else None
+    blocks = {study: body.pop(key, None) for key, study in _BLOCKS.items()}
+    blocks["tokens"] = {"texts": body.pop("shown", []), "worst": body.pop("worst_documents", [])}
+    body["studies"] = {study: {"version": 1, "body": block} for study, block in blocks.items() if block}
+    sizes = blocks["vocabulary_size"] or {}
+    failed = {study: [reason] for study, reason in body.get("failed_studies", {}).items()}
+    body["failed_studies"] = failed | ({"vocabulary_size": sizes["failures"]} if sizes.get("failures") else {})
+    durations = dict(body.get("durations", {}))
+    taken = {study: durations.pop(study, None) for study in ("vocabulary_size", "probes", "models")}
+    body["durations"] = durations | {"studies": {study: value for study, value in taken.items() if value is not None}}
     return body
 
 
-def _loss(each: Body) -> Body:
-    causes = [
-        {name: cause[name] for name in ("cause", "documents", "taking_part")}
-        | {"first": {name: cause[name] for name in _LOSS_FIRST} if "origin" in cause else None}
-        for cause in each["causes"]
-    ]
-    rest = {name: value for name, value in each.items() if name not in {*_LOSS_FIRST, "causes"}}
-    return rest | {"first": {name: each[name] for name in _LOSS_FIRST}, "causes": causes}
-
-
-def _difference(each: Body) -> Body:
-    inner = ("position", "text", "expected", "got")
-    rest = {name: value for name, value in each.items() if name not in inner}
-    return rest | {"first": {name: each[name] for name in inner} if "position" in each else None}
-
-
-def _probe(each: Body) -> Body:
-    answers = {
-        name: answer if "own" not in answer else answer | {"own": [_own(*own) for own in answer["own"]]}
-        for name, answer in each["answers"].items()
-    }
-    rest = {name: value for name, value in each.items() if name != "values"}
-    return rest | {"metrics": each["values"], "answers": answers}
-
-
-def _own(label: str, text: str, tokens: list[Any]) -> Body:
-    return {"label": label, "text": text, "tokens": tokens}
-
-
-def _sizes(study: Body) -> Body:
-    extensions = study.get("extensions", {})
-    rest = {name: value for name, value in study.items() if name != "extensions"}
-    rest["advice"] = study.get("advice", {})
-    return rest | {"extensions": extensions.get("rows", []), "extended_from": extensions.get("vocab_size", 0)}
-
-
 _STEPS: Final[dict[Any, tuple[str, Callable[[Body], Body]]]] = {
-    "tokbench-results/1": ("tokbench-results/2", _from_1),
+    "tokbench-results/2": ("tokbench-results/3", _from_2),
 }

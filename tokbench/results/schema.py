@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
+import textwrap
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
+from itertools import pairwise
 from typing import Any, Final, get_args, get_type_hints
 
 from pydantic import TypeAdapter
@@ -13,6 +17,7 @@ from pydantic import TypeAdapter
 from tokbench.results.blocks import RawState
 from tokbench.results.cells import Cell
 from tokbench.results.model import SCHEMA, Results
+from tokbench.results.study_blocks import BlockType
 
 Json = dict[str, Any]
 
@@ -20,48 +25,75 @@ _ENTRY: Final = re.compile(r"^ {4}(\w[\w, ]*): ", re.MULTILINE)
 """The names at the beginning of an entry under ``Attributes:``."""
 
 
-def json_schema() -> Json:
-    """Return the JSON schema of ``results.json``; every key has a description.
+def json_schema(blocks: Iterable[BlockType[Any]] = ()) -> Json:
+    """Return the JSON schema of ``results.json``, with the blocks of some studies; every key has a description.
 
     >>> json_schema()["$defs"]["Cell"]["properties"]["unit"]["description"]
     'its unit. Where words are counted, the unit names the definition of a word.'
     """
+    kinds = list(blocks)
     schema: Json = TypeAdapter(Results).json_schema(mode="serialization")
     _describe(schema, Results)
+    for block in kinds:
+        body = block.schema()
+        schema["$defs"] |= body.pop("$defs", {})
+        schema["properties"]["studies"].setdefault("properties", {})[block.study] = {
+            "type": "object",
+            "description": f"the block of the study {block.study!r}, and its version",
+            "properties": {"version": {"const": block.version}, "body": body},
+            "required": ["version", "body"],
+        }
     # RawStates describes itself as a list of RawState, which no type says.
-    classes = {each.__name__: each for each in _classes_within(Results, RawState)}
+    classes = {cls.__name__: cls for cls in _classes_within(Results, RawState, *(block.kind for block in kinds))}
     for name, definition in schema["$defs"].items():
         _describe(definition, classes[name])
     # A cell leaves out what has its default value.
-    schema["$defs"]["Cell"]["required"] = [each.name for each in fields(Cell) if each.default is MISSING]
+    schema["$defs"]["Cell"]["required"] = [field.name for field in fields(Cell) if field.default is MISSING]
     schema["properties"] = {"schema": {"const": SCHEMA, "description": "this schema"}} | schema["properties"]
     schema["required"] = ["schema", *schema["required"]]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
 
 
-def schema_text() -> str:
+def schema_text(blocks: Iterable[BlockType[Any]]) -> str:
     """Return the text of the file ``schema.json`` beside this module."""
-    return json.dumps(json_schema(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(json_schema(blocks), indent=1, ensure_ascii=False) + "\n"
 
 
 def _classes_within(*hints: object) -> set[type]:
     """Return the classes that types are made of, those of the attributes included."""
-    found: set[type] = set()
+    classes: set[type] = set()
     waiting = list(hints)
     while waiting:
-        each = waiting.pop()
-        waiting += get_args(each)
-        if isinstance(each, type) and each not in found:
-            found.add(each)
-            waiting += get_type_hints(each).values()
-    return found
+        hint = waiting.pop()
+        waiting += get_args(hint)
+        if isinstance(hint, type) and hint not in classes:
+            classes.add(hint)
+            waiting += get_type_hints(hint).values()
+    return classes
 
 
 def _describe(schema: Json, cls: type) -> None:
-    """Carry the docstring of a class and of its attributes into its schema."""
+    """Carry the docstrings of a class and of its fields into its schema."""
     head, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\n\nAttributes:\n")
     schema["description"] = " ".join(head.split())
     parts = _ENTRY.split(rest)[1:]
-    for names, text in zip(parts[::2], parts[1::2], strict=True):
-        for name in names.split(", "):
+    listed = [
+        (name, text)
+        for names, text in zip(parts[::2], parts[1::2], strict=True)
+        for name in names.split(", ")
+    ]  # fmt: skip
+    for name, text in [*listed, *_field_docs(cls)]:
+        if name in schema.get("properties", {}):
             schema["properties"][name]["description"] = " ".join(text.split())
+
+
+def _field_docs(cls: type) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a class that have a docstring below them, with it."""
+    try:
+        [tree] = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return
+    for field, below in pairwise(getattr(tree, "body", [])):
+        text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else None
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, str):
+            yield field.target.id, text

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema, core_schema
 
 from tokbench.foundation.errors import ResultsError, one_line
 from tokbench.foundation.validation_messages import wrong_value
@@ -83,6 +85,16 @@ class StudyBlocks:
         self._plain = dict(plain or {})
         self._known: dict[str, Any] = {}
         self._versions: dict[str, int] = {}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """In JSON they are a mapping of studies to their version and their plain data."""
+        return core_schema.no_info_after_validator_function(cls, handler(dict[str, dict[str, Any]]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StudyBlocks) and json.dumps(self.plain()) == json.dumps(other.plain())
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names of the studies that have a block."""

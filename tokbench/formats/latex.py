@@ -39,7 +39,7 @@ def render(results: Results) -> str:
 
 def _overview(report: Report, corpus: str) -> str:
     """Return the headline metrics of one corpus: a row for each tokenizer, best first."""
-    columns = [column for column in report.overview.columns if column.corpus == corpus]
+    columns = [column for column in report.main_columns if column.corpus == corpus]
     if not columns:
         return ""
     order = [name for name in columns[0].ranked() if not columns[0].cells[name].unbound]
@@ -104,7 +104,7 @@ def _number(cell: DisplayCell, *, interval: bool = True) -> str:
 
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
     """Return the sentences of a caption that explain bold numbers and marks."""
-    bold = report.best_legend
+    bold = report.tables.best_legend
     shown = [_INTERVALS] if intervals and any(cell.interval for cell in cells) else []
     return [bold[0].upper() + bold[1:], *shown, *plugin.legends(cells)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from tokbench import plugin
@@ -11,7 +11,6 @@ from tokbench.formats.sizes_markdown import measured_sizes, without_tokenizer
 from tokbench.formats.validity_markdown import validity
 from tokbench.plugin import (
     ReporterSpec,
-    Role,
     byte_size,
     group_name,
     markdown_table,
@@ -22,7 +21,7 @@ from tokbench.plugin import (
 )
 
 if TYPE_CHECKING:
-    from tokbench.plugin import DisplayCell, Report, Results, SegmentationView
+    from tokbench.plugin import Report, Results, SegmentationView
 
 _MOST_TOKENS: Final = 24
 """The number of tokens of a probe's text that the report shows."""
@@ -55,15 +54,15 @@ def render(results: Results) -> str:
     report = plugin.Report(results)
     sections = [
         _answer(report),
-        _overview(report),
-        *_compression(report),
-        *_fairness(report),
+        _document(report, "overview"),
+        _document(report, "groups"),
+        _document(report, "fairness"),
         _document(report, "pairs"),
         _document(report, "matrices"),
         bits_per_byte(report),
         validity(report),
         _vocabulary_size(report),
-        *_speed(report),
+        _document(report, "speed"),
         _document(report, "same_ids"),
         _texts(report),
         _probes(report),
@@ -135,20 +134,8 @@ def _shares(report: Report) -> str:
     return text + markdown_table(["corpus", "group", "share"], rows, (2,)) + more
 
 
-def _cell(cell: DisplayCell) -> str:
-    return (f"**{cell.text}**" if cell.best else cell.text) + cell.marks + (f" {cell.share}" if cell.share else "")
-
-
-def _cell_with_interval(cell: DisplayCell) -> str:
-    return _cell(cell) + (f" [{cell.interval}]" if cell.interval else "")
-
-
 def _group(name: str) -> str:
     return markdown_text(group_name(name))
-
-
-def _count(number: int | None) -> str:
-    return "unknown" if number is None else f"{number:,}"
 
 
 def _row(*texts: str) -> list[str]:
@@ -157,82 +144,6 @@ def _row(*texts: str) -> list[str]:
 
 def _legends(lines: Sequence[str]) -> str:
     return "".join(f"\n{line}.\n" for line in lines)
-
-
-def _overview(report: Report) -> str:
-    view = report.overview
-    timed = any(report.tables.metric(column.metric).timed for column in view.columns)
-    described = ["tokenizer", "state", *(["engine"] if timed else []), "vocabulary"]
-    head = [*described]
-    head += [f"{c.label}, {markdown_text(c.corpus)} ({markdown_text(c.unit_label or c.unit)})" for c in view.columns]
-    rows = [
-        [
-            *_row(row.name, row.state, *([row.engine or "unknown"] if timed else [])),
-            _count(row.vocab_size),
-            *(_cell(column.cells[row.name]) for column in view.columns),
-        ]
-        for row in view.rows
-    ]
-    best = report.best_legend[0].upper() + report.best_legend[1:]
-    legend = " ".join(f"{line}." for line in [best, *view.legends])
-    small = "; ".join(_row(*report.short_vocabularies))
-    legend += f"\n\nSmaller than asked for: {small}." if small else ""
-    return f"## Whole corpora\n\n{markdown_table(head, rows, range(len(described) - 1, len(head)))}\n{legend}\n"
-
-
-def _compression(report: Report) -> Iterator[str]:
-    metric = report.tables.with_role(Role.TEXT_PER_TOKEN)
-    for corpus in report.tables.corpora:
-        found = report.heat_map(metric, corpus)
-        if not found:
-            continue
-        head = ["group", *_row(*found.tokenizers)]
-        rows = [[_group(row.group), *(_cell(cell) for cell, _ in row.cells)] for row in found.rows]
-        text = f"## Compression by group: {markdown_text(corpus)}\n\nBytes per token, best tokenizer first.\n\n"
-        text += markdown_table(head, rows, range(1, len(head)))
-        if found.absent:
-            absent = ", ".join(f"{markdown_text(name)} ({word})" for name, word in found.absent)
-            text += f"\nWithout a number here: {absent}.\n"
-        text += f"\n{found.left_out}\n" if found.left_out else ""
-        yield text + _legends(found.legends)
-
-
-def _fairness(report: Report) -> Iterator[str]:
-    for view in report.fairness:
-        text = f"## Fairness: {markdown_text(view.corpus)}\n\nTokens for the same text, "
-        text += f"{markdown_text(view.reference)} being 1: what it costs and how long it takes, relatively; "
-        text += "the context is what is left of a window.\n\n"
-        head = ["tokenizer", *(f"{c.label} ({markdown_text(c.unit_label)})" for c in view.columns), "dearest languages"]
-        rows = [
-            [*_row(name), *(_cell_with_interval(c.cells[name]) for c in view.columns), *_row(view.dearest[name])]
-            for name in view.tokenizers
-        ]
-        text += markdown_table(head, rows, range(1, len(head) - 1))
-        text += "\nPremium by language, and by script, family and class:\n\n"
-        head = ["group", *_row(*view.tokenizers)]
-        rows = [
-            [*_row(series.group), *(_cell_with_interval(series.cells[name]) for name in view.tokenizers)]
-            for series in view.groups
-        ]
-        left_out = f"\n{view.left_out}\n" if view.left_out else ""
-        yield text + markdown_table(head, rows, range(1, len(head))) + left_out + _legends(view.legends)
-
-
-def _speed(report: Report) -> Iterator[str]:
-    """Yield the tables of what was timed, those of one vocabulary together."""
-    for table in report.speeds:
-        columns = [table.head(column) for column in table.columns]
-        head = ["tokenizer", "engine", "vocabulary of"]
-        head += [f"{markdown_text(c.label)} ({markdown_text(c.unit_label or c.unit)})" for c in columns]
-        rows = [
-            [
-                *_row(name, engine or "unknown", table.vocabularies.get(name, "its own")),
-                *(_cell_with_interval(column.cells[name]) for column in columns),
-            ]
-            for name, _, _, engine in table.rows
-        ]
-        text = f"## Timed: {markdown_text(table.title)}\n\n{markdown_table(head, rows, range(3, len(head)))}"
-        yield text + _legends(table.legends)
 
 
 def _vocabulary_size(report: Report) -> str:

@@ -14,7 +14,9 @@ from tokbench.report.charts.heat import LEVELS
 from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import unit_label
 from tokbench.report.report import Report
-from tokbench.results.cells import WHOLE, TokenizerState, group_name
+from tokbench.report.sections.overview import ready_tokenizers
+from tokbench.report.sections.speed import speed_panes
+from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import Results
 
 if TYPE_CHECKING:
@@ -74,30 +76,38 @@ class SmallPage:
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
         steps = [f".table({first!r})", f".plot.heat({first!r})"] if first and tables.results.cells else []
-        steps += [".plot.curve()"] * bool(tables.results.vocabulary_size) + [".plot.speed()"] * bool(self.report.speeds)
+        steps += [".plot.curve()"] * bool(tables.results.vocabulary_size) + [".plot.speed()"] * any(speed_panes(tables))
         return [*steps, ".frame"]
 
     @cached_property
     def columns(self) -> Sequence[Series]:
         """The columns for which there is room."""
-        return self.report.overview.columns[:_MOST_COLUMNS]
+        return self.report.main_columns[:_MOST_COLUMNS]
+
+    @cached_property
+    def tokenizers(self) -> list[str]:
+        """The tokenizers that ran, best first."""
+        return ready_tokenizers(self.report.tables, self.report.main_columns)
 
     @cached_property
     def rows(self) -> list[tuple[str, str, list[DisplayCell]]]:
         """Name and size of each tokenizer that ran, and its cells, as far as there is room."""
-        ready = [row for row in self.report.overview.rows if row.state == TokenizerState.READY]
-        sizes = {row.name: "" if row.vocab_size is None else f"{row.vocab_size:,}" for row in ready[:_MOST_ROWS]}
+        names = self.tokenizers[:_MOST_ROWS]
+        sizes = {name: self.report.tables.tokenizer(name).vocab_size for name in names}
         return [
-            (cut(name, _LONGEST_NAME), size, [column.cells[name] for column in self.columns])
+            (
+                cut(name, _LONGEST_NAME),
+                "" if size is None else f"{size:,}",
+                [column.cells[name] for column in self.columns],
+            )
             for name, size in sizes.items()
         ]
 
     @property
     def more(self) -> list[str]:
         """A sentence on what is left out, and those on marks and failures."""
-        view = self.report.overview
-        ready = sum(row.state == TokenizerState.READY for row in view.rows)
-        left = [(ready - _MOST_ROWS, "tokenizers"), (len(view.columns) - _MOST_COLUMNS, "columns")]
+        columns = len(self.report.main_columns)
+        left = [(len(self.tokenizers) - _MOST_ROWS, "tokenizers"), (columns - _MOST_COLUMNS, "columns")]
         text = [f"{count} more {what}" for count, what in left if count > 0]
         lost = [": ".join(each) for each in self.report.problems.tokenizers]
         failed = [f"{each.count}: {each.sentence}" for each in self.report.problems.cells if each.applies]
@@ -203,7 +213,7 @@ def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
     others = [each for each in report.tables.metrics if report.tables.metric(each).family == name and each != metric]
     caption = [
         f"{report.tables.label(metric)}{f', {unit_label(info.unit)}' if info.unit else ''}{_BETTER[info.direction]}",
-        report.best_legend,
+        report.tables.best_legend,
     ]
     caption += legends(cell for row in rows for cell, _ in row.cells.values())
     caption += [f"others of {name}: {', '.join(others)}"] if others else []

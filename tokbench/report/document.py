@@ -10,11 +10,11 @@ chose (names, reasons, excerpts) stands in it as it is: the renderers make it vi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from tokbench.report.cells import DisplayCell
+from tokbench.report.cells import DisplayCell, Series
 
 
 class Picture(Protocol):
@@ -36,6 +36,13 @@ class Name:
 @dataclass(frozen=True, slots=True)
 class Strong:
     """Words that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gloss:
+    """Words that explain the name before them, such as the language behind its code."""
 
     text: str
 
@@ -76,6 +83,7 @@ class Term:
 
     metric: str
     text: str
+    """Empty if there is nothing to say but that it leads there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +92,20 @@ class Key:
 
     mark: Picture
     text: str
+    remark: str = ""
+    """A few words behind the name."""
 
 
-Inline = str | Name | Strong | Marked | State | Code | Link | Term | Key
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The colours of a heat map, between the numbers that its ends stand for."""
+
+    low: str
+    high: str
+    levels: int
+
+
+Inline = str | Name | Strong | Gloss | Marked | State | Code | Link | Term | Key | Scale
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -115,6 +134,8 @@ class Bullets:
     """A list of sentences."""
 
     lines: Sequence[Line]
+    look: str = ""
+    """Classes of the style sheet: ``notes``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +182,7 @@ class Column:
     """The order of a first click on its name; empty if the table is not sorted by it."""
     below: str = ""
     """A second line, such as the corpus."""
-    unit: Term | None = None
+    unit: Term | str = ""
     key: str = ""
     """The metric and corpus by which links name it."""
     title: str = ""
@@ -206,6 +227,8 @@ class Figure:
     caption: Line = ""
     label: str = ""
     """The name of the box around it for a screen reader; empty for no box."""
+    beside: bool = False
+    """``True`` to write the caption beside the chart, each piece on a line of its own, where there is room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +263,8 @@ class Chooser:
     """The key of the choice in a link; empty for the id."""
     packed: bool = False
     """``True`` to pack all panes but the first until somebody asks for them, because they are large."""
+    away: bool = False
+    """``True`` to pack the first one, too, because all of it stands in a pane that is not shown at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +274,16 @@ class Details:
     summary: Line
     nodes: Sequence[Node]
     open: bool = False
+    packed: bool = False
+    """``True`` to pack them until then, because they are large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rich:
     """Nodes that only a page can show; a format of plain text shows ``plain`` in their place."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[Node] | Callable[[], Sequence[Node]]
+    """A function returns them if they take long to make; only a page calls it."""
     plain: Sequence[Node] = ()
 
 
@@ -270,6 +298,24 @@ class Section:
     """The place that links lead to."""
     title: str
     nodes: Sequence[Node]
+
+
+def measured_column(series: Series, name: str = "", below: str = "") -> Column:
+    """Return the head of a metric: it sorts from the best on, and its unit leads to the definition.
+
+    Args:
+        series: the metric.
+        name: a name other than its label.
+        below: a second line.
+    """
+    return Column(
+        name or series.label,
+        numeric=True,
+        sort="ascending" if series.direction == "lower" else "descending",
+        below=below,
+        unit=Term(series.metric, series.unit_label),
+        key=f"{series.metric}@{series.corpus}",
+    )
 
 
 def legend_lines(lines: Sequence[str]) -> list[Node]:

@@ -15,6 +15,7 @@ from tokbench.report.document import (
     Column,
     Details,
     Figure,
+    Gloss,
     Heading,
     Inline,
     Key,
@@ -30,6 +31,7 @@ from tokbench.report.document import (
     Picture,
     Rich,
     Row,
+    Scale,
     Section,
     State,
     Strong,
@@ -68,7 +70,7 @@ class HtmlNodes:
             Multiples: self._multiples,
             Chooser: self._chooser,
             Details: self._details,
-            Rich: lambda rich: self.nodes(rich.nodes),
+            Rich: lambda rich: self.nodes(rich.nodes() if callable(rich.nodes) else rich.nodes),
         }
 
     def section(self, section: Section) -> Markup:
@@ -95,7 +97,7 @@ class HtmlNodes:
             return _text(piece)
         if isinstance(piece, Term):
             formula = self._tables.metric(piece.metric).formula or "no definition given"
-            place, shown = self._tables.anchors[piece.metric], _text(piece.text)
+            place, shown = self._tables.anchors[piece.metric], _text(piece.text or "definition")
             return Markup('<a class="unit" href="#{}" title="{}">{}</a>').format(place, _text(formula), shown)
         return _words(piece)
 
@@ -108,7 +110,7 @@ class HtmlNodes:
 
     def _bullets(self, bullets: Bullets) -> Markup:
         items = Markup("").join(Markup("<li>{}</li>\n").format(self.line(line)) for line in bullets.lines)
-        return Markup("<ul>\n{}</ul>\n").format(items)
+        return Markup("<ul{}>\n{}</ul>\n").format(_class(bullets.look), items)
 
     def _table(self, table: Table) -> Markup:
         sortable = any(column.sort for column in table.columns)
@@ -144,7 +146,9 @@ class HtmlNodes:
         text = Markup('<span class="key">{}</span>').format(text) if column.sort else text
         text = Markup("<span>{}</span>").format(text) if column.upright else text
         below = Markup('<span class="of">{}</span>').format(_text(column.below)) if column.below else ""
-        unit = self.line(column.unit) if column.unit else ""
+        unit = self.line(column.unit)
+        if isinstance(column.unit, str):
+            unit = Markup('<span class="unit">{}</span>').format(unit) if unit else unit
         return Markup('<th scope="col"{}>{}{}{}</th>').format(attributes, text, below, unit)
 
     def _row(self, row: Row, columns: Sequence[Column]) -> Markup:
@@ -196,7 +200,10 @@ class HtmlNodes:
         return Markup("<td{}>{}</td>").format(attributes, content)
 
     def _figure(self, figure: Figure) -> Markup:
-        return Markup("<figure>\n{}</figure>\n").format(self._drawn(figure))
+        content = self._drawn(figure)
+        if figure.beside:
+            content = Markup('<div class="lorenz">\n{}</div>\n').format(content)
+        return Markup("<figure>\n{}</figure>\n").format(content)
 
     def _drawn(self, figure: Figure) -> Markup:
         drawing = Markup("{}\n").format(_markup(figure.picture))
@@ -250,31 +257,49 @@ class HtmlNodes:
         content = self.nodes(pane.nodes)
         hidden = Markup(" hidden") if number else ""
         mark = Markup(" data-packed") if chooser.packed else ""
-        if chooser.packed and number:
-            content = Markup(
-                "<template>{}</template>\n<noscript><p>Without JavaScript this part stays packed; results.csv has the "
-                "numbers.</p></noscript>"
-            ).format(packed(content))
+        if chooser.packed and (number or chooser.away):
+            content = _packed(content)
         return Markup('<div class="pane" id="{}-{}"{}{}>\n{}\n</div>\n').format(
             chooser.id, number, mark, hidden, content
         )
 
     def _details(self, details: Details) -> Markup:
         opened = Markup(" open") if details.open else ""
+        content = self.nodes(details.nodes)
+        if details.packed:
+            content = Markup("<div data-packed>{}</div>\n").format(_packed(content))
         return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(
-            opened, self.line(details.summary), self.nodes(details.nodes)
+            opened, self.line(details.summary), content
         )
 
 
-def _words(piece: Name | Strong | Marked | State | Code | Link | Key) -> Markup:
+def _packed(content: Markup) -> Markup:
+    return Markup(
+        "<template>{}</template>\n<noscript><p>Without JavaScript this part stays packed; results.csv has the "
+        "numbers.</p></noscript>"
+    ).format(packed(content))
+
+
+def _scale(scale: Scale) -> Markup:
+    low, high = _text(scale.low), _text(scale.high)
+    colours = Markup("").join(Markup('<i class="h{}"></i>').format(level) for level in range(scale.levels))
+    return Markup('<span class="scale" role="img" aria-label="colour scale from {0} to {1}">{0}{2}{1}</span>').format(
+        low, high, colours
+    )
+
+
+def _words(piece: Name | Strong | Gloss | Marked | State | Code | Link | Key | Scale) -> Markup:
+    if isinstance(piece, Scale):
+        return _scale(piece)
     text = _text(piece.text)
     match piece:
         case State(bad=bad):
             markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
         case Link(place=place):
             markup = Markup('<a href="#{}">{}</a>').format(place, text)
-        case Key(mark=mark):
-            markup = Markup('<span class="backend">{}<bdi>{}</bdi></span> ').format(_markup(mark), text)
+        case Key(mark=mark, remark=remark):
+            more = _text(f" {remark}") if remark else ""
+            markup = Markup('<span class="backend">{}<bdi>{}</bdi>{}</span> ').format(_markup(mark), text, more)
         case _:
             markup = _WORDS[type(piece)].format(text)
     return markup
@@ -283,6 +308,7 @@ def _words(piece: Name | Strong | Marked | State | Code | Link | Key) -> Markup:
 _WORDS: Final = {
     Name: Markup("<bdi>{}</bdi>"),
     Strong: Markup("<strong>{}</strong>"),
+    Gloss: Markup('<span class="gloss">{}</span>'),
     Marked: Markup("<mark><bdi>{}</bdi></mark>"),
     Code: Markup("<code>{}</code>"),
 }

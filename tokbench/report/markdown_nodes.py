@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from tokbench.report.document import (
     Bullets,
     Chooser,
+    Column,
     Details,
     Figure,
     Heading,
     Inline,
+    Key,
     Line,
     Marked,
     MeasuredCell,
@@ -18,10 +20,12 @@ from tokbench.report.document import (
     Node,
     Paragraph,
     Rich,
+    Scale,
     Section,
     Strong,
     Table,
     TableCell,
+    Term,
     TextCell,
 )
 from tokbench.report.escaping import markdown_table, markdown_text
@@ -70,10 +74,16 @@ def _block(node: Heading | Paragraph | Bullets | Table) -> str:
 
 
 def _table(table: Table) -> str:
-    head = [" ".join(filter(None, [_line(column.line), _line(column.below)])) for column in table.columns]
+    head = [_head(column) for column in table.columns]
     rows = [[_cell(cell) for cell in row.cells] for row in table.rows]
     numbers = [number for number, column in enumerate(table.columns) if column.numeric or column.upright]
     return markdown_table(head, rows, numbers)
+
+
+def _head(column: Column) -> str:
+    unit = column.unit.text if isinstance(column.unit, Term) else column.unit
+    parts = [_line(column.line), _line(column.below), f"({markdown_text(unit)})" if unit else ""]
+    return " ".join(filter(None, parts))
 
 
 def _cell(cell: TableCell) -> str:
@@ -98,5 +108,9 @@ def _inline(piece: Inline) -> str:
             return markdown_text(piece)
         case Strong(text) | Marked(text):
             return f"**{markdown_text(text)}**" if text else ""
+        case Key(text=text, remark=remark):
+            return markdown_text(f"{text} {remark}".rstrip())
+        case Scale(low, high):
+            return markdown_text(f"{low} to {high}")
         case _:
             return markdown_text(piece.text)

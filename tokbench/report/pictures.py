@@ -10,11 +10,15 @@ from typing import Final, NamedTuple
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
-from tokbench.report.charts.heat import heat_drawing
+from tokbench.report.charts.heat import heat_drawing, heat_maps
+from tokbench.report.charts.lorenz import lorenz_key
+from tokbench.report.charts.scatter import scatter
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import visible
 from tokbench.report.pages import html_environment
 from tokbench.report.report import Report
+from tokbench.report.sections.fairness import all_premiums
+from tokbench.report.tables import CellTables
 from tokbench.results.model import Results
 
 FOLDER: Final = "pictures"
@@ -106,11 +110,7 @@ def pictures(report: Report) -> Iterator[Picture]:
 
 
 def _charts(report: Report) -> Iterator[Picture]:
-    for corpus, maps in report.heat_maps.items():
-        for found in maps:
-            yield Picture(f"heat-{corpus}-{found.metric}", heat_drawing(found, corpus))
-    for scatter in report.scatters:
-        yield Picture(f"speed-{scatter.corpus}", scatter.drawing, tuple(scatter.backends))
+    yield from _corpus_charts(report.tables)
     yield from _fairness_charts(report)
     for view in report.matrices:
         for each in view.maps:
@@ -125,16 +125,27 @@ def _charts(report: Report) -> Iterator[Picture]:
     yield from _size_charts(report)
 
 
+def _corpus_charts(tables: CellTables) -> Iterator[Picture]:
+    for corpus in tables.corpora:
+        for shown in heat_maps(tables, corpus):
+            yield Picture(f"heat-{corpus}-{shown.metric}", heat_drawing(shown, corpus))
+    for corpus in tables.corpora:
+        if chart := scatter(tables, corpus):
+            yield Picture(f"speed-{corpus}", chart.drawing, tuple(chart.backends))
+
+
 def _fairness_charts(report: Report) -> Iterator[Picture]:
-    for section in report.fairness:
+    for section in all_premiums(report.tables):
         premium = f"{section.corpus}: premium", f"the tokens of {section.reference} are 1"
-        for name, drawing in section.bars:
+        for name, drawing in section.bars.items():
             heading = f"{section.corpus}: premium under {name}; the tokens of {section.reference} are 1"
             yield Picture(f"premiums-{section.corpus}-{name}", drawing, headings=(heading,))
         for group, drawing in section.charts.items():
             yield Picture(f"premium-{section.corpus}-{group}", drawing, headings=premium)
         if section.lorenz:
-            keys = tuple((f"{name}, Gini {gini}", key) for name, key, gini in section.curves)
+            keys = tuple(
+                (f"{name}, Gini {gini}", lorenz_key(number)) for number, (name, gini) in enumerate(section.gini.items())
+            )
             heading = f"{section.corpus}: share of the tokens by language"
             yield Picture(f"lorenz-{section.corpus}", section.lorenz, keys, (heading,))
         if section.front:

@@ -5,27 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 
-from tokbench.report.cells import BEST_LEGEND, NOT_CHECKED_LEGEND
-from tokbench.report.charts.heat import HeatMap, heat_map, heat_maps
-from tokbench.report.charts.scatter import Scatter, scatter
+from tokbench.report.cells import Series
+from tokbench.report.charts.heat import HeatMap, heat_map
 from tokbench.report.document import Section
 from tokbench.report.sections.answer import Answer, answer
 from tokbench.report.sections.bits_per_byte import BitsSection, bits_per_byte
 from tokbench.report.sections.definitions import definitions_document
-from tokbench.report.sections.fairness import FairnessSection, fairness
+from tokbench.report.sections.fairness import fairness_document
+from tokbench.report.sections.groups import groups_document
 from tokbench.report.sections.key_numbers import KeyNumber, key_numbers, overrides, subtitle
 from tokbench.report.sections.losses import LossSection, losses, losses_document
 from tokbench.report.sections.matrices import MatrixSection, matrices_document, matrix_sections
 from tokbench.report.sections.metric_curves import CurveSection, metric_curves
-from tokbench.report.sections.overview import Overview, all_metrics, main_metrics
+from tokbench.report.sections.overview import main_columns, overview_document
 from tokbench.report.sections.pairs import PairSection, pairs, pairs_document
 from tokbench.report.sections.partial import PartialSection, durations, partial_section
 from tokbench.report.sections.probes import ProbeSection, probes
-from tokbench.report.sections.problems import ProblemSection, problems, problems_document, short_vocabularies
+from tokbench.report.sections.problems import ProblemSection, problems, problems_document
 from tokbench.report.sections.same_ids import SameIdsSection, same_ids, same_ids_document
 from tokbench.report.sections.size_lines import SizeLines
-from tokbench.report.sections.speed import SpeedTable, speed_tables
+from tokbench.report.sections.speed import speed_document, speed_notes
 from tokbench.report.sections.tokens import TokensSection
+from tokbench.report.sections.tradeoff import tradeoff_document
 from tokbench.report.sections.validity import ValiditySection, validity
 from tokbench.report.sections.vocabulary_size import VocabularySizeSection
 from tokbench.report.tables import CellTables
@@ -86,33 +87,13 @@ class Report:
         return key_numbers(self.tables)
 
     @cached_property
-    def best_legend(self) -> str:
-        """The meaning of bold numbers, or the reason why there are none."""
-        return BEST_LEGEND if self.tables.losses_checked else NOT_CHECKED_LEGEND
-
-    @cached_property
-    def overview(self) -> Overview:
+    def main_columns(self) -> list[Series]:
         """The headline metrics of all corpora side by side."""
-        return main_metrics(self.tables)
-
-    @cached_property
-    def overviews(self) -> list[list[Overview]]:
-        """By corpus, tables with every metric; corpora without any number are left out."""
-        return [views for corpus in self.tables.corpora if (views := all_metrics(self.tables, corpus))]
-
-    @cached_property
-    def heat_maps(self) -> dict[str, list[HeatMap]]:
-        """By corpus, a heat map for each metric, compression first; corpora without any are left out."""
-        return {corpus: maps for corpus in self.tables.corpora if (maps := heat_maps(self.tables, corpus))}
+        return main_columns(self.tables)
 
     def heat_map(self, metric: str, corpus: str) -> HeatMap | None:
         """Return the heat map of one metric, or ``None`` if no group has numbers that tell tokenizers apart."""
         return heat_map(self.tables, corpus, metric)
-
-    @cached_property
-    def fairness(self) -> list[FairnessSection]:
-        """Premiums, by parallel corpus."""
-        return [found for corpus in self.tables.corpora if (found := fairness(self.tables, corpus))]
 
     @cached_property
     def pairs(self) -> list[PairSection]:
@@ -128,8 +109,13 @@ class Report:
     def documents(self) -> dict[str, Section | None]:
         """The sections that are trees, by name; ``None`` for one without content."""
         return {
+            "overview": overview_document(self.tables),
+            "groups": groups_document(self.tables),
+            "fairness": fairness_document(self.tables),
             "pairs": pairs_document(self.pairs),
             "matrices": matrices_document(self.matrices),
+            "tradeoff": tradeoff_document(self.tables),
+            "speed": speed_document(self.tables),
             "same_ids": same_ids_document(self.same_ids),
             "losses": losses_document(self.losses),
             "problems": problems_document(self.problems),
@@ -162,25 +148,9 @@ class Report:
         return VocabularySizeSection(self.size_lines) if self.size_lines.lines else None
 
     @cached_property
-    def timed(self) -> bool:
-        """Tell whether speed is among the metrics of the run, measured or not."""
-        return any(metric.timed for metric in self.results.metrics.values())
-
-    @cached_property
-    def scatters(self) -> list[Scatter]:
-        """Charts of compression against speed, by corpus."""
-        return [found for corpus in self.tables.corpora if (found := scatter(self.tables, corpus))]
-
-    @cached_property
-    def speeds(self) -> list[SpeedTable]:
-        """Tables of speeds, by corpus and family."""
-        return list(speed_tables(self.tables))
-
-    @cached_property
     def speed_notes(self) -> list[str]:
-        """The notes of the run that are about speeds: they begin with the name of a timed family."""
-        families = tuple(metric.family for metric in self.results.metrics.values() if metric.timed)
-        return [note for note in self.results.notes if note.startswith(families)]
+        """The notes of the run that are about speeds."""
+        return speed_notes(self.results)
 
     @cached_property
     def notes(self) -> list[str]:
@@ -213,11 +183,6 @@ class Report:
         found = self.results.environment
         values = {each.name: getattr(found, each.name) for each in fields(found)}
         return {name: value for name, value in values.items() if value not in (None, "", {})}
-
-    @cached_property
-    def short_vocabularies(self) -> list[str]:
-        """A sentence for each trained tokenizer that got fewer tokens than were asked for."""
-        return short_vocabularies(self.results)
 
     @cached_property
     def problems(self) -> ProblemSection:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +13,8 @@ from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
 from tokbench.report.sections.losses import Loss
-from tokbench.report.sections.overview import Overview
-from tokbench.results.cells import TokenizerState
+from tokbench.report.sections.overview import ready_tokenizers
+from tokbench.report.sections.problems import short_vocabularies
 from tokbench.results.model import Results
 
 if TYPE_CHECKING:
@@ -41,8 +40,8 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     """
     report = Report(results)
     # A tokenizer that did not run has a line with the reason below.
-    view = replace(report.overview, rows=[row for row in report.overview.rows if row.state == TokenizerState.READY])
-    columns = _fitting(report, view, console.width)
+    names = ready_tokenizers(report.tables, report.main_columns)
+    columns = _fitting(report, names, console.width)
     console.print()
     console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
     if report.partial:
@@ -52,19 +51,19 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     for line in report.overrides:
         console.print(_text(line, "yellow"))
     console.print()
-    if view.rows:
-        console.print(_table(view, columns))
-    left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in view.columns if c not in columns)
+    if names:
+        console.print(_table(report, names, columns))
+    left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in report.main_columns if c not in columns)
     if left_out:
         console.print(_text(f"No room here, see the reports: {', '.join(left_out)}", "dim"))
-    unchecked = [] if report.tables.losses_checked else [report.best_legend]
-    for legend in [*unchecked, *legends(column.cells[row.name] for column in columns for row in view.rows)]:
+    unchecked = [] if report.tables.losses_checked else [report.tables.best_legend]
+    for legend in [*unchecked, *legends(column.cells[name] for column in columns for name in names)]:
         console.print(_text(legend, "dim"))
     aside = sum(each.cells for each in report.problems.cells if not each.applies)
     if aside:
         console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
     _section(console, "Did not run, or not all of it", _problems(report), "yellow")
-    _section(console, "Smaller than asked for", report.short_vocabularies, "yellow")
+    _section(console, "Smaller than asked for", short_vocabularies(results), "yellow")
     _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
     _section(console, "Did not come back", _losses(report.losses.examples), "yellow")
     _section(console, "Notes", results.notes, "")
@@ -97,21 +96,22 @@ def _section(console: Console, title: str, lines: Sequence[str], style: str) -> 
         console.print(_text(f"  and {len(lines) - _MOST_LINES} more, see the reports", "dim"))
 
 
-def _fitting(report: Report, view: Overview, width: int) -> list[Series]:
+def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
     """Return the columns for which there is room: compression, then the first of each metric, then the rest."""
-    names = [len(cut(visible(row.name), _LONGEST_NAME)) for row in view.rows]
-    room = width - max([len("tokenizer"), *names]) - _GAP - len("vocabulary") - _GAP
-    firsts = {column.metric: column for column in reversed(view.columns)}
+    every = report.main_columns
+    widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
+    room = width - max([len("tokenizer"), *widths]) - _GAP - len("vocabulary") - _GAP
+    firsts = {column.metric: column for column in reversed(every)}
     compression = report.tables.with_role(Role.TEXT_PER_TOKEN)
-    urgent = [column for column in view.columns if column.metric == compression]
+    urgent = [column for column in every if column.metric == compression]
     urgent += [firsts[metric] for metric in map(report.tables.with_role, _FIRST) if metric in firsts]
     taken: list[Series] = []
-    for column in [*urgent, *(c for c in view.columns if c not in urgent)]:
-        room -= max(map(len, [*_head(column), *(_marked(column, row.name) for row in view.rows)])) + _GAP
+    for column in [*urgent, *(column for column in every if column not in urgent)]:
+        room -= max(map(len, [*_head(column), *(_marked(column, name) for name in names)])) + _GAP
         if room < 0:
             break
         taken.append(column)
-    return [column for column in view.columns if column in taken]
+    return [column for column in every if column in taken]
 
 
 def _marked(column: Series, name: str) -> str:
@@ -125,7 +125,7 @@ def _head(column: Series) -> list[str]:
     return [visible(column.short_label), cut(visible(column.corpus), _LONGEST_CORPUS), visible(unit)]
 
 
-def _table(view: Overview, columns: Sequence[Series]) -> Table:
+def _table(report: Report, names: Sequence[str], columns: Sequence[Series]) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -137,10 +137,11 @@ def _table(view: Overview, columns: Sequence[Series]) -> Table:
         for number, line in enumerate(_head(column)):
             heading.append(line + ("\n" if number < 2 else ""), style="" if number == 0 else "dim")  # noqa: PLR2004
         table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
-    for row in view.rows:
-        size = "unknown" if row.vocab_size is None else f"{row.vocab_size:,}"
-        cells = [_text(_marked(column, row.name), _style(column.cells[row.name])) for column in columns]
-        table.add_row(_text(cut(visible(row.name), _LONGEST_NAME)), _text(size), *cells)
+    for name in names:
+        ids = report.tables.tokenizer(name).vocab_size
+        size = "unknown" if ids is None else f"{ids:,}"
+        cells = [_text(_marked(column, name), _style(column.cells[name])) for column in columns]
+        table.add_row(_text(cut(visible(name), _LONGEST_NAME)), _text(size), *cells)
     return table
 
 

@@ -46,29 +46,29 @@ def _overview(report: Report, corpus: str) -> str:
     rows = [[latex_text(name), *(_number(column.cells[name]) for column in columns)] for name in order]
     cells = [column.cells[name] for column in columns for name in order]
     caption = [f"Headline metrics on {corpus}", *_legend(report, cells, intervals=True)]
-    head = [["tokenizer", *(latex_text(each.short_label) + _ARROWS[each.direction] for each in columns)]]
-    head += [["", *(f"({latex_text(each.unit_label)})" if each.unit_label else "" for each in columns)]]
+    head = [["tokenizer", *(latex_text(column.short_label) + _ARROWS[column.direction] for column in columns)]]
+    head += [["", *(f"({latex_text(column.unit_label)})" if column.unit_label else "" for column in columns)]]
     return _table(head, rows, caption, "whole-" + corpus)
 
 
 def _by_group(report: Report, metric: str, corpus: str) -> str:
     """Return one metric by group: a row for each group, a column for each tokenizer."""
-    found = report.heat_map(metric, corpus)
-    if not found:
+    shown_map = report.heat_map(metric, corpus)
+    if not shown_map:
         return ""
-    unit = f", {found.unit}" if found.unit else ""
-    caption = [f"{found.label}{unit}, by group of {corpus}"]
-    caption += _legend(report, [cell for row in found.rows for cell, _ in row.cells])
-    if found.left_out:
-        caption.append(found.left_out.removesuffix("."))
-    names = [group_name(row.group) for row in found.rows]
-    parts = list(_columns_that_fit(found.tokenizers, _LINE - max(map(len, names))))
+    unit = f", {shown_map.unit}" if shown_map.unit else ""
+    caption = [f"{shown_map.label}{unit}, by group of {corpus}"]
+    caption += _legend(report, [cell for row in shown_map.rows for cell, _ in row.cells])
+    if shown_map.left_out:
+        caption.append(shown_map.left_out.removesuffix("."))
+    names = [group_name(row.group) for row in shown_map.rows]
+    parts = list(_columns_that_fit(shown_map.tokenizers, _LINE - max(map(len, names))))
     tables = []
     for number, columns in enumerate(parts, 1):
-        head = [["group" + _ARROWS[found.direction], *(latex_text(found.tokenizers[k]) for k in columns)]]
+        head = [["group" + _ARROWS[shown_map.direction], *(latex_text(shown_map.tokenizers[k]) for k in columns)]]
         rows = [
             [latex_text(name), *(_number(row.cells[k][0], interval=False) for k in columns)]
-            for name, row in zip(names, found.rows, strict=True)
+            for name, row in zip(names, shown_map.rows, strict=True)
         ]
         part = [f"{caption[0]} ({number} of {len(parts)})" if len(parts) > 1 else caption[0], *caption[1:]]
         tables.append(_table(head, rows, part, f"groups-{corpus}" + (f"-{number}" if number > 1 else "")))

@@ -66,9 +66,9 @@ class SmallPage:
     @property
     def best(self) -> str:
         """The first sentence of the answer for each corpus, or the number of cells if there is none."""
-        found = [f"{each.corpus}: {each.sentences[0]}" for each in self.report.answer.corpora]
+        firsts = [f"{answer.corpus}: {answer.sentences[0]}" for answer in self.report.answer.corpora]
         measured = sum(cell.value is not None for cell in self.report.results.cells)
-        return " ".join(found) or (f"{measured:,} cells have a number" if measured else _NOTHING)
+        return " ".join(firsts) or (f"{measured:,} cells have a number" if measured else _NOTHING)
 
     @property
     def next_steps(self) -> list[str]:
@@ -109,18 +109,24 @@ class SmallPage:
         columns = len(self.report.main_columns)
         left = [(len(self.tokenizers) - _MOST_ROWS, "tokenizers"), (columns - _MOST_COLUMNS, "columns")]
         text = [f"{count} more {what}" for count, what in left if count > 0]
-        lost = [": ".join(each) for each in self.report.problems.tokenizers]
-        failed = [f"{each.count}: {each.sentence}" for each in self.report.problems.cells if each.applies]
-        found = [*([f"Not shown: {', '.join(text)}"] if text else []), *legends(c for row in self.rows for c in row[2])]
-        found += [*lost[:_MOST_LINES], *failed[:_MOST_LINES], *self.report.results.problems[:_MOST_LINES]]
-        return [cut(line, _LONGEST_LINE) for line in found]
+        problems = self.report.problems
+        lost = [": ".join(tokenizer) for tokenizer in problems.tokenizers]
+        failed = [f"{missing.count}: {missing.sentence}" for missing in problems.cells if missing.applies]
+        lines = [f"Not shown: {', '.join(text)}"] if text else []
+        lines += legends(cell for _, _, cells in self.rows for cell in cells)
+        lines += [*lost[:_MOST_LINES], *failed[:_MOST_LINES], *self.report.results.problems[:_MOST_LINES]]
+        return [cut(line, _LONGEST_LINE) for line in lines]
 
     @property
     def head(self) -> list[tuple[str, str, str]]:
         """Label, corpus and unit of each column."""
         return [
-            (cut(each.short_label, _LONGEST_NAME), cut(each.corpus, _LONGEST_NAME), cut(each.unit_label, _LONGEST_NAME))
-            for each in self.columns
+            (
+                cut(column.short_label, _LONGEST_NAME),
+                cut(column.corpus, _LONGEST_NAME),
+                cut(column.unit_label, _LONGEST_NAME),
+            )
+            for column in self.columns
         ]
 
     @property
@@ -145,11 +151,11 @@ def find_metric(report: Report, name: str) -> str:
     tables = report.tables
     if name in tables.metrics:
         return name
-    of_family = [each for each in tables.metrics if name and tables.metric(each).family == name]
+    of_family = [metric for metric in tables.metrics if name and tables.metric(metric).family == name]
     measured = {cell.metric for cell in report.results.cells if cell.value is not None}
-    order = sorted(of_family, key=lambda each: (each not in measured, not tables.metric(each).headline))
+    order = sorted(of_family, key=lambda metric: (metric not in measured, not tables.metric(metric).headline))
     if not order:
-        known = dict.fromkeys([*tables.metrics, *(tables.metric(each).family for each in tables.metrics)])
+        known = dict.fromkeys([*tables.metrics, *(tables.metric(metric).family for metric in tables.metrics)])
         raise InputError(f"the run has no metric or family {name!r}; {did_you_mean(name, filter(None, known))}")
     return order[0]
 
@@ -184,10 +190,10 @@ class TableRow:
 def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[TableRow]:
     """Yield the rows of one metric, the whole corpus first; a metric without groups has that row alone."""
     for corpus in corpora:
-        found = report.heat_map(metric, corpus)
-        if found:
-            for row in found.rows:
-                yield TableRow(corpus, row.group, dict(zip(found.tokenizers, row.cells, strict=True)))
+        shown = report.heat_map(metric, corpus)
+        if shown:
+            for row in shown.rows:
+                yield TableRow(corpus, row.group, dict(zip(shown.tokenizers, row.cells, strict=True)))
         else:
             whole = report.tables.series(metric, corpus)
             if whole.measured:
@@ -210,17 +216,18 @@ def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
             some = list(texts.index)
             styler = styler.format(_writer(texts, shown.numbers[who]), subset=(some, [who]), na_rep=texts.iloc[0])
     info = report.tables.metric(metric)
-    others = [each for each in report.tables.metrics if report.tables.metric(each).family == name and each != metric]
+    family = [other for other in report.tables.metrics if report.tables.metric(other).family == name]
+    others = [other for other in family if other != metric]
     caption = [
         f"{report.tables.label(metric)}{f', {unit_label(info.unit)}' if info.unit else ''}{_BETTER[info.direction]}",
         report.tables.best_legend,
     ]
     caption += legends(cell for row in rows for cell, _ in row.cells.values())
     caption += [f"others of {name}: {', '.join(others)}"] if others else []
-    caption += [left for each in {row.corpus: None for row in rows} if (left := report.tables.left_out(each))]
+    caption += [left for place in {row.corpus: None for row in rows} if (left := report.tables.left_out(place))]
     from markupsafe import escape
 
-    return styler.set_caption(str(escape(visible("; ".join(each.removesuffix(".") for each in caption)))))
+    return styler.set_caption(str(escape(visible("; ".join(line.removesuffix(".") for line in caption)))))
 
 
 _BETTER: Final = {"higher": ", higher is better", "lower": ", lower is better", "none": ""}
@@ -264,7 +271,7 @@ class _Shown:
         for who in self.names:
             texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))
             rank = texts.groupby(numbers).transform(lambda some: some.factorize()[0])
-            yield who, [texts[rank == each] for each in sorted(set(rank))]
+            yield who, [texts[rank == number] for number in sorted(set(rank))]
 
 
 def _number(cell: DisplayCell | None, _level: int | None) -> float:
@@ -291,5 +298,5 @@ def _css(cell: DisplayCell | None, level: int | None) -> str:
     if level is not None:
         share = level / (LEVELS - 1)
         mixed = [round(255 * (low + share * (high - low))) for low, high in zip(_PALE, _STRONG, strict=True)]
-        parts.append(f"background-color: #{''.join(f'{each:02x}' for each in mixed)}; color: #000000")
+        parts.append(f"background-color: #{''.join(f'{colour:02x}' for colour in mixed)}; color: #000000")
     return "; ".join(parts)

@@ -113,8 +113,8 @@ def _charts(report: Report) -> Iterator[Picture]:
     yield from _corpus_charts(report.tables)
     yield from _fairness_charts(report)
     for view in report.matrices:
-        for each in view.maps:
-            yield Picture(f"{view.of}-{view.corpus}-{each.name}", each.drawing)
+        for pair_map in view.maps:
+            yield Picture(f"{view.of}-{view.corpus}-{pair_map.name}", pair_map.drawing)
     for bits in report.bits_per_byte:
         for drawing in bits.charts:
             yield Picture(f"bits-per-byte-{bits.study.corpus}", drawing, tuple(bits.keys))

@@ -59,7 +59,7 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     unchecked = [] if report.tables.losses_checked else [report.tables.best_legend]
     for legend in [*unchecked, *legends(column.cells[name] for column in columns for name in names)]:
         console.print(_text(legend, "dim"))
-    aside = sum(each.cells for each in report.problems.cells if not each.applies)
+    aside = sum(missing.cells for missing in report.problems.cells if not missing.applies)
     if aside:
         console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
     _section(console, "Did not run, or not all of it", _problems(report), "yellow")
@@ -116,7 +116,7 @@ def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
 
 def _marked(column: Series, name: str) -> str:
     """Return a cell with its marks, or room for them, so that the digits stay in line."""
-    marks = {each: cell.marks + cell.share for each, cell in column.cells.items()}
+    marks = {other: cell.marks + cell.share for other, cell in column.cells.items()}
     return column.cells[name].text + marks[name].ljust(max(map(len, marks.values())))
 
 
@@ -151,10 +151,10 @@ def _style(cell: DisplayCell) -> str:
 
 def _problems(report: Report) -> list[str]:
     lines = [": ".join(tokenizer) for tokenizer in report.problems.tokenizers]
-    for each in report.problems.cells:
-        if each.applies:
-            where = f"{_some(each.metrics)}; {_some(each.tokenizers)}"
-            lines.append(f"{each.count}: {each.status}: {each.sentence} ({where})")
+    for missing in report.problems.cells:
+        if missing.applies:
+            where = f"{_some(missing.metrics)}; {_some(missing.tokenizers)}"
+            lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
     return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in report.problems.plugins]
 
 
@@ -168,41 +168,40 @@ def _times(report: Report) -> list[str]:
     """Return the phases with their times, several a line; what is known of the reports comes last."""
     seconds = report.results.durations.reports
     phases = [*report.durations, *([("writing reports", duration(seconds))] if seconds is not None else [])]
-    workers = [each for each in phases if "CPU" in each[0]]
-    wall = [each for each in phases if each not in workers]
+    workers = [phase for phase in phases if "CPU" in phase[0]]
+    wall = [phase for phase in phases if phase not in workers]
     return ["; ".join(f"{name} {time}" for name, time in some) for some in (wall, workers) if some]
 
 
 def _same_ids(report: Report) -> list[str]:
     """Return a line for each declared tokenizer, and the first difference of each that has any."""
     lines = list(report.same_ids.sentences)
-    for name, first in {each.found.tokenizer: each for each in reversed(report.same_ids.differences)}.items():
+    for name, first in {other.found.tokenizer: other for other in reversed(report.same_ids.differences)}.items():
         place = f"first in {first.found.origin} of {first.found.corpus}, {first.found.group}"
         lines.append(f"{name}: {place}: {cut(first.text, _LONGEST_TEXT)}")
         lines += [f"  {first.found.same_as}: {first.expected}", f"  {name}: {first.got}"]
     return lines
 
 
-def _losses(found: Sequence[Loss]) -> list[str]:
+def _losses(losses: Sequence[Loss]) -> list[str]:
     """Return a line for each tokenizer, with its losses by cause, and the first."""
     by_name: dict[str, list[Loss]] = {}
-    for loss in found:
+    for loss in losses:
         by_name.setdefault(loss.tokenizer, []).append(loss)
     return [_lost(name, some) for name, some in by_name.items()]
 
 
-def _lost(name: str, found: Sequence[Loss]) -> str:
-    texts, first = sum(loss.documents for loss in found), found[0]
-    corpora = ", ".join(dict.fromkeys(loss.corpus for loss in found))
+def _lost(name: str, losses: Sequence[Loss]) -> str:
+    texts, first = sum(loss.documents for loss in losses), losses[0]
+    corpora = ", ".join(dict.fromkeys(loss.corpus for loss in losses))
     by_cause: Counter[str] = Counter()
-    for loss in found:
+    for loss in losses:
         by_cause[loss.cause] += loss.documents
     causes = ", ".join(f"{cause} {count:,}" for cause, count in by_cause.most_common())
     where = f"{texts:,} {'text' if texts == 1 else 'texts'} of {corpora} ({causes}); {first.origin}"
     after = f" after {first.context[-_EXCERPT:]}" if first.context else ""
-    repairs = "; ".join(
-        f"{cause}: train with {repair}" for cause, repair in {x.cause: x.repair for x in found}.items() if repair
-    )
+    repair_of = {loss.cause: loss.repair for loss in losses}
+    repairs = "; ".join(f"{cause}: train with {repair}" for cause, repair in repair_of.items() if repair)
     change = f"{_side(first.expected)} became {_side(first.got)} ({first.change})"
     return f"{name}: {where}{after}: {change}" + (f"; {repairs}" if repairs else "")
 

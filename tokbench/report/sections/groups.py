@@ -58,7 +58,7 @@ def _page(tables: CellTables) -> list[Node]:
 
 def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
     """Return the maps of a corpus; all but the first of the first corpus are packed, because they are large."""
-    panes = [Pane(found.label, _nodes(found, corpus), family=found.family, value=found.metric) for found in maps]
+    panes = [Pane(shown.label, _nodes(shown, corpus), family=shown.family, value=shown.metric) for shown in maps]
     return Chooser("Metric", f"heat-{number}", panes, key="metric", packed=True, away=number > 0)
 
 

@@ -30,6 +30,11 @@ from tokbench.results.cells import TokenizerState
 
 _MANY: Final = 8
 """A family with more metrics than this has a table of its own."""
+_NAME: Final = Column("tokenizer", sort="ascending")
+_DESCRIBED: Final = (
+    Column("backend", sort="ascending"),
+    Column("vocabulary", numeric=True, sort="ascending", unit="ids"),
+)
 
 
 def main_columns(tables: CellTables) -> list[Series]:
@@ -89,7 +94,7 @@ def _table_nodes(
         corpus: their corpus; empty if they are of all corpora.
         family: their family, in a table that describes no tokenizer again; empty in one that does.
     """
-    described = [] if family else _DESCRIBED
+    described = () if family else _DESCRIBED
     table = Table(
         [f"{what} of the corpus ", Name(corpus)] if corpus else what,
         [_NAME, *described, *(measured_column(column, below="" if corpus else column.corpus) for column in columns)],
@@ -101,13 +106,6 @@ def _table_nodes(
         fit=True,
     )
     return [table, *legend_lines(legends(cell for column in columns for cell in column.cells.values()))]
-
-
-_NAME: Final = Column("tokenizer", sort="ascending")
-_DESCRIBED: Final = (
-    Column("backend", sort="ascending"),
-    Column("vocabulary", numeric=True, sort="ascending", unit="ids"),
-)
 
 
 def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> list[str]:

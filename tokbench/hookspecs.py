@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
+    from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
 
@@ -38,6 +39,11 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
 @hookspec
 def register_studies(register: Callable[[StudySpec], None]) -> None:
     """Add studies: ``register(StudySpec(...))`` for each."""
+
+
+@hookspec
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Add sections of the report: ``register(SectionSpec(...))`` for each."""
 
 
 @hookspec

@@ -184,6 +184,12 @@ if TYPE_CHECKING:
     )
     from tokbench.statistics.front import pareto_front as pareto_front
     from tokbench.tokenizers.members import missing_members as missing_members
+    from tokbench.engine.reports import report_of as report_of
+    from tokbench.report.section import Chart as Chart, SectionNotes as SectionNotes, SectionSpec as SectionSpec
+    from tokbench.report.tables import CellTables as CellTables
+    from tokbench.report.sections.size_lines import SizeLines as SizeLines
+    from tokbench.report.charts.heat import heat_map as heat_map
+    from tokbench.report.sections.overview import main_columns as main_columns
     # fmt: on
 
 _NAMES: Final = {
@@ -288,6 +294,12 @@ _NAMES: Final = {
     ),
     "statistics.front": "pareto_front",
     "tokenizers.members": "missing_members",
+    "engine.reports": "report_of",
+    "report.section": "Chart SectionNotes SectionSpec",
+    "report.tables": "CellTables",
+    "report.sections.size_lines": "SizeLines",
+    "report.charts.heat": "heat_map",
+    "report.sections.overview": "main_columns",
 }
 """The names of the door, by the module that is their home."""
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tokbench.corpus.contract import CorpusSpec
     from tokbench.measuring.family import MetricFamily
     from tokbench.measuring.study import StudySpec
+    from tokbench.report.section import SectionSpec
     from tokbench.results.reporter import ReporterSpec
     from tokbench.tokenizers.backend import BackendSpec
 
@@ -171,7 +172,7 @@ class Registry:
 
     Attributes:
         plugins: every entry point, whether it can be used or not.
-        backends, metrics, studies, corpora, reporters: the specs, by name.
+        backends, metrics, studies, sections, corpora, reporters: the specs, by name.
     """
 
     def __init__(self) -> None:
@@ -179,6 +180,7 @@ class Registry:
         self.backends: Catalogue[BackendSpec] = Catalogue("backend", self.plugins)
         self.metrics: Catalogue[MetricFamily] = Catalogue("metric", self.plugins, lambda family: family.automatic)
         self.studies: Catalogue[StudySpec] = Catalogue("study", self.plugins)
+        self.sections: Catalogue[SectionSpec] = Catalogue("section", self.plugins)
         self.corpora: Catalogue[CorpusSpec] = Catalogue("corpus source", self.plugins)
         self.reporters: Catalogue[ReporterSpec] = Catalogue("report format", self.plugins)
 
@@ -272,6 +274,7 @@ def _collected(registry: Registry, manager: pluggy.PluginManager) -> list[tuple[
         (registry.backends, manager.hook.register_backends),
         (registry.metrics, manager.hook.register_metrics),
         (registry.studies, manager.hook.register_studies),
+        (registry.sections, manager.hook.register_sections),
         (registry.corpora, manager.hook.register_corpora),
         (registry.reporters, manager.hook.register_reporters),
     ]

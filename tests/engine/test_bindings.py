@@ -5,10 +5,13 @@ from collections import defaultdict
 import pytest
 from click.testing import CliRunner
 from conftest import problems
+from document_tree import chooser, nodes_of
 
 import tokbench
 from tokbench.cli.main import tokbench as command
 from tokbench.formats.markdown import SPEC as MARKDOWN
+from tokbench.report.charts.heat import heat_maps
+from tokbench.report.document import Paragraph, Table
 from tokbench.report.report import Report
 from tokbench.results.cells import OWN_TEXTS
 from tokbench.results.vocabulary_size import VOCABULARY_SIZES
@@ -77,13 +80,15 @@ def test_bindings_hold_in_workers(bound, write_config):
 
 def test_reports_show_a_dash_and_no_row(bound):
     report = Report(bound)
-    shown = {column.corpus: column.cells for column in report.overview.columns if column.metric == "compression_ratio"}
+    shown = {column.corpus: column.cells for column in report.main_columns if column.metric == "compression_ratio"}
     assert shown["prose"]["again"].text == "–"
     assert shown["prose"]["again"].title == "measured on code only"
-    assert "– not measured there: the configuration names other corpora" in report.overview.legends
-    rows = {views[0].title: {row.name for row in views[0].rows} for views in report.overviews}
+    main, *panes = chooser(report.documents["overview"], "overview").panes
+    lines = [paragraph.line for paragraph in nodes_of(main, Paragraph)]
+    assert "– not measured there: the configuration names other corpora." in lines
+    rows = {pane.name: {row.cells[0].value for row in next(nodes_of(pane, Table)).rows} for pane in panes}
     assert rows == {"prose": {"bytes", "utf-16"}, "code": {"bytes", "again"}}
-    assert all(not found.absent for maps in report.heat_maps.values() for found in maps)
+    assert all(not shown.absent for corpus in report.tables.corpora for shown in heat_maps(report.tables, corpus))
     assert "| not run |" not in MARKDOWN.render(bound)
 
 

@@ -237,7 +237,8 @@ def test_the_page_has_bars_and_curves(shown):
 
 def test_markdown_has_the_table(shown):
     text = markdown.render(shown)
-    assert "## Fairness: c" in text
+    assert "## Fairness\n" in text
+    assert "### c, reference " in text
     value = cell(shown, "bytes", "premium", "th")
     assert f"{value.value:.2f}** [{value.ci_low:.2f}–{value.ci_high:.2f}]" in text or f"{value.value:.2f} [" in text
     assert "| script: Thai |" in text

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from document_tree import nodes_of
 from sleeping_backends import Sleeps
 
 import tokbench
@@ -29,7 +30,9 @@ from tokbench.metrics.speed.growth import Growth, GrowthOptions, TimedSize, host
 from tokbench.metrics.speed.latency import Latency, LatencyOptions
 from tokbench.metrics.speed.measure import Speed, SpeedOptions
 from tokbench.metrics.speed.threads import ThreadOptions, Threads
-from tokbench.report.report import Report
+from tokbench.report.document import Table
+from tokbench.report.sections.speed import speed_panes
+from tokbench.report.tables import CellTables
 from tokbench.results.cells import Cell, Status
 from tokbench.tokenizers.contract import Encoded
 
@@ -308,14 +311,14 @@ def test_a_run_has_groups_ratios_and_own_texts(run):
 
 @pytest.mark.slow
 def test_the_report_has_a_table_for_each_family(run):
-    report = Report(run)
-    assert [table.title for table in report.speeds] == [
+    panes = list(speed_panes(CellTables(run)))
+    assert [pane.name for pane in panes] == [
         *("speed on sample", "encode by group on sample", "decode by group on sample"),
         *("encode, reference = 1 by group on sample", "growth", "hostile text", "footprint"),
     ]
-    names = [row[0] for row in report.speeds[0].rows]
+    names = [row.cells[0].value for row in next(nodes_of(panes[0], Table)).rows]
     assert abs(names.index("bytes") - names.index("again")) == 1  # one vocabulary
-    assert "## Timed: growth" in render(run)
+    assert "### growth" in render(run)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tokbench.report.cells import DisplayCell
+from tokbench.report.cells import DisplayCell, Series
 from tokbench.report.charts.svg import Drawing
 from tokbench.report.document import (
     Bullets,
@@ -12,6 +12,7 @@ from tokbench.report.document import (
     Details,
     Digest,
     Figure,
+    Gloss,
     Heading,
     Key,
     Listing,
@@ -25,6 +26,7 @@ from tokbench.report.document import (
     Raised,
     Rich,
     Row,
+    Scale,
     Section,
     Small,
     Strong,
@@ -36,6 +38,7 @@ from tokbench.report.document import (
     Tokens,
     TokenText,
     captioned,
+    measured_column,
     sentence_paragraphs,
 )
 from tokbench.report.html_nodes import HtmlNodes
@@ -129,7 +132,7 @@ def test_markdown_has_what_text_can_show():
     assert text.startswith(
         "## One\n\n### On c\n\nSo **much** of **it**line\n\n**Take** 5.\n\n    a:\n      <b>\\u{1b}\n\n- first\n- second s\n"
     )
-    assert "| name | size corpus | long |\n| --- | ---: | ---: |" in text
+    assert "| name | size corpus (bytes) | long |\n| --- | ---: | ---: |" in text
     assert "| &lt;i&gt;\\|\\*\\\\u{202e} | **4.5** [4–5] | x; y |" in text
     assert "| c | 1 | of ab12 |" in text
     assert "in a\n\nin b\n\nMore\n\nhidden\n\ntext alone\n" in text
@@ -267,3 +270,49 @@ def test_a_page_needs_no_report():
         in shown
     )
     assert HtmlNodes().node(Paragraph("it broke", "bad")) == '<p class="state bad">it broke</p>\n'
+
+
+def page_of(*nodes):
+    return HtmlNodes(CellTables(Results(name="r", metrics={"m": MetricInfo(formula="bytes / tokens")}))).nodes(nodes)
+
+
+def test_a_name_has_words_that_explain_it_and_a_key_a_remark():
+    paragraph = Paragraph(["de ", Gloss("German"), Key(circle(), "gpt", "0.2"), Scale("few", "many", 2)])
+    page = page_of(paragraph)
+    assert 'de <span class="gloss">German</span>' in page
+    assert "<bdi>gpt</bdi> 0.2</span>" in page
+    assert 'aria-label="colour scale from few to many">few<i class="h0"></i><i class="h1"></i>many</span>' in page
+    assert "de Germangpt 0.2few to many" in section_markdown(Section("s", "S", [paragraph]))
+
+
+def test_a_measured_column_sorts_from_the_best_on_and_leads_to_its_definition():
+    series = Series("m", "size", "size", "c", "*", "", "lower", {})
+    table = Table("t", [Column("name", unit="ids"), measured_column(series, below="c")], [])
+    page = page_of(table)
+    assert '<th scope="col">name<span class="unit">ids</span></th>' in page
+    assert 'data-column="m@c" data-sort="number" data-first="ascending"' in page
+    assert '<a class="unit" href="#metric-0" title="bytes / tokens">definition</a>' in page
+    assert "| name (ids) | size c |" in section_markdown(Section("s", "S", [table]))
+
+
+def test_what_is_large_is_packed_until_somebody_asks():
+    inner = Chooser("Metric", "heat", [Pane("a", [Paragraph("in a")])], packed=True, away=True)
+    page = page_of(inner, Details("Charts", [Paragraph("in charts")], packed=True))
+    assert "in a" not in page
+    assert "in charts" not in page
+    assert page.count("<template>") == 2
+    assert "<div data-packed><template>" in page
+
+
+def test_only_a_page_makes_what_takes_long():
+    made = []
+    rich = Rich(lambda: made.append("page") or [Paragraph("long")], [Paragraph("short")])
+    assert "short" in section_markdown(Section("s", "S", [rich]))
+    assert not made
+    assert "long" in page_of(rich)
+
+
+def test_a_list_has_its_look_and_a_caption_its_place():
+    page = page_of(Bullets(["a"], "notes"), Figure(circle(), "below", beside=True))
+    assert '<ul class="notes">' in page
+    assert page.index('<div class="lorenz">') < page.index("<figcaption>below</figcaption>")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from document_tree import chooser, nodes_of
 from report_data import build
 from rich.console import Console
 
@@ -19,6 +20,7 @@ from tokbench.registry import load_registry
 from tokbench.report.cells import NOT_CHECKED_LEGEND, ComesBack
 from tokbench.report.charts.heat import heat_map
 from tokbench.report.charts.scatter import scatter
+from tokbench.report.document import Paragraph
 from tokbench.report.report import Report
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
@@ -385,8 +387,15 @@ def test_a_coincidence_is_not_training(share, mark):
     assert (cell.marks, cell.best) == (mark, not mark)
     assert f"{100 * share:.6g} % of the documents were in the training text" in cell.title
     report = Report(replace(RESULTS, cells=cells))
-    shown = [legend for legend in report.overview.legends if legend.startswith("†")]
-    assert shown == ([f"† {100 * share:.0f} % of the evaluated documents were in the training text"] if mark else [])
+    assert _legends(report, "†") == (
+        [f"† {100 * share:.0f} % of the evaluated documents were in the training text."] if mark else []
+    )
+
+
+def _legends(report, mark):
+    """The lines below the table of all corpora that explain a mark."""
+    main = chooser(report.documents["overview"], "overview").panes[0]
+    return [paragraph.line for paragraph in nodes_of(main, Paragraph) if paragraph.line.startswith(mark)]
 
 
 @pytest.mark.slow
@@ -400,8 +409,8 @@ def test_a_number_without_an_interval_is_marked_and_its_reason_shown():
     assert reason in shown["d"].title
     bold = [name for name, cell in shown.items() if cell.best]
     assert bold == ["d", "e"], "nothing tells d apart from the best"
-    for legends, page in ((Report(results).overview.legends, html.render(results)), ([], html.render(RESULTS))):
-        assert any(legend.startswith("◦ no interval") for legend in legends) == bool(legends)
-        assert ("<sup>◦</sup>" in page) == bool(legends)
+    for some, marked in ((results, True), (RESULTS, False)):
+        assert bool(_legends(Report(some), "◦ no interval")) == marked
+        assert ("<sup>◦</sup>" in html.render(some)) == marked
     assert "◦" in markdown.render(results)
     assert "◦" not in markdown.render(RESULTS)

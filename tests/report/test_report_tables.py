@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from document_tree import chooser, nodes_of
 from report_data import PLUGIN_METRIC, build, everything_failed, metric_info
 
 from tokbench.engine.describe import describe_metrics
@@ -14,9 +15,10 @@ from tokbench.report.charts.heat import LEVELS, heat_map, heat_maps
 from tokbench.report.charts.labels import Box, place
 from tokbench.report.charts.scatter import parity_chart, scatter
 from tokbench.report.charts.svg import Axis, Drawing
+from tokbench.report.document import Table
 from tokbench.report.report import Report
-from tokbench.report.sections.overview import main_metrics
-from tokbench.report.sections.speed import speed_tables
+from tokbench.report.sections.overview import main_columns
+from tokbench.report.sections.speed import speed_panes
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import CorpusInfo
 from tokbench.results.cells import WHOLE, Cell, Status
@@ -165,15 +167,17 @@ def test_the_title_of_a_share_is_in_percent_throughout():
 
 
 def test_the_overview_leaves_out_what_has_no_number():
-    columns = [(column.metric, column.corpus) for column in REPORT.overview.columns]
-    assert ("fertility", "code") in columns
-    assert ("fertility", "pud") not in columns
-    assert len(REPORT.overview.rows) == len(RESULTS.tokenizers)
+    table = next(nodes_of(REPORT.documents["overview"], Table))
+    columns = [column.key for column in table.columns]
+    assert "fertility@code" in columns
+    assert "fertility@pud" not in columns
+    assert len(table.rows) == len(RESULTS.tokenizers)
 
 
 def test_a_metric_of_a_plugin_is_everywhere():
-    assert PLUGIN_METRIC in [column.metric for column in REPORT.overviews[0][0].columns]
-    assert PLUGIN_METRIC in [found.metric for found in heat_maps(TABLES, "pud")]
+    _, pud, *_ = chooser(REPORT.documents["overview"], "overview").panes
+    assert f"{PLUGIN_METRIC}@pud" in [column.key for table in nodes_of(pud, Table) for column in table.columns]
+    assert PLUGIN_METRIC in [shown.metric for shown in heat_maps(TABLES, "pud")]
 
 
 def test_heat_map():
@@ -238,10 +242,12 @@ def test_no_loss_is_claimed_only_if_it_was_tested():
 
 
 def test_speed_is_sorted_and_rests_on_rounds():
-    table, other = speed_tables(TABLES)
-    assert (table.title, other.title) == ("speed on pud", "speed on code")
-    assert table.rows[0][:2] == ("utf8-bytes", [10, 10])
-    assert table.rows[-1][0] == "naive-4k"
+    pud, code = speed_panes(TABLES)
+    assert (pud.name, code.name) == ("speed on pud", "speed on code")
+    [table] = nodes_of(pud, Table)
+    name, _, _, encoding_rounds, _, _, decoding_rounds, _ = table.rows[0].cells
+    assert (name.value, encoding_rounds.value, decoding_rounds.value) == ("utf8-bytes", 10, 10)
+    assert table.rows[-1].cells[0].value == "naive-4k"
 
 
 def test_scatter_stays_in_its_frame():
@@ -332,7 +338,7 @@ def test_a_report_begins_with_the_headline_metrics_of_its_subject(families, firs
     ]
     tables = CellTables(Results(name="r", metrics=metrics, cells=cells, corpora={"c": CorpusInfo(groups={"g": 9})}))
     assert tables.headline == [*first, *COMMON]
-    assert [column.metric for column in main_metrics(tables).columns] == [*first, *COMMON]
+    assert [column.metric for column in main_columns(tables)] == [*first, *COMMON]
     maps = heat_maps(tables, "c")
     assert [each.metric for each in maps][: len(first) + 1] == [*first, "compression_ratio"]
     assert {each.family for each in maps[: len(first)]} <= {"main"}

@@ -95,9 +95,10 @@ def _execute(run: PlannedRun, workers: int, log: Log, *, pictures: bool, **optio
         results = execute(run.config, run.folder, workers, progress=progress, **options)
     summary(results, Console(), sorted(results.written))
     if pictures:
+        from tokbench.engine.reports import report_of
         from tokbench.report.pictures import write_pictures
 
-        written = write_pictures(results, run.folder)
+        written = write_pictures(report_of(results), run.folder)
         click.echo(f"written: {len(written):,} pictures in {written[0].parent}" if written else "no chart to picture")
     for reason, traceback in results.tracebacks.items():
         show_traceback(reason, traceback)

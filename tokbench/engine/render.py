@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tokbench.engine.reports import report_of
 from tokbench.foundation.errors import InputError, Problem
 from tokbench.foundation.failures import Failure, attempt
 from tokbench.foundation.files import write_atomically
@@ -137,7 +138,7 @@ def _make(folder: Path) -> None:
 
 
 def _picture(due: _Due, rendered: Rendered) -> None:
-    outcome = attempt(lambda: write_pictures(due.results, due.folder), f"pictures of {due.folder}")
+    outcome = attempt(lambda: write_pictures(report_of(due.results), due.folder), f"pictures of {due.folder}")
     if isinstance(outcome, Failure):
         rendered.problems.append(outcome.reason)
     else:

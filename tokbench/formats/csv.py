@@ -11,7 +11,7 @@ from tokbench import plugin
 from tokbench.plugin import COLUMNS, VALIDITY, VOCABULARY_SIZES, WHOLE, ReporterSpec, Role, spreadsheet_text
 
 if TYPE_CHECKING:
-    from tokbench.plugin import Report, Results
+    from tokbench.plugin import CellTables, Results, SizeLines
 
 CURVE_COLUMNS = (
     "tokenizer", "corpus", "group", "vocab_size", "tokens", "compression_ratio", "ci_low", "ci_high", "fertility",
@@ -71,21 +71,20 @@ def _field(value: Any) -> str:
 
 def curve_csv(results: Results) -> str:
     """Return the rows; with ``points: all``, those between the sizes asked for have fewer columns."""
-    return table_text(CURVE_COLUMNS, _rows(plugin.Report(results)))
+    return table_text(CURVE_COLUMNS, _rows(plugin.SizeLines(results), plugin.Report(results).tables))
 
 
-def _rows(report: Report) -> Iterator[list[Any]]:
-    lines, ratio = report.size_lines, report.tables.with_role(Role.TEXT_PER_TOKEN)
+def _rows(lines: SizeLines, tables: CellTables) -> Iterator[list[Any]]:
+    ratio = tables.with_role(Role.TEXT_PER_TOKEN)
     for line in lines.lines:
         for corpus in lines.corpora:
             for group in [*lines.groups(corpus), WHOLE]:
-                cell = report.tables.cell(ratio, corpus, group, line.tokenizers[0])
-                for row in _of_group(report, line.line, corpus, group):
+                cell = tables.cell(ratio, corpus, group, line.tokenizers[0])
+                for row in _of_group(lines, line.line, corpus, group):
                     yield [line.line, corpus, group, *row, cell.in_sample if cell else None]
 
 
-def _of_group(report: Report, name: str, corpus: str, group: str) -> Iterator[list[Any]]:
-    lines = report.size_lines
+def _of_group(lines: SizeLines, name: str, corpus: str, group: str) -> Iterator[list[Any]]:
     [line] = [line for line in lines.lines if line.line == name]
     rows = {row.vocab_size: [getattr(row, each) for each in _OF_ROW] for row in lines.rows(name, corpus, group)}
     trace = lines.trace(line, corpus, group) if lines.found.points == "all" else None

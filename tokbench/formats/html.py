@@ -7,7 +7,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from tokbench import plugin
-from tokbench.plugin import WHOLE, ReporterSpec, html_environment
+from tokbench.plugin import ReporterSpec, html_environment
 
 if TYPE_CHECKING:
     from tokbench.plugin import Results
@@ -18,12 +18,9 @@ def render(results: Results) -> str:
     environment = html_environment()
     script = environment.get_template("script.js.j2").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    report = plugin.Report(results)  # loaded now, and not with the list of formats
+    report = plugin.report_of(results)  # loaded now, and not with the list of formats
     return environment.get_template("report.html.j2").render(
-        documents=report.documents,
         nodes=plugin.HtmlNodes(report.tables),
-        WHOLE=WHOLE,
-        anchors=report.tables.anchors,
         report=report,
         script_hash=digest,
     )

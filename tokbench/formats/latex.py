@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tokbench import plugin
-from tokbench.plugin import ReporterSpec, Role, group_name, latex_text
+from tokbench.plugin import ReporterSpec, Role, group_name, heat_map, latex_text, main_columns
 
 if TYPE_CHECKING:
     from tokbench.plugin import DisplayCell, Report, Results
@@ -29,7 +29,7 @@ _NARROWEST: Final = 6
 
 def render(results: Results) -> str:
     """Return the tables: the headline metrics of whole corpora, and compression by group."""
-    report = plugin.Report(results)
+    report = plugin.report_of(results)
     name = " ".join(plugin.visible(results.name).split())
     parts = [_HEAD.format(name=name), *(_overview(report, corpus) for corpus in report.tables.corpora)]
     metric = report.tables.with_role(Role.TEXT_PER_TOKEN)
@@ -39,36 +39,36 @@ def render(results: Results) -> str:
 
 def _overview(report: Report, corpus: str) -> str:
     """Return the headline metrics of one corpus: a row for each tokenizer, best first."""
-    columns = [column for column in report.overview.columns if column.corpus == corpus]
+    columns = [column for column in main_columns(report.tables) if column.corpus == corpus]
     if not columns:
         return ""
     order = [name for name in columns[0].ranked() if not columns[0].cells[name].unbound]
     rows = [[latex_text(name), *(_number(column.cells[name]) for column in columns)] for name in order]
     cells = [column.cells[name] for column in columns for name in order]
     caption = [f"Headline metrics on {corpus}", *_legend(report, cells, intervals=True)]
-    head = [["tokenizer", *(latex_text(each.short_label) + _ARROWS[each.direction] for each in columns)]]
-    head += [["", *(f"({latex_text(each.unit_label)})" if each.unit_label else "" for each in columns)]]
+    head = [["tokenizer", *(latex_text(column.short_label) + _ARROWS[column.direction] for column in columns)]]
+    head += [["", *(f"({latex_text(column.unit_label)})" if column.unit_label else "" for column in columns)]]
     return _table(head, rows, caption, "whole-" + corpus)
 
 
 def _by_group(report: Report, metric: str, corpus: str) -> str:
     """Return one metric by group: a row for each group, a column for each tokenizer."""
-    found = report.heat_map(metric, corpus)
-    if not found:
+    shown_map = heat_map(report.tables, corpus, metric)
+    if not shown_map:
         return ""
-    unit = f", {found.unit}" if found.unit else ""
-    caption = [f"{found.label}{unit}, by group of {corpus}"]
-    caption += _legend(report, [cell for row in found.rows for cell, _ in row.cells])
-    if found.left_out:
-        caption.append(found.left_out.removesuffix("."))
-    names = [group_name(row.group) for row in found.rows]
-    parts = list(_columns_that_fit(found.tokenizers, _LINE - max(map(len, names))))
+    unit = f", {shown_map.unit}" if shown_map.unit else ""
+    caption = [f"{shown_map.label}{unit}, by group of {corpus}"]
+    caption += _legend(report, [cell for row in shown_map.rows for cell, _ in row.cells])
+    if shown_map.left_out:
+        caption.append(shown_map.left_out.removesuffix("."))
+    names = [group_name(row.group) for row in shown_map.rows]
+    parts = list(_columns_that_fit(shown_map.tokenizers, _LINE - max(map(len, names))))
     tables = []
     for number, columns in enumerate(parts, 1):
-        head = [["group" + _ARROWS[found.direction], *(latex_text(found.tokenizers[k]) for k in columns)]]
+        head = [["group" + _ARROWS[shown_map.direction], *(latex_text(shown_map.tokenizers[k]) for k in columns)]]
         rows = [
             [latex_text(name), *(_number(row.cells[k][0], interval=False) for k in columns)]
-            for name, row in zip(names, found.rows, strict=True)
+            for name, row in zip(names, shown_map.rows, strict=True)
         ]
         part = [f"{caption[0]} ({number} of {len(parts)})" if len(parts) > 1 else caption[0], *caption[1:]]
         tables.append(_table(head, rows, part, f"groups-{corpus}" + (f"-{number}" if number > 1 else "")))
@@ -104,7 +104,7 @@ def _number(cell: DisplayCell, *, interval: bool = True) -> str:
 
 def _legend(report: Report, cells: Sequence[DisplayCell], *, intervals: bool = False) -> list[str]:
     """Return the sentences of a caption that explain bold numbers and marks."""
-    bold = report.best_legend
+    bold = report.tables.best_legend
     shown = [_INTERVALS] if intervals and any(cell.interval for cell in cells) else []
     return [bold[0].upper() + bold[1:], *shown, *plugin.legends(cells)]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pkgutil import iter_modules
 
 from tokbench import metrics
-from tokbench.plugin import MetricFamily, hookimpl
+from tokbench.plugin import MetricFamily, SectionSpec, hookimpl
 
 
 @hookimpl
@@ -17,3 +17,11 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
         spec = getattr(importlib.import_module(f"tokbench.metrics.{name}"), "SPEC", None)
         if spec:
             register(spec)
+
+
+@hookimpl
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Register the section on fairness."""
+    from tokbench.report.sections.fairness import FAIRNESS
+
+    register(FAIRNESS)

@@ -16,10 +16,11 @@ from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.measuring.metric import Role
 from tokbench.notebook.small_page import find_corpora, find_metric, group_rows
 from tokbench.report.cells import IN_SAMPLE, LOSSY
-from tokbench.report.charts.heat import LEVELS
+from tokbench.report.charts.heat import LEVELS, heat_map
 from tokbench.report.charts.size_curve import SizeTrace
 from tokbench.report.escaping import cut, visible
 from tokbench.report.report import Report
+from tokbench.report.sections.size_lines import SizeLines
 from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import SizeLine
@@ -106,7 +107,7 @@ class Plots:
             for who, (cell, level) in row.cells.items()
         ]
         groups = list(dict.fromkeys(value["group"] for value in values))
-        found = self._report.heat_map(metric, corpus)
+        found = heat_map(self._report.tables, corpus, metric)
         ends = f"pale {found.low}, strong {found.high} {found.unit}".strip() if found else ""
         title = alt.TitleParams(
             f"{self._report.tables.label(metric)}: {_name(corpus)}",
@@ -140,7 +141,7 @@ class Plots:
         Raises:
             InputError: the run has no study of vocabulary sizes, no such corpus or group, or Altair is missing.
         """
-        lines = self._report.size_lines
+        lines = SizeLines(self._results)
         if not lines.corpora:
             raise InputError(
                 "the run has no study of vocabulary sizes: add 'study: {vocabulary: {sizes: [8192, 32768]}}'"
@@ -172,7 +173,7 @@ class Plots:
 
     def _points(self, line: SizeLine, trace: SizeTrace, corpus: str, most: int) -> list[dict[str, object]]:
         """Return the points of a line: all of a ladder, and some of a curve, evenly spread over a logarithmic axis."""
-        lines = self._report.size_lines
+        lines = SizeLines(self._results)
         marks = LOSSY * bool(lines.lost(line.line, corpus)) + IN_SAMPLE * bool(lines.in_sample(line.line, corpus))
         last, most = len(trace.sizes) - 1, min(most, _MOST_POINTS)
         wanted = np.geomspace(max(int(trace.sizes[0]), 1), max(int(trace.sizes[-1]), 1), most)

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Final
 from tokbench.foundation.errors import InputError, did_you_mean
 from tokbench.measuring.metric import Role
 from tokbench.report.cells import DisplayCell, Series, legends
-from tokbench.report.charts.heat import LEVELS
+from tokbench.report.charts.heat import LEVELS, heat_map
 from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import unit_label
 from tokbench.report.report import Report
-from tokbench.results.cells import WHOLE, TokenizerState, group_name
+from tokbench.report.sections.answer import answer
+from tokbench.report.sections.overview import main_columns, ready_tokenizers
+from tokbench.report.sections.problems import problems
+from tokbench.report.sections.speed import speed_panes
+from tokbench.results.cells import WHOLE, group_name
 from tokbench.results.model import Results
 from tokbench.results.vocabulary_size import VOCABULARY_SIZES
 
@@ -65,9 +69,9 @@ class SmallPage:
     @property
     def best(self) -> str:
         """The first sentence of the answer for each corpus, or the number of cells if there is none."""
-        found = [f"{each.corpus}: {each.sentences[0]}" for each in self.report.answer.corpora]
+        firsts = [f"{answer.corpus}: {answer.sentences[0]}" for answer in answer(self.report.tables).corpora]
         measured = sum(cell.value is not None for cell in self.report.results.cells)
-        return " ".join(found) or (f"{measured:,} cells have a number" if measured else _NOTHING)
+        return " ".join(firsts) or (f"{measured:,} cells have a number" if measured else _NOTHING)
 
     @property
     def next_steps(self) -> list[str]:
@@ -75,45 +79,58 @@ class SmallPage:
         tables = self.report.tables
         first = tables.with_role(Role.TEXT_PER_TOKEN) or next(iter(tables.headline), "")
         steps = [f".table({first!r})", f".plot.heat({first!r})"] if first and tables.results.cells else []
-        steps += [".plot.curve()"] * bool(tables.results.studies.get(VOCABULARY_SIZES)) + [".plot.speed()"] * bool(
-            self.report.speeds
-        )
+        steps += [".plot.curve()"] * bool(tables.results.studies.get(VOCABULARY_SIZES))
+        steps += [".plot.speed()"] * any(speed_panes(tables))
         return [*steps, ".frame"]
 
     @cached_property
     def columns(self) -> Sequence[Series]:
         """The columns for which there is room."""
-        return self.report.overview.columns[:_MOST_COLUMNS]
+        return main_columns(self.report.tables)[:_MOST_COLUMNS]
+
+    @cached_property
+    def tokenizers(self) -> list[str]:
+        """The tokenizers that ran, best first."""
+        return ready_tokenizers(self.report.tables, main_columns(self.report.tables))
 
     @cached_property
     def rows(self) -> list[tuple[str, str, list[DisplayCell]]]:
         """Name and size of each tokenizer that ran, and its cells, as far as there is room."""
-        ready = [row for row in self.report.overview.rows if row.state == TokenizerState.READY]
-        sizes = {row.name: "" if row.vocab_size is None else f"{row.vocab_size:,}" for row in ready[:_MOST_ROWS]}
+        names = self.tokenizers[:_MOST_ROWS]
+        sizes = {name: self.report.tables.tokenizer(name).vocab_size for name in names}
         return [
-            (cut(name, _LONGEST_NAME), size, [column.cells[name] for column in self.columns])
+            (
+                cut(name, _LONGEST_NAME),
+                "" if size is None else f"{size:,}",
+                [column.cells[name] for column in self.columns],
+            )
             for name, size in sizes.items()
         ]
 
     @property
     def more(self) -> list[str]:
         """A sentence on what is left out, and those on marks and failures."""
-        view = self.report.overview
-        ready = sum(row.state == TokenizerState.READY for row in view.rows)
-        left = [(ready - _MOST_ROWS, "tokenizers"), (len(view.columns) - _MOST_COLUMNS, "columns")]
+        columns = len(main_columns(self.report.tables))
+        left = [(len(self.tokenizers) - _MOST_ROWS, "tokenizers"), (columns - _MOST_COLUMNS, "columns")]
         text = [f"{count} more {what}" for count, what in left if count > 0]
-        lost = [": ".join(each) for each in self.report.problems.tokenizers]
-        failed = [f"{each.count}: {each.sentence}" for each in self.report.problems.cells if each.applies]
-        found = [*([f"Not shown: {', '.join(text)}"] if text else []), *legends(c for row in self.rows for c in row[2])]
-        found += [*lost[:_MOST_LINES], *failed[:_MOST_LINES], *self.report.results.problems[:_MOST_LINES]]
-        return [cut(line, _LONGEST_LINE) for line in found]
+        missing = problems(self.report.results)
+        lost = [": ".join(tokenizer) for tokenizer in missing.tokenizers]
+        failed = [f"{cells.count}: {cells.sentence}" for cells in missing.cells if cells.applies]
+        lines = [f"Not shown: {', '.join(text)}"] if text else []
+        lines += legends(cell for _, _, cells in self.rows for cell in cells)
+        lines += [*lost[:_MOST_LINES], *failed[:_MOST_LINES], *self.report.results.problems[:_MOST_LINES]]
+        return [cut(line, _LONGEST_LINE) for line in lines]
 
     @property
     def head(self) -> list[tuple[str, str, str]]:
         """Label, corpus and unit of each column."""
         return [
-            (cut(each.short_label, _LONGEST_NAME), cut(each.corpus, _LONGEST_NAME), cut(each.unit_label, _LONGEST_NAME))
-            for each in self.columns
+            (
+                cut(column.short_label, _LONGEST_NAME),
+                cut(column.corpus, _LONGEST_NAME),
+                cut(column.unit_label, _LONGEST_NAME),
+            )
+            for column in self.columns
         ]
 
     @property
@@ -138,11 +155,11 @@ def find_metric(report: Report, name: str) -> str:
     tables = report.tables
     if name in tables.metrics:
         return name
-    of_family = [each for each in tables.metrics if name and tables.metric(each).family == name]
+    of_family = [metric for metric in tables.metrics if name and tables.metric(metric).family == name]
     measured = {cell.metric for cell in report.results.cells if cell.value is not None}
-    order = sorted(of_family, key=lambda each: (each not in measured, not tables.metric(each).headline))
+    order = sorted(of_family, key=lambda metric: (metric not in measured, not tables.metric(metric).headline))
     if not order:
-        known = dict.fromkeys([*tables.metrics, *(tables.metric(each).family for each in tables.metrics)])
+        known = dict.fromkeys([*tables.metrics, *(tables.metric(metric).family for metric in tables.metrics)])
         raise InputError(f"the run has no metric or family {name!r}; {did_you_mean(name, filter(None, known))}")
     return order[0]
 
@@ -177,10 +194,10 @@ class TableRow:
 def group_rows(report: Report, metric: str, corpora: Sequence[str]) -> Iterator[TableRow]:
     """Yield the rows of one metric, the whole corpus first; a metric without groups has that row alone."""
     for corpus in corpora:
-        found = report.heat_map(metric, corpus)
-        if found:
-            for row in found.rows:
-                yield TableRow(corpus, row.group, dict(zip(found.tokenizers, row.cells, strict=True)))
+        shown = heat_map(report.tables, corpus, metric)
+        if shown:
+            for row in shown.rows:
+                yield TableRow(corpus, row.group, dict(zip(shown.tokenizers, row.cells, strict=True)))
         else:
             whole = report.tables.series(metric, corpus)
             if whole.measured:
@@ -203,17 +220,18 @@ def styled_table(results: Results, name: str, corpus: str = "") -> Styler:
             some = list(texts.index)
             styler = styler.format(_writer(texts, shown.numbers[who]), subset=(some, [who]), na_rep=texts.iloc[0])
     info = report.tables.metric(metric)
-    others = [each for each in report.tables.metrics if report.tables.metric(each).family == name and each != metric]
+    family = [other for other in report.tables.metrics if report.tables.metric(other).family == name]
+    others = [other for other in family if other != metric]
     caption = [
         f"{report.tables.label(metric)}{f', {unit_label(info.unit)}' if info.unit else ''}{_BETTER[info.direction]}",
-        report.best_legend,
+        report.tables.best_legend,
     ]
     caption += legends(cell for row in rows for cell, _ in row.cells.values())
     caption += [f"others of {name}: {', '.join(others)}"] if others else []
-    caption += [left for each in {row.corpus: None for row in rows} if (left := report.tables.left_out(each))]
+    caption += [left for place in {row.corpus: None for row in rows} if (left := report.tables.left_out(place))]
     from markupsafe import escape
 
-    return styler.set_caption(str(escape(visible("; ".join(each.removesuffix(".") for each in caption)))))
+    return styler.set_caption(str(escape(visible("; ".join(line.removesuffix(".") for line in caption)))))
 
 
 _BETTER: Final = {"higher": ", higher is better", "lower": ", lower is better", "none": ""}
@@ -257,7 +275,7 @@ class _Shown:
         for who in self.names:
             texts, numbers = self.texts[who], self.numbers[who].fillna(float("inf"))
             rank = texts.groupby(numbers).transform(lambda some: some.factorize()[0])
-            yield who, [texts[rank == each] for each in sorted(set(rank))]
+            yield who, [texts[rank == number] for number in sorted(set(rank))]
 
 
 def _number(cell: DisplayCell | None, _level: int | None) -> float:
@@ -284,5 +302,5 @@ def _css(cell: DisplayCell | None, level: int | None) -> str:
     if level is not None:
         share = level / (LEVELS - 1)
         mixed = [round(255 * (low + share * (high - low))) for low, high in zip(_PALE, _STRONG, strict=True)]
-        parts.append(f"background-color: #{''.join(f'{each:02x}' for each in mixed)}; color: #000000")
+        parts.append(f"background-color: #{''.join(f'{colour:02x}' for colour in mixed)}; color: #000000")
     return "; ".join(parts)

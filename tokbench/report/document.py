@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from tokbench.report.cells import DisplayCell
+from tokbench.report.cells import DisplayCell, Series
 from tokbench.results.blocks import MetricInfo
 
 
@@ -62,6 +62,13 @@ class Small:
 
 
 @dataclass(frozen=True, slots=True)
+class Gloss:
+    """Words that explain the name before them, such as the language behind its code."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Marked:
     """The part of an excerpt that matters."""
 
@@ -104,6 +111,7 @@ class Term:
 
     metric: str
     text: str
+    """Empty if there is nothing to say but that it leads there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +127,8 @@ class Key:
 
     mark: Picture
     text: str
+    remark: str = ""
+    """A few words behind the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +156,18 @@ class Tokens:
     """A mark behind the number."""
 
 
-Inline = str | Name | Strong | Small | Marked | State | Code | Digest | Link | Term | Raised | Key | Tokens
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The colours of a heat map, between the numbers that its ends stand for."""
+
+    low: str
+    high: str
+    levels: int
+
+
+Inline = (
+    str | Name | Strong | Small | Gloss | Marked | State | Code | Digest | Link | Term | Raised | Key | Tokens | Scale
+)
 Line = Inline | Sequence[Inline]
 """A line of text: a piece, or pieces that stand one behind the other."""
 
@@ -176,6 +197,8 @@ class Bullets:
     """A list of sentences."""
 
     lines: Sequence[Line]
+    look: str = ""
+    """Classes of the style sheet: ``notes``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +269,7 @@ class Column:
     """A mark behind the name, which is no part of it."""
     below: Line = ""
     """A second line, such as the corpus."""
-    unit: Term | None = None
+    unit: Term | str = ""
     key: str = ""
     """The metric and corpus by which links name it."""
     title: str = ""
@@ -292,6 +315,8 @@ class Figure:
     caption: Line = ""
     label: str = ""
     """The name of the box around it for a screen reader; empty for no box."""
+    beside: bool = False
+    """``True`` to write the caption beside the chart, each piece on a line of its own, where there is room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +351,8 @@ class Chooser:
     """The key of the choice in a link; empty for the id."""
     packed: bool = False
     """``True`` to pack all panes but the first until somebody asks for them, because they are large."""
+    away: bool = False
+    """``True`` to pack the first one, too, because all of it stands in a pane that is not shown at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +381,8 @@ class Details:
     summary: Line
     nodes: Sequence[Node]
     open: bool = False
+    packed: bool = False
+    """``True`` to pack them until then, because they are large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,6 +429,24 @@ class Section:
     title: Line
     """Empty for none."""
     nodes: Sequence[Node]
+
+
+def measured_column(series: Series, name: str = "", below: str = "") -> Column:
+    """Return the head of a metric: it sorts from the best on, and its unit leads to the definition.
+
+    Args:
+        series: the metric.
+        name: a name other than its label.
+        below: a second line.
+    """
+    return Column(
+        name or series.label,
+        numeric=True,
+        sort="ascending" if series.direction == "lower" else "descending",
+        below=below,
+        unit=Term(series.metric, series.unit_label),
+        key=f"{series.metric}@{series.corpus}",
+    )
 
 
 def legend_lines(lines: Sequence[str]) -> list[Node]:

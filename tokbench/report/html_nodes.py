@@ -18,6 +18,7 @@ from tokbench.report.document import (
     Details,
     Digest,
     Figure,
+    Gloss,
     Heading,
     Inline,
     Key,
@@ -36,6 +37,7 @@ from tokbench.report.document import (
     Raised,
     Rich,
     Row,
+    Scale,
     Section,
     Small,
     State,
@@ -114,7 +116,7 @@ class HtmlNodes:
         return tokens_html(piece) if isinstance(piece, Tokens) else _words(piece)
 
     def _term(self, term: Term) -> Markup:
-        known, shown = self._definitions, _text(term.text)
+        known, shown = self._definitions, _text(term.text or "definition")
         if known is None or term.metric not in known.anchors:
             return shown
         formula = known.metric(term.metric).formula or "no definition given"
@@ -133,7 +135,7 @@ class HtmlNodes:
 
     def _bullets(self, bullets: Bullets) -> Markup:
         items = Markup("").join(Markup("<li>{}</li>\n").format(self.line(line)) for line in bullets.lines)
-        return Markup("<ul>\n{}</ul>\n").format(items)
+        return Markup("<ul{}>\n{}</ul>\n").format(_class(bullets.look), items)
 
     def _table(self, table: Table) -> Markup:
         sortable = any(column.sort for column in table.columns)
@@ -170,7 +172,9 @@ class HtmlNodes:
         text = Markup("<span>{}</span>").format(text) if column.upright else text
         text += _WORDS[Raised].format(_text(column.mark)) if column.mark else ""
         below = Markup('<span class="of">{}</span>').format(self.line(column.below)) if column.below else ""
-        unit = self.line(column.unit) if column.unit else ""
+        unit = self.line(column.unit)
+        if isinstance(column.unit, str):
+            unit = Markup('<span class="unit">{}</span>').format(unit) if unit else unit
         return Markup('<th scope="col"{}>{}{}{}</th>').format(attributes, text, below, unit)
 
     def _row(self, row: Row, columns: Sequence[Column]) -> Markup:
@@ -228,7 +232,10 @@ class HtmlNodes:
         return Markup("<td{}>{}</td>").format(attributes, content)
 
     def _figure(self, figure: Figure) -> Markup:
-        return Markup("<figure>\n{}</figure>\n").format(self._drawn(figure))
+        content = self._drawn(figure)
+        if figure.beside:
+            content = Markup('<div class="lorenz">\n{}</div>\n').format(content)
+        return Markup("<figure>\n{}</figure>\n").format(content)
 
     def _drawn(self, figure: Figure) -> Markup:
         drawing = Markup("{}\n").format(_markup(figure.picture))
@@ -282,11 +289,8 @@ class HtmlNodes:
         content = self.nodes(pane.nodes)
         hidden = Markup(" hidden") if number else ""
         mark = Markup(" data-packed") if chooser.packed else ""
-        if chooser.packed and number:
-            content = Markup(
-                "<template>{}</template>\n<noscript><p>Without JavaScript this part stays packed; results.csv has the "
-                "numbers.</p></noscript>"
-            ).format(packed(content))
+        if chooser.packed and (number or chooser.away):
+            content = _packed(content)
         return Markup('<div class="pane" id="{}-{}"{}{}>\n{}\n</div>\n').format(
             chooser.id, number, mark, hidden, content
         )
@@ -298,8 +302,11 @@ class HtmlNodes:
 
     def _details(self, details: Details) -> Markup:
         opened = Markup(" open") if details.open else ""
+        content = self.nodes(details.nodes)
+        if details.packed:
+            content = Markup("<div data-packed>{}</div>\n").format(_packed(content))
         return Markup("<details{}>\n<summary>{}</summary>\n{}</details>\n").format(
-            opened, self.line(details.summary), self.nodes(details.nodes)
+            opened, self.line(details.summary), content
         )
 
 
@@ -326,7 +333,26 @@ def _beneath(row: Row, columns: Sequence[Column]) -> list[Column]:
     return [columns[start] for start in starts]
 
 
-def _words(piece: Name | Strong | Small | Marked | State | Code | Digest | Link | Raised | Key) -> Markup:
+def _packed(content: Markup) -> Markup:
+    return Markup(
+        "<template>{}</template>\n<noscript><p>Without JavaScript this part stays packed; results.csv has the "
+        "numbers.</p></noscript>"
+    ).format(packed(content))
+
+
+def _scale(scale: Scale) -> Markup:
+    low, high = _text(scale.low), _text(scale.high)
+    colours = Markup("").join(Markup('<i class="h{}"></i>').format(level) for level in range(scale.levels))
+    return Markup('<span class="scale" role="img" aria-label="colour scale from {0} to {1}">{0}{2}{1}</span>').format(
+        low, high, colours
+    )
+
+
+def _words(
+    piece: Name | Strong | Small | Gloss | Marked | State | Code | Digest | Link | Raised | Key | Scale,
+) -> Markup:
+    if isinstance(piece, Scale):
+        return _scale(piece)
     text = _text(piece.text)
     match piece:
         case Name(strong=True):
@@ -335,8 +361,9 @@ def _words(piece: Name | Strong | Small | Marked | State | Code | Digest | Link 
             markup = Markup('<span class="state{}">{}</span>').format(" bad" if bad else "", text)
         case Link(place=place):
             markup = Markup('<a href="#{}">{}</a>').format(place, text)
-        case Key(mark=mark):
-            markup = Markup('<span class="backend">{}<bdi>{}</bdi></span> ').format(_markup(mark), text)
+        case Key(mark=mark, remark=remark):
+            more = _text(f" {remark}") if remark else ""
+            markup = Markup('<span class="backend">{}<bdi>{}</bdi>{}</span> ').format(_markup(mark), text, more)
         case _:
             markup = _WORDS[type(piece)].format(text)
     return markup
@@ -346,6 +373,7 @@ _WORDS: Final = {
     Name: Markup("<bdi>{}</bdi>"),
     Strong: Markup("<strong>{}</strong>"),
     Small: Markup("<small>{}</small>"),
+    Gloss: Markup('<span class="gloss">{}</span>'),
     Marked: Markup("<mark><bdi>{}</bdi></mark>"),
     Code: Markup("<code>{}</code>"),
     Digest: Markup('<span class="hash">{}</span>'),

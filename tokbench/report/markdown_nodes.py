@@ -10,9 +10,11 @@ from tokbench.report.document import (
     Bullets,
     Cards,
     Chooser,
+    Column,
     Details,
     Heading,
     Inline,
+    Key,
     Line,
     Listing,
     Marked,
@@ -22,10 +24,12 @@ from tokbench.report.document import (
     Note,
     Paragraph,
     Rich,
+    Scale,
     Section,
     Strong,
     Table,
     TableCell,
+    Term,
     TextCell,
     Token,
     TokenChooser,
@@ -103,10 +107,7 @@ def _block(node: Heading | Paragraph | Bullets | Listing | TokenText | Table) ->
 
 
 def _table(table: Table) -> str:
-    head = [
-        " ".join(filter(None, [_inside(column.line) + _inside(column.mark), _inside(column.below)]))
-        for column in table.columns
-    ]
+    head = [_head(column) for column in table.columns]
     rows = [[text for cell in row.cells for text in _columns(cell)] for row in table.rows]
     numbers = [number for number, column in enumerate(table.columns) if column.numeric or column.upright]
     return markdown_table(head, rows, numbers)
@@ -115,6 +116,16 @@ def _table(table: Table) -> str:
 def _columns(cell: TableCell) -> list[str]:
     """Return a cell and what fills the other columns over which it goes."""
     return [_cell(cell), *[""] * (cell.span - 1 if isinstance(cell, TextCell) else 0)]
+
+
+def _head(column: Column) -> str:
+    unit = column.unit.text if isinstance(column.unit, Term) else column.unit
+    parts = [
+        _inside(column.line) + _inside(column.mark),
+        _inside(column.below),
+        f"({markdown_text(unit, begins=False)})" if unit else "",
+    ]
+    return " ".join(filter(None, parts))
 
 
 def _cell(cell: TableCell) -> str:
@@ -150,6 +161,10 @@ def _inline(piece: Inline, *, begins: bool) -> str:
             return f"**{markdown_text(text, begins=begins)}**" if text else ""
         case Tokens(tokens, mark):
             return _tokens(tokens, mark)
+        case Key(text=text, remark=remark):
+            return markdown_text(f"{text} {remark}".rstrip(), begins=begins)
+        case Scale(low, high):
+            return markdown_text(f"{low} to {high}", begins=begins)
         case _:
             return markdown_text(piece.text, begins=begins)
 

@@ -6,24 +6,14 @@ import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokbench.foundation.errors import InputError
 from tokbench.foundation.files import write_atomically
-from tokbench.report.charts.heat import heat_drawing
-from tokbench.report.charts.size_curve import size_key
-from tokbench.report.charts.svg import Drawing
 from tokbench.report.escaping import visible
 from tokbench.report.pages import html_environment
 from tokbench.report.report import Report
-from tokbench.report.sections.bits_charts import bits_charts
-from tokbench.report.sections.measured_size import MeasuredSizeCharts
-from tokbench.report.sections.metric_curves import metric_curves
-from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
-from tokbench.report.sections.validity import validity_charts
-from tokbench.results.bits_per_byte import BITS_PER_BYTE
-from tokbench.results.model import Results
-from tokbench.results.validity import VALIDITY
+from tokbench.report.section import Chart
 
 FOLDER: Final = "pictures"
 """The folder of the pictures, inside that of the reports."""
@@ -32,22 +22,6 @@ _SCALE: Final = 2.0
 """Pixels of a PNG for each unit of its SVG."""
 
 _FONT: Final = 'svg { font-family: "Liberation Sans", Arial, Helvetica, sans-serif; }'
-
-
-class Picture(NamedTuple):
-    """One chart with its key.
-
-    Attributes:
-        name: the name of its files without ending; letters, digits and ``. _ -``.
-        drawing: the chart.
-        keys: names of colours and marks, each with what is drawn beside it.
-        headings: lines above the chart, for one that does not say by itself what it shows.
-    """
-
-    name: str
-    drawing: Drawing
-    keys: tuple[tuple[str, Drawing], ...] = ()
-    headings: tuple[str, ...] = ()
 
 
 def check_pictures() -> None:
@@ -60,11 +34,11 @@ def check_pictures() -> None:
         raise InputError("--pictures needs vl-convert to make PNG: pip install 'tokbench[plot]'")
 
 
-def write_pictures(results: Results, folder: Path) -> list[Path]:
+def write_pictures(report: Report, folder: Path) -> list[Path]:
     """Write every chart of the report as SVG and PNG, and return the files. The same results give the same bytes.
 
     Args:
-        results: the run.
+        report: the report.
         folder: the folder of the reports; pictures go to :data:`FOLDER` in it.
 
     Raises:
@@ -76,7 +50,7 @@ def write_pictures(results: Results, folder: Path) -> list[Path]:
 
     css = _style()
     written = []
-    for picture in pictures(Report(results)):
+    for picture in pictures(report):
         markup = picture_svg(picture, css)
         for ending, content in (("svg", markup.encode()), ("png", vl_convert.svg_to_png(markup, scale=_SCALE))):
             path = folder / FOLDER / f"{picture.name}.{ending}"
@@ -86,7 +60,7 @@ def write_pictures(results: Results, folder: Path) -> list[Path]:
     return written
 
 
-def picture_svg(picture: Picture, css: str = "") -> str:
+def picture_svg(picture: Chart, css: str = "") -> str:
     """Return a picture as the text of an SVG file.
 
     Args:
@@ -96,14 +70,14 @@ def picture_svg(picture: Picture, css: str = "") -> str:
     return picture.drawing.standalone(css or _style(), picture.keys, [visible(each) for each in picture.headings])
 
 
-def pictures(report: Report) -> Iterator[Picture]:
+def pictures(report: Report) -> Iterator[Chart]:
     """Yield the charts of a report, each with a name of its own.
 
     >>> list(pictures(Report(Results(name="nothing yet"))))
     []
     """
     taken: set[str] = set()
-    for picture in _charts(report):
+    for picture in (chart for spec in report.ordered_specs for chart in spec.charts(report.tables)):
         name = plain = re.sub(r"[^A-Za-z0-9._-]+", "-", picture.name).strip("-.")
         number = 1
         while name.lower() in taken:  # names may differ in what a file cannot have, or in case
@@ -111,72 +85,6 @@ def pictures(report: Report) -> Iterator[Picture]:
             name = f"{plain}-{number}"
         taken.add(name.lower())
         yield picture._replace(name=name)
-
-
-def _charts(report: Report) -> Iterator[Picture]:
-    for corpus, maps in report.heat_maps.items():
-        for found in maps:
-            yield Picture(f"heat-{corpus}-{found.metric}", heat_drawing(found, corpus))
-    for scatter in report.scatters:
-        yield Picture(f"speed-{scatter.corpus}", scatter.drawing, tuple(scatter.backends))
-    yield from _fairness_charts(report)
-    for view in report.matrices:
-        for each in view.maps:
-            yield Picture(f"{view.of}-{view.corpus}-{each.name}", each.drawing)
-    for bits in report.results.studies.get(BITS_PER_BYTE) or []:
-        charts = bits_charts(report.tables, bits)
-        for drawing in charts.drawings:
-            yield Picture(f"bits-per-byte-{bits.corpus}", drawing, tuple(charts.keys))
-    for study in report.results.studies.get(VALIDITY) or []:
-        for drawing in validity_charts(report.tables, study):
-            yield Picture(f"validity-{study.corpus}-{study.family}", drawing)
-    yield from _curve_charts(report)
-    yield from _size_charts(report)
-
-
-def _fairness_charts(report: Report) -> Iterator[Picture]:
-    for section in report.fairness:
-        premium = f"{section.corpus}: premium", f"the tokens of {section.reference} are 1"
-        for name, drawing in section.bars:
-            heading = f"{section.corpus}: premium under {name}; the tokens of {section.reference} are 1"
-            yield Picture(f"premiums-{section.corpus}-{name}", drawing, headings=(heading,))
-        for group, drawing in section.charts.items():
-            yield Picture(f"premium-{section.corpus}-{group}", drawing, headings=premium)
-        if section.lorenz:
-            keys = tuple((f"{name}, Gini {gini}", key) for name, key, gini in section.curves)
-            heading = f"{section.corpus}: share of the tokens by language"
-            yield Picture(f"lorenz-{section.corpus}", section.lorenz, keys, (heading,))
-        if section.front:
-            heading = f"{section.corpus}: compression against inequality between languages"
-            yield Picture(f"parity-{section.corpus}", section.front.drawing, tuple(section.front.backends), (heading,))
-
-
-def _curve_charts(report: Report) -> Iterator[Picture]:
-    for section in metric_curves(report.tables):
-        for view in section.corpora:
-            for group in view.groups:
-                headings = f"{view.corpus}: {group.quantity}", f"over {section.axis}"
-                for curve, drawing in group.charts.items():
-                    name = f"{section.heading}-{view.corpus}-{group.quantity}-{curve}"
-                    yield Picture(name, drawing, tuple(view.keys), headings)
-
-
-def _size_charts(report: Report) -> Iterator[Picture]:
-    sizes = report.size_lines
-    if sizes.found.measured:
-        charts = MeasuredSizeCharts(sizes.found.measured)
-        for place, drawing in charts.by_place.items():
-            headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
-            yield Picture(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)
-    lines = tuple((line.line, size_key(number)) for number, line in enumerate(sizes.lines))
-    for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
-        small = f"{corpus.name}: bytes per token", "by vocabulary size"
-        if corpus.chart:
-            yield Picture(f"sizes-{corpus.name}", corpus.chart, headings=(" ".join(small),))
-        for group, drawing in corpus.charts_by_group.items():
-            yield Picture(f"sizes-{corpus.name}-group-{group}", drawing, lines, small)
-        for line, drawing in corpus.charts_by_line.items():
-            yield Picture(f"sizes-{corpus.name}-line-{line}", drawing, tuple(corpus.group_keys), small)
 
 
 def _style() -> str:

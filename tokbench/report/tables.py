@@ -18,7 +18,15 @@ from tokbench.measuring.paired import (
     paired_quotient,
 )
 from tokbench.measuring.sums import Sums
-from tokbench.report.cells import UNBOUND, ComesBack, DisplayCell, Series, display_cell
+from tokbench.report.cells import (
+    BEST_LEGEND,
+    NOT_CHECKED_LEGEND,
+    UNBOUND,
+    ComesBack,
+    DisplayCell,
+    Series,
+    display_cell,
+)
 from tokbench.report.escaping import plain
 from tokbench.report.number_format import Style, style_for
 from tokbench.results.blocks import CorpusInfo, MetricInfo, TokenizerInfo
@@ -210,9 +218,19 @@ class CellTables:
         return (rate and rate.value) or 0.0
 
     @property
+    def timed(self) -> bool:
+        """Tell whether speed is among the metrics of the run, measured or not."""
+        return any(metric.timed for metric in self.results.metrics.values())
+
+    @property
     def losses_checked(self) -> bool:
         """``True`` if the run has a round trip, so that it is known which tokenizers lose text."""
         return bool(self.with_role(Role.ROUND_TRIP))
+
+    @property
+    def best_legend(self) -> str:
+        """The meaning of bold numbers, or the reason why there are none."""
+        return BEST_LEGEND if self.losses_checked else NOT_CHECKED_LEGEND
 
     def comes_back(self, cell: Cell) -> ComesBack:
         """Return whether the text behind a cell comes back; ``YES`` if losing text cannot improve its metric.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,10 +12,11 @@ from tokbench.report.cells import DisplayCell, Series, legends
 from tokbench.report.escaping import cut, visible
 from tokbench.report.number_format import duration
 from tokbench.report.report import Report
-from tokbench.report.sections.losses import Loss
-from tokbench.report.sections.overview import Overview
-from tokbench.report.sections.partial import partial_sentences
-from tokbench.results.cells import TokenizerState
+from tokbench.report.sections.losses import Loss, losses
+from tokbench.report.sections.overview import main_columns, ready_tokenizers
+from tokbench.report.sections.partial import durations, partial_sentences
+from tokbench.report.sections.problems import problems, short_vocabularies
+from tokbench.report.sections.same_ids import same_ids
 from tokbench.results.model import Results
 
 if TYPE_CHECKING:
@@ -42,29 +42,29 @@ def summary(results: Results, console: Console, files: Sequence[Path] = ()) -> N
     """
     report = Report(results)
     # A tokenizer that did not run has a line with the reason below.
-    view = replace(report.overview, rows=[row for row in report.overview.rows if row.state == TokenizerState.READY])
-    columns = _fitting(report, view, console.width)
+    names = ready_tokenizers(report.tables, main_columns(report.tables))
+    columns = _fitting(report, names, console.width)
     console.print()
     console.print(_text(f"{results.name}: {report.subtitle}", "bold"))
     stopped = " ".join(partial_sentences(results))
     for line in [*([stopped] if stopped else []), *report.overrides]:
         console.print(_text(line, "yellow"))
     console.print()
-    if view.rows:
-        console.print(_table(view, columns))
-    left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in view.columns if c not in columns)
+    if names:
+        console.print(_table(report, names, columns))
+    left_out = dict.fromkeys(f"{c.label} of {c.corpus}" for c in main_columns(report.tables) if c not in columns)
     if left_out:
         console.print(_text(f"No room here, see the reports: {', '.join(left_out)}", "dim"))
-    unchecked = [] if report.tables.losses_checked else [report.best_legend]
-    for legend in [*unchecked, *legends(column.cells[row.name] for column in columns for row in view.rows)]:
+    unchecked = [] if report.tables.losses_checked else [report.tables.best_legend]
+    for legend in [*unchecked, *legends(column.cells[name] for column in columns for name in names)]:
         console.print(_text(legend, "dim"))
-    aside = sum(each.cells for each in report.problems.cells if not each.applies)
+    aside = sum(missing.cells for missing in problems(report.results).cells if not missing.applies)
     if aside:
         console.print(_text(f"{aside:,} cells do not apply to their tokenizer or text; the reports say why", "dim"))
     _section(console, "Did not run, or not all of it", _problems(report), "yellow")
-    _section(console, "Smaller than asked for", report.short_vocabularies, "yellow")
+    _section(console, "Smaller than asked for", short_vocabularies(results), "yellow")
     _section(console, "Same ids", _same_ids(report), "yellow" if results.differences else "")
-    _section(console, "Did not come back", _losses(report.losses.examples), "yellow")
+    _section(console, "Did not come back", _losses(losses(report.tables).examples), "yellow")
     _section(console, "Notes", results.notes, "")
     _section(console, "From the store", results.from_store, "")
     _section(console, "Time", _times(report), "")
@@ -95,26 +95,27 @@ def _section(console: Console, title: str, lines: Sequence[str], style: str) -> 
         console.print(_text(f"  and {len(lines) - _MOST_LINES} more, see the reports", "dim"))
 
 
-def _fitting(report: Report, view: Overview, width: int) -> list[Series]:
+def _fitting(report: Report, names: Sequence[str], width: int) -> list[Series]:
     """Return the columns for which there is room: compression, then the first of each metric, then the rest."""
-    names = [len(cut(visible(row.name), _LONGEST_NAME)) for row in view.rows]
-    room = width - max([len("tokenizer"), *names]) - _GAP - len("vocabulary") - _GAP
-    firsts = {column.metric: column for column in reversed(view.columns)}
+    every = main_columns(report.tables)
+    widths = [len(cut(visible(name), _LONGEST_NAME)) for name in names]
+    room = width - max([len("tokenizer"), *widths]) - _GAP - len("vocabulary") - _GAP
+    firsts = {column.metric: column for column in reversed(every)}
     compression = report.tables.with_role(Role.TEXT_PER_TOKEN)
-    urgent = [column for column in view.columns if column.metric == compression]
+    urgent = [column for column in every if column.metric == compression]
     urgent += [firsts[metric] for metric in map(report.tables.with_role, _FIRST) if metric in firsts]
     taken: list[Series] = []
-    for column in [*urgent, *(c for c in view.columns if c not in urgent)]:
-        room -= max(map(len, [*_head(column), *(_marked(column, row.name) for row in view.rows)])) + _GAP
+    for column in [*urgent, *(column for column in every if column not in urgent)]:
+        room -= max(map(len, [*_head(column), *(_marked(column, name) for name in names)])) + _GAP
         if room < 0:
             break
         taken.append(column)
-    return [column for column in view.columns if column in taken]
+    return [column for column in every if column in taken]
 
 
 def _marked(column: Series, name: str) -> str:
     """Return a cell with its marks, or room for them, so that the digits stay in line."""
-    marks = {each: cell.marks + cell.share for each, cell in column.cells.items()}
+    marks = {other: cell.marks + cell.share for other, cell in column.cells.items()}
     return column.cells[name].text + marks[name].ljust(max(map(len, marks.values())))
 
 
@@ -123,7 +124,7 @@ def _head(column: Series) -> list[str]:
     return [visible(column.short_label), cut(visible(column.corpus), _LONGEST_CORPUS), visible(unit)]
 
 
-def _table(view: Overview, columns: Sequence[Series]) -> Table:
+def _table(report: Report, names: Sequence[str], columns: Sequence[Series]) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -135,10 +136,11 @@ def _table(view: Overview, columns: Sequence[Series]) -> Table:
         for number, line in enumerate(_head(column)):
             heading.append(line + ("\n" if number < 2 else ""), style="" if number == 0 else "dim")  # noqa: PLR2004
         table.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
-    for row in view.rows:
-        size = "unknown" if row.vocab_size is None else f"{row.vocab_size:,}"
-        cells = [_text(_marked(column, row.name), _style(column.cells[row.name])) for column in columns]
-        table.add_row(_text(cut(visible(row.name), _LONGEST_NAME)), _text(size), *cells)
+    for name in names:
+        ids = report.tables.tokenizer(name).vocab_size
+        size = "unknown" if ids is None else f"{ids:,}"
+        cells = [_text(_marked(column, name), _style(column.cells[name])) for column in columns]
+        table.add_row(_text(cut(visible(name), _LONGEST_NAME)), _text(size), *cells)
     return table
 
 
@@ -147,12 +149,12 @@ def _style(cell: DisplayCell) -> str:
 
 
 def _problems(report: Report) -> list[str]:
-    lines = [": ".join(tokenizer) for tokenizer in report.problems.tokenizers]
-    for each in report.problems.cells:
-        if each.applies:
-            where = f"{_some(each.metrics)}; {_some(each.tokenizers)}"
-            lines.append(f"{each.count}: {each.status}: {each.sentence} ({where})")
-    return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in report.problems.plugins]
+    lines = [": ".join(tokenizer) for tokenizer in problems(report.results).tokenizers]
+    for missing in problems(report.results).cells:
+        if missing.applies:
+            where = f"{_some(missing.metrics)}; {_some(missing.tokenizers)}"
+            lines.append(f"{missing.count}: {missing.status}: {missing.sentence} ({where})")
+    return lines + [f"plugin {plugin.name}: {plugin.reason}" for plugin in problems(report.results).plugins]
 
 
 def _some(names: Iterable[str]) -> str:
@@ -164,42 +166,43 @@ def _some(names: Iterable[str]) -> str:
 def _times(report: Report) -> list[str]:
     """Return the phases with their times, several a line; what is known of the reports comes last."""
     seconds = report.results.durations.reports
-    phases = [*report.durations, *([("writing reports", duration(seconds))] if seconds is not None else [])]
-    workers = [each for each in phases if "CPU" in each[0]]
-    wall = [each for each in phases if each not in workers]
+    phases = [*durations(report.results), *([("writing reports", duration(seconds))] if seconds is not None else [])]
+    workers = [phase for phase in phases if "CPU" in phase[0]]
+    wall = [phase for phase in phases if phase not in workers]
     return ["; ".join(f"{name} {time}" for name, time in some) for some in (wall, workers) if some]
 
 
 def _same_ids(report: Report) -> list[str]:
     """Return a line for each declared tokenizer, and the first difference of each that has any."""
-    lines = list(report.same_ids.sentences)
-    for name, first in {each.found.tokenizer: each for each in reversed(report.same_ids.differences)}.items():
+    lines = list(same_ids(report.tables).sentences)
+    for name, first in {
+        other.found.tokenizer: other for other in reversed(same_ids(report.tables).differences)
+    }.items():
         place = f"first in {first.found.origin} of {first.found.corpus}, {first.found.group}"
         lines.append(f"{name}: {place}: {cut(first.text, _LONGEST_TEXT)}")
         lines += [f"  {first.found.same_as}: {first.expected}", f"  {name}: {first.got}"]
     return lines
 
 
-def _losses(found: Sequence[Loss]) -> list[str]:
+def _losses(lost: Sequence[Loss]) -> list[str]:
     """Return a line for each tokenizer, with its losses by cause, and the first."""
     by_name: dict[str, list[Loss]] = {}
-    for loss in found:
+    for loss in lost:
         by_name.setdefault(loss.tokenizer, []).append(loss)
     return [_lost(name, some) for name, some in by_name.items()]
 
 
-def _lost(name: str, found: Sequence[Loss]) -> str:
-    texts, first = sum(loss.documents for loss in found), found[0]
-    corpora = ", ".join(dict.fromkeys(loss.corpus for loss in found))
+def _lost(name: str, losses: Sequence[Loss]) -> str:
+    texts, first = sum(loss.documents for loss in losses), losses[0]
+    corpora = ", ".join(dict.fromkeys(loss.corpus for loss in losses))
     by_cause: Counter[str] = Counter()
-    for loss in found:
+    for loss in losses:
         by_cause[loss.cause] += loss.documents
     causes = ", ".join(f"{cause} {count:,}" for cause, count in by_cause.most_common())
     where = f"{texts:,} {'text' if texts == 1 else 'texts'} of {corpora} ({causes}); {first.origin}"
     after = f" after {first.context[-_EXCERPT:]}" if first.context else ""
-    repairs = "; ".join(
-        f"{cause}: train with {repair}" for cause, repair in {x.cause: x.repair for x in found}.items() if repair
-    )
+    repair_of = {loss.cause: loss.repair for loss in losses}
+    repairs = "; ".join(f"{cause}: train with {repair}" for cause, repair in repair_of.items() if repair)
     change = f"{_side(first.expected)} became {_side(first.got)} ({first.change})"
     return f"{name}: {where}{after}: {change}" + (f"; {repairs}" if repairs else "")
 

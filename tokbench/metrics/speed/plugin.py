@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tokbench.metrics.speed import footprint, growth, latency, threads
 from tokbench.metrics.speed.measure import RATIO, VALUES, Speed, SpeedOptions
-from tokbench.plugin import MetricFamily, hookimpl
+from tokbench.plugin import MetricFamily, SectionSpec, hookimpl
 
 
 @hookimpl
@@ -23,3 +23,13 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     )
     for module in (latency, threads, growth, footprint):
         register(module.SPEC)
+
+
+@hookimpl
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Register the sections on speed, and on compression against speed."""
+    from tokbench.report.sections.speed import SPEED
+    from tokbench.report.sections.tradeoff import TRADEOFF
+
+    register(SPEED)
+    register(TRADEOFF)

@@ -24,7 +24,6 @@ from tokbench.report.document import (
 from tokbench.report.sections.answer_subject import MOST_NAMES, names, shown, subject_sentences
 from tokbench.report.sections.losses import LossSection, losses
 from tokbench.report.sections.problems import failing_tokenizers, missing_tokenizers
-from tokbench.report.sections.size_answer import SizeAnswer, size_answer, size_cards
 from tokbench.report.tables import CellTables, intervals_overlap
 from tokbench.results.cells import WHOLE, Cell, trained_on
 
@@ -84,12 +83,10 @@ class Answer:
     """The answer of a run.
 
     Attributes:
-        size: the vocabulary size to take; ``None`` without a study of vocabulary sizes.
         corpora: the answer for each corpus that has one.
         distrust: what to distrust in this run, in sentences.
     """
 
-    size: SizeAnswer | None
     corpora: Sequence[CorpusAnswer]
     distrust: Sequence[str]
 
@@ -99,19 +96,23 @@ def answer(tables: CellTables) -> Answer:
     lost = losses(tables)
     corpora = [_of_corpus(tables, lost, corpus) for corpus in tables.corpora]
     return Answer(
-        size=size_answer(tables.results),
         corpora=[corpus for corpus in corpora if corpus.sentences],
         distrust=list(_distrust(tables)),
     )
 
 
-def answer_document(tables: CellTables) -> Section | None:
-    """Return the answer as every format shows it; ``None`` if nothing can be said."""
+def answer_section(tables: CellTables, leads: Sequence[Node] = ()) -> Section | None:
+    """Return the answer as every format shows it; ``None`` if nothing can be said.
+
+    Args:
+        tables: the cells.
+        leads: what plugins say first, such as the vocabulary size to take.
+    """
     given = answer(tables)
     cards = [_corpus_card(corpus) for corpus in given.corpora]
     if given.distrust:
         cards.append([Heading("What to distrust"), Bullets(given.distrust)])
-    nodes: list[Node] = [*([size_cards(given.size)] if given.size else []), *([Cards(cards)] if cards else [])]
+    nodes: list[Node] = [*leads, *([Cards(cards)] if cards else [])]
     return Section("answer", "The answer", nodes) if nodes else None
 
 

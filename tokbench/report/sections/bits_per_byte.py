@@ -26,6 +26,7 @@ from tokbench.report.document import (
     TextCell,
     legend_lines,
 )
+from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.sections.bits_charts import bits_charts, by_block
 from tokbench.report.sections.bits_verdicts import depends, differences, explanation, limits, sentence, summary
 from tokbench.report.tables import CellTables
@@ -238,3 +239,14 @@ def tried_rates(chosen: float, tried: Mapping[str, float]) -> str:
     numbers = ", ".join(f"{rate}: {bits:.3f}" for rate, bits in tried.items())
     beyond = f"; {BEST_AT_END}" if lies_at_end(chosen, tried) else ""
     return f"bits per byte by learning rate, on a tenth of the text: {numbers}{beyond}"
+
+
+def bits_per_byte_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield bits per byte over amounts of text and over models, by corpus."""
+    for bits in tables.results.studies.get(BITS_PER_BYTE) or []:
+        charts = bits_charts(tables, bits)
+        for drawing in charts.drawings:
+            yield Chart(f"bits-per-byte-{bits.corpus}", drawing, tuple(charts.keys))
+
+
+BITS: Final = SectionSpec(name="bits_per_byte", place=60, build=bits_per_byte_document, charts=bits_per_byte_charts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,32 @@ from tokbench.report.charts.lorenz import lorenz_chart, lorenz_key
 from tokbench.report.charts.premiums import by_premium, premium_bars, premium_charts
 from tokbench.report.charts.scatter import Scatter, parity_chart
 from tokbench.report.charts.svg import Drawing
+from tokbench.report.document import (
+    Chooser,
+    Column,
+    Details,
+    Figure,
+    Heading,
+    Key,
+    MeasuredCell,
+    Multiples,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Table,
+    Term,
+    TextCell,
+    legend_lines,
+    measured_column,
+    names_line,
+)
 from tokbench.report.escaping import plain
+from tokbench.report.section import Chart, SectionSpec
+from tokbench.report.sections.tradeoff import scatter_nodes
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 
@@ -23,48 +48,55 @@ _COLUMNS: Final = {
     Role.PREMIUM_RANGE: "",
 }
 """The columns of the table, each with a few words below its name."""
+_BEFORE: Final = "Tokens for the same text, the reference language being 1. Where tokens are paid for, a "
+_BEHIND: Final = (
+    " is a relative price; where they are made one after the other, a relative time; and its inverse is what is left "
+    "of a context window. Documents that do not come back in a language or in the reference are left out in both."
+)
+_FRONT: Final = (
+    "Up: fewer tokens for all languages together. Left: languages that need more equal numbers of tokens. The line is "
+    "the front: what lies on it is beaten by no other in both. Bars are 95\u00a0% intervals, drawn where they are "
+    "longer than the mark."
+)
+_CURVES: Final = "The straight line: every language costs the same. Gini:"
 _DEAREST: Final = 3
+_MANY: Final = 40
+"""More small charts than this are packed."""
 
 
 @dataclass(frozen=True, slots=True)
-class FairnessSection:
-    """The premiums of one parallel corpus.
-
-    Attributes:
-        corpus, reference: its name, and the language that has premium 1.
-        tokenizers: those that have any premium, the lowest mean first.
-        columns: the metrics of the whole corpus.
-        subtitles: by metric, a few words below the name of its column.
-        dearest: by tokenizer, its dearest languages.
-        groups: premiums by language, and then by slice.
-        bars: by tokenizer, its chart.
-        charts: by group, a small chart for each language but the reference.
-        lorenz: the chart of Lorenz curves; ``None`` if no tokenizer has a premium for every language.
-        curves: the key of the Lorenz curves: tokenizer, stroke and Gini coefficient.
-        without_curve: tokenizers without a premium for some language.
-        front: the chart of compression against inequality; ``None`` with fewer than two tokenizers.
-        legends: the meaning of the marks.
-    """
+class Premiums:
+    """The premiums of one parallel corpus, and their charts."""
 
     corpus: str
     reference: str
+    """The language that has premium 1."""
     tokenizers: Sequence[str]
-    columns: Sequence[Series]
-    subtitles: Mapping[str, str]
-    dearest: Mapping[str, str]
+    """Those that have any premium, the lowest mean first."""
+    columns: Mapping[Role, Series]
+    """The metrics of the whole corpus."""
+    languages: Sequence[Series]
+    """Premiums by language."""
     groups: Sequence[Series]
-    left_out: str
-    bars: Sequence[tuple[str, Drawing]]
+    """The same, and then by slice."""
+    bars: Mapping[str, Drawing]
+    """By tokenizer, the bars of its premiums."""
     charts: Mapping[str, Drawing]
+    """By group, a small chart for each language but the reference."""
     lorenz: Drawing | None
-    curves: Sequence[tuple[str, Drawing, str]]
-    without_curve: Sequence[str]
+    """The Lorenz curves; ``None`` if no tokenizer has a premium for every language."""
+    gini: Mapping[str, str]
+    """The Gini coefficient of each tokenizer that has a curve, in the order of the curves."""
     front: Scatter | None
-    legends: Sequence[str]
+    """Compression against inequality; ``None`` with fewer than two tokenizers."""
 
 
-def fairness(tables: CellTables, corpus: str) -> FairnessSection | None:
-    """Return the section of a corpus, or ``None`` if it has no premium."""
+def all_premiums(tables: CellTables) -> list[Premiums]:
+    """Return the premiums of each corpus that has any."""
+    return [shown for corpus in tables.corpora if (shown := _premiums(tables, corpus))]
+
+
+def _premiums(tables: CellTables, corpus: str) -> Premiums | None:
     premium = tables.with_role(Role.PREMIUM)
     groups = [tables.series(premium, corpus, group, digits=3) for group in tables.groups(premium, corpus)]
     info = tables.corpus(corpus)
@@ -74,27 +106,23 @@ def fairness(tables: CellTables, corpus: str) -> FairnessSection | None:
     columns = {role: tables.series(tables.with_role(role), corpus, WHOLE, digits=3) for role in _COLUMNS}
     ranked = columns[Role.PREMIUM].ranked()
     order = [name for name in ranked if any(series.cells[name].value is not None for series in languages)]
-    premiums = {name: [series.cells[name].value for series in languages] for name in order}
-    complete = {name: known for name, all_ in premiums.items() if len(known := _known(all_)) == len(all_)}
+    values = {name: [series.cells[name].value for series in languages] for name in order}
+    complete = {name: known for name, some in values.items() if len(known := _known(some)) == len(some)}
     inequality = columns[Role.INEQUALITY].cells
     gini = {name: inequality[name].text + inequality[name].marks for name in complete}
-    tooltips = {name: f"{name}, Gini {gini[name]}" for name in complete}
-    return FairnessSection(
+    tooltips = {name: f"{name}, Gini {coefficient}" for name, coefficient in gini.items()}
+    return Premiums(
         corpus=corpus,
         reference=plain(info.reference),
         tokenizers=order,
-        columns=[column for column in columns.values() if column.measured],
-        subtitles={column.metric: _COLUMNS[role] for role, column in columns.items()},
-        dearest={name: _dearest(name, languages) for name in order},
-        groups=[series for series in groups if tables.is_shown(corpus, series.group)],
-        left_out=tables.left_out(corpus),
-        bars=[(name, premium_bars(tables, name, languages)) for name in order],
+        columns=columns,
+        languages=languages,
+        groups=groups,
+        bars={name: premium_bars(tables, name, languages) for name in order},
         charts=premium_charts(tables, order, [series for series in languages if series.group != info.reference]),
         lorenz=lorenz_chart(f"Lorenz curves of {corpus}", complete, tooltips) if complete else None,
-        curves=[(name, lorenz_key(number), gini[name]) for number, name in enumerate(complete)],
-        without_curve=[name for name in order if name not in complete],
+        gini=gini,
         front=parity_chart(tables, corpus),
-        legends=legends(series.cells[name] for series in [*columns.values(), *groups] for name in order),
     )
 
 
@@ -102,8 +130,142 @@ def _known(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
+def fairness_document(tables: CellTables) -> Section | None:
+    """Return the section as every format shows it; ``None`` if no corpus has a premium."""
+    shown = all_premiums(tables)
+    if not shown:
+        return None
+    premium = tables.with_role(Role.PREMIUM)
+    explanation = Paragraph([_BEFORE, Term(premium, tables.label(premium)), _BEHIND])
+    return Section(
+        "fairness",
+        "Fairness",
+        [
+            explanation,
+            *(node for number, premiums in enumerate(shown) for node in _corpus_nodes(tables, premiums, number)),
+        ],
+    )
+
+
+def _corpus_nodes(tables: CellTables, premiums: Premiums, number: int) -> list[Node]:
+    shown = [*premiums.columns.values(), *premiums.groups]
+    return [
+        Heading([Name(premiums.corpus), ", reference ", Name(premiums.reference)]),
+        _table(premiums),
+        *legend_lines(legends(series.cells[name] for series in shown for name in premiums.tokenizers)),
+        Heading("Premium by language", 4),
+        # A page has the numbers in the heat map of premium.
+        Rich([_bars(premiums, number), *_small_charts(premiums)], _by_group(tables, premiums)),
+        Rich([*_front(premiums), *_lorenz(premiums)]),
+    ]
+
+
+def _table(premiums: Premiums) -> Table:
+    columns = {role: column for role, column in premiums.columns.items() if column.measured}
+    rows = [
+        Row(
+            [
+                TextCell(line=name, title=name),
+                *(MeasuredCell(cell=column.cells[name], interval=True) for column in columns.values()),
+                _dearest(name, premiums.languages),
+            ]
+        )
+        for name in premiums.tokenizers
+    ]
+    return Table(
+        "Whole corpus: the mean over all languages but the reference, and how unevenly the languages bear it",
+        [
+            Column("tokenizer", sort="ascending"),
+            *(measured_column(column, below=_COLUMNS[role]) for role, column in columns.items()),
+            Column("dearest languages"),
+        ],
+        rows,
+        label=f"Premiums of {premiums.corpus}",
+    )
+
+
 def _dearest(name: str, languages: Sequence[Series]) -> str:
     first = [(series, cell) for series, cell in by_premium(name, languages)[:_DEAREST] if cell.value is not None]
     missing = sum(series.cells[name].value is None for series in languages)
     dearest = ", ".join(f"{series.group} {cell.text}{cell.marks}" for series, cell in first)
     return dearest + (f"; none for {missing} of {len(languages)}, whose text is lost" if missing else "")
+
+
+def _by_group(tables: CellTables, premiums: Premiums) -> list[Node]:
+    """Return the premiums of all groups as a table."""
+    names, corpus = premiums.tokenizers, premiums.corpus
+    rows = [
+        Row([series.group, *(MeasuredCell(cell=series.cells[name], interval=True) for name in names)])
+        for series in premiums.groups
+        if tables.is_shown(corpus, series.group)
+    ]
+    columns = [Column("group"), *(Column(name, numeric=True) for name in names)]
+    left_out = tables.left_out(corpus)
+    return [
+        Paragraph("By language, and by script, family and class:"),
+        Table(f"Premiums by group of {corpus}", columns, rows),
+        *([Paragraph(left_out, "legend")] if left_out else []),
+    ]
+
+
+def _bars(premiums: Premiums, number: int) -> Chooser:
+    panes = [Pane(name, [Figure(drawing, label=f"Premiums of {name}")]) for name, drawing in premiums.bars.items()]
+    return Chooser(f"Tokenizer of the bars of {premiums.corpus}", f"bars-{number}", panes, packed=True)
+
+
+def _small_charts(premiums: Premiums) -> list[Node]:
+    charts = list(premiums.charts.values())
+    if not charts:
+        return []
+    few = len(charts) <= _MANY
+    summary = (
+        f"Each language, all tokenizers: {len(charts)} charts on one logarithmic axis; the strong line is "
+        f"{premiums.reference}"
+    )
+    return [Details(summary, [Multiples(charts, "wide")], open=few, packed=not few)]
+
+
+def _front(premiums: Premiums) -> list[Node]:
+    if not premiums.front:
+        return []
+    return [
+        Heading("Compression against inequality", 4),
+        Paragraph(_FRONT),
+        *scatter_nodes(premiums.front, f"Compression against inequality on {premiums.corpus}"),
+    ]
+
+
+def _lorenz(premiums: Premiums) -> list[Node]:
+    nodes: list[Node] = []
+    if premiums.lorenz:
+        keys = [Key(lorenz_key(place), name, gini) for place, (name, gini) in enumerate(premiums.gini.items())]
+        nodes = [Heading("Lorenz curves", 4), Figure(premiums.lorenz, [_CURVES, *keys], beside=True)]
+    without = [name for name in premiums.tokenizers if name not in premiums.gini]
+    if without:
+        nodes.append(
+            Paragraph(names_line("Without a curve, as too much text of some language is lost: ", without), "legend")
+        )
+    return nodes
+
+
+def fairness_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield the premiums by tokenizer and by group, the curves of Lorenz, and compression against inequality."""
+    for section in all_premiums(tables):
+        premium = f"{section.corpus}: premium", f"the tokens of {section.reference} are 1"
+        for name, drawing in section.bars.items():
+            heading = f"{section.corpus}: premium under {name}; the tokens of {section.reference} are 1"
+            yield Chart(f"premiums-{section.corpus}-{name}", drawing, headings=(heading,))
+        for group, drawing in section.charts.items():
+            yield Chart(f"premium-{section.corpus}-{group}", drawing, headings=premium)
+        if section.lorenz:
+            keys = tuple(
+                (f"{name}, Gini {gini}", lorenz_key(number)) for number, (name, gini) in enumerate(section.gini.items())
+            )
+            heading = f"{section.corpus}: share of the tokens by language"
+            yield Chart(f"lorenz-{section.corpus}", section.lorenz, keys, (heading,))
+        if section.front:
+            heading = f"{section.corpus}: compression against inequality between languages"
+            yield Chart(f"parity-{section.corpus}", section.front.drawing, tuple(section.front.backends), (heading,))
+
+
+FAIRNESS: Final = SectionSpec(name="fairness", place=30, build=fairness_document, charts=fairness_charts)

@@ -118,8 +118,9 @@ _EXAMPLE_COLUMNS: Final = (
 )
 
 
-def losses_document(section: LossSection) -> Section:
+def losses_document(tables: CellTables) -> Section:
     """Return the section as every format shows it."""
+    section = losses(tables)
     if not section.examples:
         return Section("losses", "Losses", [Paragraph(section.without_loss)])
     counted = [Column("texts lost", numeric=True), Column("of", numeric=True)]

@@ -24,6 +24,7 @@ from tokbench.report.document import (
     Table,
     Term,
 )
+from tokbench.report.section import Chart
 from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PairMatrix
 from tokbench.results.cells import WHOLE
@@ -98,10 +99,10 @@ def matrix_sections(tables: CellTables) -> list[MatrixSection]:
     ]
 
 
-def matrices_document(views: Sequence[MatrixSection]) -> Section | None:
+def matrices_document(tables: CellTables) -> Section | None:
     """Return the section as every format shows it; ``None`` without maps."""
     nodes: list[Node] = []
-    for number, view in enumerate(views):
+    for number, view in enumerate(matrix_sections(tables)):
         rows = [
             Row([Term(shown.metric, shown.label), shown.within, shown.mean, shown.closest, shown.farthest])
             for shown in view.maps
@@ -159,3 +160,10 @@ def _first(matrix: PairMatrix) -> PairMatrix:
     """Return the first things of a matrix, as many as a map shows."""
     low, high = matrix.ci_low[:_MOST], matrix.ci_high[:_MOST]
     return replace(matrix, names=matrix.names[:_MOST], values=matrix.values[:_MOST], ci_low=low, ci_high=high)
+
+
+def matrix_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield every map of two groups or tokenizers."""
+    for view in matrix_sections(tables):
+        for shown in view.maps:
+            yield Chart(f"{view.of}-{view.corpus}-{shown.name}", shown.drawing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tokbench.report.cells import Series, legends
@@ -22,6 +22,7 @@ from tokbench.report.document import (
     legend_lines,
 )
 from tokbench.report.escaping import plain
+from tokbench.report.section import Chart
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import WHOLE
 from tokbench.results.metric_curves import CurvePoint
@@ -195,3 +196,14 @@ def _point(tables: CellTables, metric: str) -> CurvePoint:
 def _interval(tables: CellTables, column: Series, name: str) -> tuple[float, float] | None:
     cell = tables.cell(column.metric, column.corpus, WHOLE, name)
     return None if cell is None or cell.ci_low is None or cell.ci_high is None else (cell.ci_low, cell.ci_high)
+
+
+def metric_curve_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield the curves of every family, corpus and quantity."""
+    for section in metric_curves(tables):
+        for view in section.corpora:
+            for group in view.groups:
+                headings = f"{view.corpus}: {group.quantity}", f"over {section.axis}"
+                for curve, drawing in group.charts.items():
+                    name = f"{section.heading}-{view.corpus}-{group.quantity}-{curve}"
+                    yield Chart(name, drawing, tuple(view.keys), headings)

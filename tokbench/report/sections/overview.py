@@ -1,89 +1,138 @@
-"""The tables of whole corpora: a row for each tokenizer, a column for each metric."""
+"""The section on whole corpora: tables with a row for each tokenizer, and a column for each metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tokbench.report.cells import DisplayCell, Series, legends
-from tokbench.report.escaping import plain
+from tokbench.report.cells import Series, legends
+from tokbench.report.document import (
+    Chooser,
+    Column,
+    MeasuredCell,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Table,
+    TableCell,
+    TextCell,
+    legend_lines,
+    measured_column,
+)
+from tokbench.report.sections.problems import short_vocabularies
 from tokbench.report.tables import CellTables
+from tokbench.results.blocks import TokenizerInfo
 from tokbench.results.cells import TokenizerState
 
 _MANY: Final = 8
 """A family with more metrics than this has a table of its own."""
+_NAME: Final = Column("tokenizer", sort="ascending")
+_DESCRIBED: Final = (
+    Column("backend", sort="ascending"),
+    Column("vocabulary", numeric=True, sort="ascending", unit="ids"),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class OverviewRow:
-    """One tokenizer, described without measuring it."""
-
-    name: str
-    backend: str
-    state: TokenizerState
-    reason: str
-    vocab_size: int | None
-    engine: str
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """A table with a row for each tokenizer.
-
-    Attributes:
-        title: the corpus; empty for the table over all corpora.
-        family: the metric family that it shows; empty if it shows several.
-        rows: the best of the first column first.
-        columns: metrics of whole corpora.
-    """
-
-    title: str
-    family: str
-    rows: Sequence[OverviewRow]
-    columns: Sequence[Series]
-
-    @property
-    def cells(self) -> list[DisplayCell]:
-        """All cells of the table."""
-        return [cell for column in self.columns for cell in column.cells.values()]
-
-    @property
-    def legends(self) -> list[str]:
-        """The meaning of the marks in it."""
-        return legends(self.cells)
-
-
-def main_metrics(tables: CellTables) -> Overview:
+def main_columns(tables: CellTables) -> list[Series]:
     """Return the headline metrics of all corpora side by side; a column without any number is left out."""
-    every = [tables.series(metric, corpus) for metric in tables.headline for corpus in tables.corpora]
-    return _overview(tables, "", [column for column in every if column.measured])
+    every = (tables.series(metric, corpus) for metric in tables.headline for corpus in tables.corpora)
+    return [column for column in every if column.measured]
 
 
-def all_metrics(tables: CellTables, corpus: str) -> list[Overview]:
-    """Return tables with every metric of one corpus, headline metrics first; large families have a table each.
+def ready_tokenizers(tables: CellTables, columns: Sequence[Series]) -> list[str]:
+    """Return the tokenizers that ran, in the order of the table of these columns."""
+    return [name for name in _order(tables, columns) if tables.tokenizer(name).state == TokenizerState.READY]
+
+
+def overview_document(tables: CellTables) -> Section:
+    """Return the section as every format shows it."""
+    main = _table_nodes(tables, main_columns(tables), "Main metrics of all corpora")
+    panes = [Pane(corpus, nodes) for corpus in tables.corpora if (nodes := list(_corpus_nodes(tables, corpus)))]
+    explanation = "Every number is for a whole corpus, {} it its 95\u00a0% interval"
+    clicks = "Click a name to sort, a number for all that stands behind it"
+    page: list[Node] = [
+        Paragraph(f"{explanation.format('below')}. {clicks}; {tables.best_legend}."),
+        Chooser("Corpus of the overview", "overview", [Pane("all corpora", main), *panes]),
+    ]
+    plain = [Paragraph(f"{explanation.format('beside')}; {tables.best_legend}."), *main]
+    small = short_vocabularies(tables.results)
+    smaller = [Paragraph(f"Smaller than asked for: {'; '.join(small)}.", "legend")] if small else []
+    return Section("overview", "Overview", [Rich(page, plain), *smaller])
+
+
+def _corpus_nodes(tables: CellTables, corpus: str) -> Iterator[Node]:
+    """Yield tables with every metric of one corpus, headline metrics first; large families have a table each.
 
     Losses by cause are left out, as they have a section of their own.
     """
-    names = dict.fromkeys([*tables.headline, *tables.metrics])
     by_family: dict[str, list[Series]] = {}
-    for name in names:
+    for name in dict.fromkeys([*tables.headline, *tables.metrics]):
         column = tables.series(name, corpus)
         if column.tells_apart and name not in tables.loss_counts:
             by_family.setdefault(tables.metric(name).family, []).append(column)
     large = {family: columns for family, columns in by_family.items() if len(columns) > _MANY}
     small = [column for family, columns in by_family.items() if family not in large for column in columns]
-    views = [_overview(tables, corpus, small)] if small else []
-    return [*views, *(_overview(tables, corpus, columns, family) for family, columns in large.items())]
+    if small:
+        yield from _table_nodes(tables, small, "Main metrics" if large else "All metrics", corpus)
+    for family, columns in large.items():
+        yield from _table_nodes(tables, columns, family.capitalize(), corpus, family)
 
 
-def _overview(tables: CellTables, title: str, columns: Sequence[Series], family: str = "") -> Overview:
-    order = columns[0].ranked() if columns else tables.tokenizers
-    if title:  # in the table of a corpus, tokenizers that are not measured on it have no row
-        order = [name for name in order if not columns[0].cells[name].unbound]
-    return Overview(title, family, [_row(tables, name) for name in order], columns)
+def _table_nodes(
+    tables: CellTables, columns: Sequence[Series], what: str, corpus: str = "", family: str = ""
+) -> list[Node]:
+    """Return a table, and the meaning of the marks in it.
+
+    Args:
+        tables: the cells.
+        columns: metrics of whole corpora.
+        what: the words for them, which the caption begins with.
+        corpus: their corpus; empty if they are of all corpora.
+        family: their family, in a table that describes no tokenizer again; empty in one that does.
+    """
+    described = () if family else _DESCRIBED
+    table = Table(
+        [f"{what} of the corpus ", Name(corpus)] if corpus else what,
+        [_NAME, *described, *(measured_column(column, below="" if corpus else column.corpus) for column in columns)],
+        [
+            _row(tables, name, [] if family else _described(tables.tokenizer(name)), columns)
+            for name in _order(tables, columns, corpus)
+        ],
+        label=", ".join(filter(None, ["Overview", corpus or "all corpora", family])),
+        fit=True,
+    )
+    return [table, *legend_lines(legends(cell for column in columns for cell in column.cells.values()))]
 
 
-def _row(tables: CellTables, name: str) -> OverviewRow:
-    info = tables.tokenizer(name)
-    return OverviewRow(name, plain(info.backend), info.state, plain(info.reason), info.vocab_size, plain(info.engine))
+def _order(tables: CellTables, columns: Sequence[Series], corpus: str = "") -> list[str]:
+    """Return the best of the first column first; in a table of one corpus, without those not measured on it."""
+    if not columns:
+        return tables.tokenizers
+    first = columns[0]
+    return [name for name in first.ranked() if not (corpus and first.cells[name].unbound)]
+
+
+def _row(tables: CellTables, name: str, described: Sequence[TableCell], columns: Sequence[Series]) -> Row:
+    cells = [MeasuredCell(cell=column.cells[name], interval=True) for column in columns]
+    ready = tables.tokenizer(name).state == TokenizerState.READY
+    return Row([TextCell(line=name, value=name, title=name), *described, *cells], look="" if ready else "gone")
+
+
+def _described(info: TokenizerInfo) -> list[TableCell]:
+    """Return backend and size of a tokenizer, which are known without measuring it."""
+    backend = TextCell(line=info.backend, small=[info.engine] if info.engine else [], value=info.backend)
+    if info.vocab_size is not None:
+        return [backend, TextCell(line=f"{info.vocab_size:,}", value=info.vocab_size)]
+    ready = info.state == TokenizerState.READY
+    return [
+        backend,
+        TextCell(
+            line="unknown" if ready else info.state,
+            look="none" if ready else "none missed",
+            title=info.reason or "not known",
+        ),
+    ]

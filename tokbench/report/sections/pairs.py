@@ -102,10 +102,10 @@ _CANNOT_TELL: Final = " ="
 """The mark of two tokenizers that cannot be told apart."""
 
 
-def pairs_document(views: Sequence[PairSection]) -> Section | None:
+def pairs_document(tables: CellTables) -> Section | None:
     """Return the section as every format shows it; ``None`` without comparisons."""
     nodes: list[Node] = []
-    for view in views:
+    for view in filter(None, (pairs(tables, corpus) for corpus in tables.corpora)):
         standings = [
             Row(
                 [

@@ -27,6 +27,7 @@ from tokbench.report.document import (
     legend_lines,
 )
 from tokbench.report.escaping import visible
+from tokbench.report.section import SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.probes import PROBES, ProbeAnswerInfo, ProbeInfo
 
@@ -116,3 +117,6 @@ def _marks(probe: ProbeInfo, answer: ProbeAnswerInfo) -> list[str]:
 def _tokens(tokens: Sequence[tuple[int, str]], mark: str) -> TextCell:
     shown = [Token(visible(text, spaces=True), f"id {number}") for number, text in tokens]
     return TextCell(line=Tokens(shown, mark), look="text")
+
+
+SECTION: Final = SectionSpec(name="probes", place=140, build=probes_document)

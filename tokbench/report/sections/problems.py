@@ -20,6 +20,7 @@ from tokbench.report.document import (
     TextCell,
     names_line,
 )
+from tokbench.report.tables import CellTables
 from tokbench.results.blocks import PluginInfo
 from tokbench.results.cells import WHOLE, Cell, Status, TokenizerState
 from tokbench.results.model import Results
@@ -91,8 +92,9 @@ _MOST_NAMES: Final = 6
 _BAD: Final = {TokenizerState.FAILED.value, Status.FAILED.value, Status.TIMEOUT.value}
 
 
-def problems_document(section: ProblemSection) -> Section:
+def problems_document(tables: CellTables) -> Section:
     """Return the section as every format shows it."""
+    section = problems(tables.results)
     if not (section.tokenizers or section.cells or section.plugins):
         return Section("problems", _TITLE, [Paragraph("Everything ran, and every cell has a value.")])
     return Section("problems", _TITLE, [Rich(_tables(section), plain=[Bullets(_listed(section))])])

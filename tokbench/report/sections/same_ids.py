@@ -56,8 +56,9 @@ _COLUMNS = (
 )
 
 
-def same_ids_document(section: SameIdsSection) -> Section | None:
+def same_ids_document(tables: CellTables) -> Section | None:
     """Return the section as every format shows it; ``None`` if no tokenizer is declared the same as another."""
+    section = same_ids(tables)
     if not section.sentences and not section.differences:
         return None
     nodes: list[Node] = [

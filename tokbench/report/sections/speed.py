@@ -2,83 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from tokbench.report.cells import Series, legends
+from tokbench.report.document import (
+    Bullets,
+    Chooser,
+    Column,
+    Heading,
+    Link,
+    MeasuredCell,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Rich,
+    Row,
+    Section,
+    Table,
+    TableCell,
+    TextCell,
+    legend_lines,
+    measured_column,
+)
 from tokbench.report.escaping import plain
+from tokbench.report.section import SectionNotes, SectionSpec
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import OWN_TEXTS
+from tokbench.results.model import Results
+
+_EXPLANATION: Final = (
+    "A number is the median of its rounds, documents or processes, with its interval. Times hold for this machine and "
+    "these texts; those of different vocabularies are not a ranking by themselves, as they come with different numbers "
+    "of tokens."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class SpeedTable:
-    """The numbers of one corpus and one family that is timed, the fastest tokenizer first.
-
-    Attributes:
-        corpus: the corpus whose texts were timed.
-        family: the family of the metrics.
-        by_group: ``True`` if the columns are the groups of one metric.
-        columns: the metrics, or the groups of one.
-        rows: name of the tokenizer, number of rounds for each column, its notes, and its engine. Tokenizers of one
-            vocabulary stand together, see :attr:`vocabularies`.
-        vocabularies: by tokenizer, the one whose ids it gives (``same_as``), itself included, where there is one.
-    """
-
-    corpus: str
-    family: str
-    by_group: bool
-    columns: Sequence[Series]
-    rows: Sequence[tuple[str, Sequence[int | None], str, str]]
-    vocabularies: Mapping[str, str]
-
-    @property
-    def title(self) -> str:
-        """The heading, as it stands in a list of tables."""
-        own = self.corpus == OWN_TEXTS
-        what = self.columns[0].label if self.by_group else self.family
-        return f"{what}{' by group' if self.by_group and not own else ''}{'' if own else f' on {self.corpus}'}"
-
-    @property
-    def legends(self) -> list[str]:
-        """The meaning of the marks in it."""
-        return legends(cell for column in self.columns for cell in column.cells.values())
-
-    def head(self, column: Series) -> Series:
-        """Return the column as its head shows it: under the name of its group in a table by group."""
-        return replace(column, label=column.group, short_label=column.group) if self.by_group else column
+def speed_document(tables: CellTables) -> Section | None:
+    """Return the section as every format shows it; ``None`` if no metric of the run is timed."""
+    if not tables.timed:
+        return None
+    panes = list(speed_panes(tables))
+    notes = speed_notes(tables.results)
+    nodes: list[Node] = [Paragraph("No speed was measured.")]
+    if panes:
+        nodes = [
+            Paragraph(_EXPLANATION),
+            # A format of plain text has all notes of the run at its head.
+            *([Rich([Bullets(notes, "notes")])] if notes else []),
+            Chooser("Table of speeds", "speed", panes),
+        ]
+    return Section("speed", "Speed", nodes)
 
 
-def speed_tables(tables: CellTables) -> Iterator[SpeedTable]:
+def speed_notes(results: Results) -> list[str]:
+    """Return the notes of the run that are about speeds: they begin with the name of a timed family."""
+    families = tuple(metric.family for metric in results.metrics.values() if metric.timed)
+    return [note for note in results.notes if note.startswith(families)]
+
+
+def speed_panes(tables: CellTables) -> Iterator[Pane]:
     """Yield a table for each corpus and family that is timed, and one for each metric with numbers by group."""
     timed = [name for name in tables.metrics if tables.metric(name).timed]
     families = dict.fromkeys(tables.metric(name).family for name in timed)
     for corpus in tables.corpora:
+        on = "" if corpus == OWN_TEXTS else f" on {corpus}"
         for family in families:
             names = [name for name in timed if tables.metric(name).family == family]
             whole = [column for name in names if (column := tables.series(name, corpus)).measured]
             if whole:
-                yield _table(tables, corpus, family, whole, by_group=False)
+                heads = [measured_column(column) for column in whole]
+                yield _pane(tables, f"{family}{on}", heads, whole)
             for name in names:
                 groups = [group for group in tables.groups(name, corpus) if tables.is_shown(corpus, group)]
                 columns = [column for group in groups if (column := tables.series(name, corpus, group)).measured]
                 if columns:
-                    yield _table(tables, corpus, family, columns, by_group=True)
+                    heads = [measured_column(column, column.group) for column in columns]
+                    title = f"{tables.label(name)}{' by group' if on else ''}{on}"
+                    yield _pane(tables, title, heads, columns)
 
 
-def _table(tables: CellTables, corpus: str, family: str, columns: Sequence[Series], *, by_group: bool) -> SpeedTable:
+def _pane(tables: CellTables, title: str, heads: Sequence[Column], columns: Sequence[Series]) -> Pane:
+    of_rounds = Column("interval", numeric=True), Column("rounds", numeric=True, sort="descending")
+    table = Table(
+        Name(title),
+        [
+            Column("tokenizer", sort="ascending"),
+            *(column for head in heads for column in (head, *of_rounds)),
+            Column("notes"),
+        ],
+        list(_rows(tables, columns)),
+        label=title,
+    )
+    marks = legends(cell for column in columns for cell in column.cells.values())
+    return Pane(title, [Rich([], [Heading(Name(title))]), table, *legend_lines(marks)])
+
+
+def _rows(tables: CellTables, columns: Sequence[Series]) -> Iterator[Row]:
+    """Yield the rows, the fastest tokenizer first, and those of one vocabulary (``same_as``) together."""
     ranked = columns[0].ranked()
     declared = {name: tables.tokenizer(name).same_as for name in ranked}
-    roots: dict[str, str] = {
-        name: other or name for name, other in declared.items() if other or name in declared.values()
-    }
-    root = {name: roots.get(name, name) for name in ranked}
-    place = {root[name]: -k for k, name in enumerate(reversed(ranked))}  # of the first tokenizer of each vocabulary
-    rows = []
-    for name in sorted(ranked, key=lambda each: place[root[each]]):
-        cells = [tables.cell(column.metric, corpus, column.group, name) for column in columns]
-        if any(cells):  # a tokenizer that was not ready stands in the section on problems
-            rounds = [cell.n if cell and cell.value is not None else None for cell in cells]
-            info = tables.tokenizer(name)
-            rows.append((name, rounds, plain(info.notes), info.engine))
-    return SpeedTable(corpus, family, by_group, columns, rows, roots)
+    vocabularies = {name: other or name for name, other in declared.items() if other or name in declared.values()}
+    roots = {name: vocabularies.get(name, name) for name in ranked}
+    places = {roots[name]: -number for number, name in enumerate(reversed(ranked))}  # of the first one of each
+    for name in sorted(ranked, key=lambda tokenizer: places[roots[tokenizer]]):
+        # A tokenizer that was not ready stands in the section on problems.
+        if any(tables.cell(column.metric, column.corpus, column.group, name) for column in columns):
+            info, vocabulary = tables.tokenizer(name), vocabularies.get(name)
+            small = [info.engine] if info.engine else []
+            small += [f"vocabulary of {vocabulary}"] if vocabulary else []
+            head = TextCell(line=name, small=small, value=name, title=name)
+            numbers = [cell for column in columns for cell in _numbers(tables, column, name)]
+            yield Row([head, *numbers, TextCell(line=plain(info.notes), look="prose")])
+
+
+def _numbers(tables: CellTables, column: Series, name: str) -> list[TableCell]:
+    """Return a number, its interval and its rounds."""
+    shown, cell = column.cells[name], tables.cell(column.metric, column.corpus, column.group, name)
+    interval = TextCell(line=shown.interval or "none", look="soft")
+    rounds = TextCell(line="none", look="none")
+    if cell and cell.value is not None:
+        rounds = TextCell(line=str(cell.n), value=cell.n)
+    return [MeasuredCell(cell=shown), interval, rounds]
+
+
+def section_notes(tables: CellTables) -> SectionNotes:
+    """Return the notes on speeds, which stand in the section."""
+    notes = speed_notes(tables.results)
+    words = "the note" if len(notes) == 1 else f"the {len(notes)} notes"
+    return SectionNotes(notes, ["Before you compare speeds, read ", Link("speed", words), " on them."])
+
+
+SPEED: Final = SectionSpec(name="speed", place=110, build=speed_document, notes=section_notes)

@@ -24,6 +24,7 @@ from tokbench.report.document import (
     Tokens,
 )
 from tokbench.report.escaping import cut, visible
+from tokbench.report.section import SectionSpec
 from tokbench.report.segmentation import SegmentationView
 from tokbench.report.tables import CellTables
 from tokbench.results.cells import group_name
@@ -295,3 +296,6 @@ def _within(views: Iterable[TextView], room: int) -> Iterator[TextView]:
         if view.tokens <= room:
             room -= view.tokens
             yield view
+
+
+SECTION: Final = SectionSpec(name="tokens", place=130, build=tokens_document)

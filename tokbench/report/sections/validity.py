@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from tokbench.report.charts.heat import LEVELS
@@ -25,6 +25,7 @@ from tokbench.report.document import (
     Table,
     TextCell,
 )
+from tokbench.report.section import Chart, SectionSpec
 from tokbench.report.sections.validity_findings import (
     ValidityNames,
     between,
@@ -241,3 +242,13 @@ def _chart(tables: CellTables, study: Validity, place: _Place) -> Drawing | None
     return rank_scatter(
         f"{below}, against bits per byte of {heading}; the numbers are in the tables", heading, points, below
     )
+
+
+def rank_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield metrics against bits per byte, by corpus and family of models."""
+    for study in tables.results.studies.get(VALIDITY) or []:
+        for drawing in validity_charts(tables, study):
+            yield Chart(f"validity-{study.corpus}-{study.family}", drawing)
+
+
+SECTION: Final = SectionSpec(name="validity", place=70, build=validity_document, charts=rank_charts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from tokbench.report.charts.size_curve import size_key
@@ -25,7 +26,9 @@ from tokbench.report.document import (
     TextCell,
     captioned,
 )
-from tokbench.report.sections.measured_size import measured_nodes
+from tokbench.report.section import Chart, SectionSpec
+from tokbench.report.sections.measured_size import MeasuredSizeCharts, measured_nodes
+from tokbench.report.sections.size_answer import size_answer, size_cards
 from tokbench.report.sections.size_costs import LINE_COLUMN, cost_nodes, line_cell, model_nodes, number_cell
 from tokbench.report.sections.size_lines import SizeLines
 from tokbench.report.sections.sizes_on_corpus import SizesOnCorpus
@@ -203,3 +206,33 @@ def _equal_size(corpus: SizesOnCorpus, size: int) -> Table:
         rows,
         label=f"Bytes per token at {size} tokens on {corpus.name}",
     )
+
+
+def size_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield bits per byte at measured sizes, and compression over sizes by corpus, group and line."""
+    sizes = SizeLines(tables.results)
+    if sizes.found.measured:
+        charts = MeasuredSizeCharts(sizes.found.measured)
+        for place, drawing in charts.by_place.items():
+            headings = "Bits per byte by vocabulary size", "star: best, rings: level with it"
+            yield Chart(f"measured-sizes-{place}", drawing, tuple(charts.keys), headings)
+    lines = tuple((line.line, size_key(number)) for number, line in enumerate(sizes.lines))
+    for corpus in (SizesOnCorpus(sizes, name) for name in sizes.corpora):
+        small = f"{corpus.name}: bytes per token", "by vocabulary size"
+        if corpus.chart:
+            yield Chart(f"sizes-{corpus.name}", corpus.chart, headings=(" ".join(small),))
+        for group, drawing in corpus.charts_by_group.items():
+            yield Chart(f"sizes-{corpus.name}-group-{group}", drawing, lines, small)
+        for line, drawing in corpus.charts_by_line.items():
+            yield Chart(f"sizes-{corpus.name}-line-{line}", drawing, tuple(corpus.group_keys), small)
+
+
+def answer_nodes(tables: CellTables) -> list[Node]:
+    """Return what the study adds to the answer: the size to take."""
+    answer = size_answer(tables.results)
+    return [size_cards(answer)] if answer else []
+
+
+SECTION: Final = SectionSpec(
+    name="vocabulary_size", place=90, build=vocabulary_size_document, charts=size_charts, lead=answer_nodes
+)

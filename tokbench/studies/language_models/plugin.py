@@ -12,6 +12,7 @@ from tokbench.plugin import (
     Outcome,
     Plan,
     PreparedTokenizer,
+    SectionSpec,
     StudyContext,
     StudySpec,
     hookimpl,
@@ -81,3 +82,11 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Register the families of bits per byte."""
     register(bits_per_byte.SPEC)
     register(transformer.SPEC)
+
+
+@hookimpl
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Register the section of the report."""
+    from tokbench.report.sections.bits_per_byte import BITS
+
+    register(BITS)

@@ -15,6 +15,7 @@ from tokbench.plugin import (
     Probe,
     ProbeInfo,
     Problem,
+    SectionSpec,
     StudyContext,
     StudySpec,
     hookimpl,
@@ -106,3 +107,11 @@ def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Register the families of probes."""
     for family in FAMILIES:
         register(family)
+
+
+@hookimpl
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Register the section of the report."""
+    from tokbench.report.sections.probes import SECTION
+
+    register(SECTION)

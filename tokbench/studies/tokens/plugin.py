@@ -10,6 +10,7 @@ from tokbench.plugin import (
     NamedRun,
     Options,
     Outcome,
+    SectionSpec,
     ShownTexts,
     StudyContext,
     StudySpec,
@@ -52,3 +53,11 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Register the metric of worst documents."""
     register(worst_documents.SPEC)
+
+
+@hookimpl
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Register the section of the report."""
+    from tokbench.report.sections.tokens import SECTION
+
+    register(SECTION)

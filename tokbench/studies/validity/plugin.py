@@ -9,6 +9,7 @@ from tokbench.plugin import (
     VALIDITY,
     Outcome,
     Plan,
+    SectionSpec,
     StudyContext,
     StudyProblem,
     StudySpec,
@@ -79,3 +80,11 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
             merge=lambda _: "the study of validity is not merged: see the reports of the runs",
         )
     )
+
+
+@hookimpl
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Register the section of the report."""
+    from tokbench.report.sections.validity import SECTION
+
+    register(SECTION)

@@ -15,6 +15,7 @@ from tokbench.plugin import (
     Plan,
     PreparedTokenizer,
     Role,
+    SectionSpec,
     StudyContext,
     StudyProblem,
     StudySpec,
@@ -100,3 +101,11 @@ def register_studies(register: Callable[[StudySpec], None]) -> None:
 def register_metrics(register: Callable[[MetricFamily], None]) -> None:
     """Register the counts of ids."""
     register(curve.SPEC)
+
+
+@hookimpl
+def register_sections(register: Callable[[SectionSpec], None]) -> None:
+    """Register the section of the report."""
+    from tokbench.report.sections.vocabulary_size import SECTION
+
+    register(SECTION)

@@ -1,0 +1,33 @@
+"""The sections that every report has, whatever plugins there are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tokbench.report.section import SectionSpec
+from tokbench.report.sections.definitions import definitions_document
+from tokbench.report.sections.groups import group_charts, groups_document
+from tokbench.report.sections.losses import losses_document
+from tokbench.report.sections.matrices import matrices_document, matrix_charts
+from tokbench.report.sections.metric_curves import metric_curve_charts, metric_curves_documents
+from tokbench.report.sections.overview import overview_document
+from tokbench.report.sections.pairs import pairs_document
+from tokbench.report.sections.problems import problems_document
+from tokbench.report.sections.provenance import provenance_document
+from tokbench.report.sections.same_ids import same_ids_document
+
+CORE_SECTIONS: Final = (
+    SectionSpec(name="overview", place=10, build=overview_document),
+    SectionSpec(name="groups", place=20, build=groups_document, charts=group_charts),
+    SectionSpec(name="pairs", place=40, build=pairs_document),
+    SectionSpec(name="matrices", place=50, build=matrices_document, charts=matrix_charts),
+    SectionSpec(
+        name="metric_curves", place=80, build=metric_curves_documents, charts=metric_curve_charts, page_only=True
+    ),
+    SectionSpec(name="same_ids", place=120, build=same_ids_document),
+    SectionSpec(name="losses", place=150, build=losses_document),
+    SectionSpec(name="problems", place=160, build=problems_document),
+    SectionSpec(name="definitions", place=170, build=definitions_document),
+    SectionSpec(name="provenance", place=180, build=provenance_document),
+)
+"""Places that are left free are those of sections that plugins of tokbench bring."""

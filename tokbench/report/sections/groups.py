@@ -1,0 +1,131 @@
+"""The section on groups: heat maps, groups down and tokenizers across, by corpus and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from tokbench.measuring.metric import Role
+from tokbench.report.charts.heat import HeatMap, HeatRow, heat_drawing, heat_map, heat_maps
+from tokbench.report.document import (
+    Chooser,
+    Column,
+    Gloss,
+    Heading,
+    Inline,
+    MeasuredCell,
+    Name,
+    Node,
+    Pane,
+    Paragraph,
+    Rich,
+    Row,
+    Scale,
+    Section,
+    Table,
+    Term,
+    TextCell,
+    legend_lines,
+)
+from tokbench.report.section import Chart
+from tokbench.report.tables import CellTables
+from tokbench.results.cells import WHOLE, group_name
+
+_EXPLANATION: Final = (
+    "Groups down, tokenizers across, the best for the whole corpus first. The stronger the colour, the better; where "
+    "neither way is better, the larger. The ends of a scale are the 5th and the 95th percentile. A dot marks the best "
+    "of a row, and all that these documents do not tell apart from it. Where a tokenizer does not give every text back "
+    "there is no colour, as its number compares with no other. Click a tokenizer to see its worst groups first."
+)
+_PLAIN: Final = "Groups down, tokenizers across, the best for the whole corpus first."
+
+
+def groups_document(tables: CellTables) -> Section:
+    """Return the section as every format shows it; only a page has the maps of all metrics."""
+    return Section("groups", "By group", [Rich(partial(_page, tables), _compression(tables))])
+
+
+def _page(tables: CellTables) -> list[Node]:
+    by_corpus = {corpus: maps for corpus in tables.corpora if (maps := heat_maps(tables, corpus))}
+    if not by_corpus:
+        return [Paragraph("No metric has a number for any group.")]
+    panes = [
+        Pane(corpus, [Heading(Name(corpus)), _metrics(maps, corpus, number)])
+        for number, (corpus, maps) in enumerate(by_corpus.items())
+    ]
+    return [Paragraph(_EXPLANATION), Chooser("Corpus", "groups-of", panes, key="corpus")]
+
+
+def _metrics(maps: Sequence[HeatMap], corpus: str, number: int) -> Chooser:
+    """Return the maps of a corpus; all but the first of the first corpus are packed, because they are large."""
+    panes = [Pane(shown.label, _nodes(shown, corpus), family=shown.family, value=shown.metric) for shown in maps]
+    return Chooser("Metric", f"heat-{number}", panes, key="metric", packed=True, away=number > 0)
+
+
+def _compression(tables: CellTables) -> list[Node]:
+    """Return the maps of compression alone."""
+    nodes: list[Node] = []
+    for corpus in tables.corpora:
+        shown = heat_map(tables, corpus, tables.with_role(Role.TEXT_PER_TOKEN))
+        if shown:
+            nodes += [Heading([f"{shown.label}, {shown.unit}: ", Name(corpus)]), *_nodes(shown, corpus)]
+    return [Paragraph(_PLAIN), *nodes] if nodes else [Paragraph("Compression has no number for any group.")]
+
+
+def _nodes(shown: HeatMap, corpus: str) -> list[Node]:
+    """Return one map, and what a reader must know of it."""
+    # A first click shows the worst groups.
+    columns = [
+        Column(name, upright=True, sort="descending" if shown.direction == "lower" else "ascending", title=name)
+        for name in shown.tokenizers
+    ]
+    table = Table(
+        _caption(shown),
+        [Column("group", sort="ascending"), *columns],
+        [_row(row) for row in shown.rows],
+        label=f"Heat map of {shown.label}, {corpus}",
+        look="heat neutral" if shown.direction == "none" else "heat",
+        tall=True,
+    )
+    return [
+        table,
+        *([Paragraph(shown.left_out, "legend")] if shown.left_out else []),
+        *([Paragraph(_absent(shown), "legend")] if shown.absent else []),
+        *legend_lines(shown.legends),
+    ]
+
+
+def _caption(shown: HeatMap) -> list[Inline]:
+    unit = f", {shown.unit}" if shown.unit else ""
+    better = "" if shown.direction == "none" else f"; {shown.direction} is better"
+    scales = "" if shown.shared else "; each unit has its own scale"
+    scale = Scale(shown.low, shown.high, shown.levels)
+    return [Term(shown.metric, shown.label), f"{unit}{better} ", scale, scales]
+
+
+def _absent(shown: HeatMap) -> list[Inline]:
+    """Return a sentence on the tokenizers without a column."""
+    line: list[Inline] = ["Without a number here: "]
+    for number, (name, word) in enumerate(shown.absent):
+        line += [", " * bool(number), Name(name), f" ({word})"]
+    return [*line, "."]
+
+
+def _row(row: HeatRow) -> Row:
+    name = group_name(row.group)
+    documents = "" if row.documents is None else f", {row.documents} documents"
+    head = TextCell(
+        line=[name, " ", Gloss(row.language)] if row.language else name,
+        small=[row.unit] if row.unit else [],
+        title=name + documents,
+    )
+    cells = [MeasuredCell(cell=cell, level=level, heat=True) for cell, level in row.cells]
+    return Row([head, *cells], look="whole" if row.group == WHOLE else "")
+
+
+def group_charts(tables: CellTables) -> Iterator[Chart]:
+    """Yield the heat map of each corpus and metric."""
+    for corpus in tables.corpora:
+        for shown in heat_maps(tables, corpus):
+            yield Chart(f"heat-{corpus}-{shown.metric}", heat_drawing(shown, corpus))
